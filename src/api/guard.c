@@ -32,7 +32,7 @@ static int error_say(struct hd_error *error, int code, const char *format, va_li
 	return code;
 }
 
-int call_done(struct hd_error *error)
+int api_done(struct hd_error *error)
 {
 	const struct hd_error none = { .code = HD_DONE };
 
@@ -40,7 +40,7 @@ int call_done(struct hd_error *error)
 	return HD_DONE;
 }
 
-int call_misuse(struct hd_error *error, const char *format, ...)
+int api_misuse(struct hd_error *error, const char *format, ...)
 {
 	va_list args;
 
@@ -51,7 +51,7 @@ int call_misuse(struct hd_error *error, const char *format, ...)
 	return code;
 }
 
-int call_failed(struct hd_error *error, int code, const char *format, ...)
+int api_failed(struct hd_error *error, int code, const char *format, ...)
 {
 	va_list args;
 
@@ -61,7 +61,7 @@ int call_failed(struct hd_error *error, int code, const char *format, ...)
 	return code;
 }
 
-int code_of_status(enum hd_status status)
+int api_code_of_status(enum hd_status status)
 {
 	switch (status) {
 	case HD_OK:
@@ -77,12 +77,12 @@ int code_of_status(enum hd_status status)
 }
 
 /* What was refused. */
-static int call_refused(struct hd_error *error, const struct diag *d)
+static int api_refused(struct hd_error *error, const struct diag *d)
 {
 	struct strbuf text = STRBUF_INIT;
 
 	assert(d->status != HD_OK);
-	struct hd_error mine = { .code = code_of_status(d->status),
+	struct hd_error mine = { .code = api_code_of_status(d->status),
 				 .line = d->line,
 				 .column = d->column };
 
@@ -105,8 +105,8 @@ static void call_work(void *context)
 {
 	struct guarded *g = context;
 
-	g->code = g->work(g->context, &g->d) == HD_OK ? call_done(g->error)
-						      : call_refused(g->error, &g->d);
+	g->code = g->work(g->context, &g->d) == HD_OK ? api_done(g->error)
+						      : api_refused(g->error, &g->d);
 }
 
 /* A library takes one thread unless it is given more. */
@@ -115,7 +115,7 @@ static void be_modest(void)
 	parallel_set_threads(1);
 }
 
-int call_guarded(guarded_fn *work, void *context, bool *is_broken, struct hd_error *error)
+int api_guarded(guarded_fn *work, void *context, bool *is_broken, struct hd_error *error)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct guarded g = { .work = work, .context = context, .error = error };
@@ -125,7 +125,7 @@ int call_guarded(guarded_fn *work, void *context, bool *is_broken, struct hd_err
 	if (memory_try(call_work, &g, line))
 		return g.code;
 	*is_broken = true;
-	return call_failed(error, HD_LACKING, "%s", line);
+	return api_failed(error, HD_LACKING, "%s", line);
 }
 
 unsigned hd_abi(void)
@@ -150,7 +150,7 @@ void hd_set_threads(unsigned n)
 	bool ignored;
 
 	/* After what a first call does. */
-	call_guarded(nothing, NULL, &ignored, NULL);
+	api_guarded(nothing, NULL, &ignored, NULL);
 	parallel_set_threads(n);
 }
 

@@ -14,16 +14,16 @@
 #include "base/diag.h"
 
 /* Nothing is wrong: HD_DONE. */
-int call_done(struct hd_error *error);
+int api_done(struct hd_error *error);
 /* A call that makes no sense: HD_MISUSE. */
 HD_PRINTF(2, 3)
-int call_misuse(struct hd_error *error, const char *format, ...);
+int api_misuse(struct hd_error *error, const char *format, ...);
 HD_PRINTF(3, 4)
-int call_failed(struct hd_error *error, int code, const char *format, ...);
+int api_failed(struct hd_error *error, int code, const char *format, ...);
 
 /* Which enum hd_code a status is; the numbers are exit statuses of the program,
  * too. */
-int code_of_status(enum hd_status status);
+int api_code_of_status(enum hd_status status);
 
 typedef enum hd_status guarded_fn(void *context, struct diag *d);
 
@@ -31,6 +31,6 @@ typedef enum hd_status guarded_fn(void *context, struct diag *d);
  * Calls `work`. If memory runs short in it, *is_broken is set: what it was
  * about must not be touched any more, not even to free it.
  */
-int call_guarded(guarded_fn *work, void *context, bool *is_broken, struct hd_error *error);
+int api_guarded(guarded_fn *work, void *context, bool *is_broken, struct hd_error *error);
 
 #endif

@@ -19,7 +19,7 @@
 #define MOST_IDS  ((uint32_t)1 << 28) /* that the engine can tell apart */
 #define LAST_TIME (UINT64_MAX / 2)    /* what follows still has a number */
 
-struct message {
+struct net_message {
 	uint64_t bytes;
 	uint64_t n_packets, sent, arrived, lost;
 	uint32_t source, target; /* hosts */
@@ -29,13 +29,13 @@ struct message {
 	void *context;
 };
 
-struct line {
+struct host_queue {
 	uint32_t first, last;
 	hd_time free_at; /* the last byte of what it sent has left */
 };
 
 struct hd_net {
-	struct opened opened;
+	struct api_opened opened;
 	struct fabric *fabric;
 	struct sim *sim;
 	uint32_t endpoint;
@@ -43,8 +43,8 @@ struct hd_net {
 	char **names;      /* of hosts, */
 	uint32_t *by_name; /* and their numbers in the order of names */
 	uint32_t n_lines;  /* of a host: one per class, and one without */
-	struct line *lines;
-	struct message *messages;
+	struct host_queue *lines;
+	struct net_message *messages;
 	size_t n_messages, cap;
 	uint32_t free;
 	uint32_t noted, noted_last;
@@ -56,7 +56,7 @@ struct hd_net {
 
 /* ---- lines ------------------------------------------------------------- */
 
-static unsigned line_sl(const struct hd_net *n, const struct message *m)
+static unsigned line_sl(const struct hd_net *n, const struct net_message *m)
 {
 	uint32_t number = m->line % n->n_lines;
 	const struct scenario *s = n->fabric->scenario;
@@ -67,7 +67,7 @@ static unsigned line_sl(const struct hd_net *n, const struct message *m)
 /* The next packet of a message enters the queue of its port then. */
 static void packet_offer(struct hd_net *n, uint32_t id, hd_time when)
 {
-	const struct message *m = &n->messages[id];
+	const struct net_message *m = &n->messages[id];
 	struct sim_arrival a;
 
 	message_packet(n->fabric, n->hosts->ports[m->source], n->hosts->ports[m->target],
@@ -79,7 +79,7 @@ static void packet_offer(struct hd_net *n, uint32_t id, hd_time when)
 
 static void line_put(struct hd_net *n, uint32_t id)
 {
-	struct line *l = &n->lines[n->messages[id].line];
+	struct host_queue *l = &n->lines[n->messages[id].line];
 
 	n->messages[id].next = NOBODY;
 	if (l->first != NOBODY) {
@@ -92,7 +92,7 @@ static void line_put(struct hd_net *n, uint32_t id)
 }
 
 /* The first message has left, at `when`: the next one's turn. */
-static void line_go_on(struct hd_net *n, struct line *l, hd_time when)
+static void line_go_on(struct hd_net *n, struct host_queue *l, hd_time when)
 {
 	l->free_at = when;
 	l->first = n->messages[l->first].next;
@@ -112,14 +112,14 @@ static void put_noted(struct hd_net *n)
 
 /* ---- what the simulator tells -------------------------------------------- */
 
-static bool is_over(const struct message *m)
+static bool is_over(const struct net_message *m)
 {
 	return m->arrived + m->lost == m->n_packets;
 }
 
 static void message_end(struct hd_net *n, uint32_t id, hd_time now)
 {
-	const struct message m = n->messages[id];
+	const struct net_message m = n->messages[id];
 
 	n->messages[id].next = n->free;
 	n->free = id;
@@ -138,7 +138,7 @@ static void message_end(struct hd_net *n, uint32_t id, hd_time now)
 static void on_granted(void *context, hd_time now, hd_time end, uint32_t node, uint32_t id)
 {
 	struct hd_net *n = context;
-	struct message *m = &n->messages[id];
+	struct net_message *m = &n->messages[id];
 
 	(void)now;
 	(void)node;
@@ -151,7 +151,7 @@ static void on_granted(void *context, hd_time now, hd_time end, uint32_t node, u
 /* Its end is told at `when`, which may still come. */
 static void note_loss(struct hd_net *n, uint32_t id, hd_time when)
 {
-	const struct message *m = &n->messages[id];
+	const struct net_message *m = &n->messages[id];
 	port_id port = n->hosts->ports[m->source];
 
 	if (is_over(m))
@@ -161,7 +161,7 @@ static void note_loss(struct hd_net *n, uint32_t id, hd_time when)
 static void on_lost(void *context, hd_time when, uint32_t id, bool was_sent)
 {
 	struct hd_net *n = context;
-	struct message *m = &n->messages[id];
+	struct net_message *m = &n->messages[id];
 
 	if (was_sent) {
 		m->lost++;
@@ -178,7 +178,7 @@ static void on_delivered(void *context, hd_time now, uint32_t node, const struct
 {
 	struct hd_net *n = context;
 	uint32_t id = packet->cookie;
-	struct message *m = &n->messages[id];
+	struct net_message *m = &n->messages[id];
 	port_id port = n->hosts->ports[m->target];
 
 	/* A wrong table may bring it to somebody else. */
@@ -197,19 +197,19 @@ static void on_timer(void *context, hd_time now, uint32_t id)
 
 /* ---- hosts ------------------------------------------------------------- */
 
-struct named {
+struct named_host {
 	const char *name;
 	uint32_t host;
 };
 
 static int by_name(const void *a, const void *b)
 {
-	return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
+	return strcmp(((const struct named_host *)a)->name, ((const struct named_host *)b)->name);
 }
 
 static void name_hosts(struct hd_net *n)
 {
-	struct named *order = hd_alloc(n->hosts->n, sizeof(*order));
+	struct named_host *order = hd_alloc(n->hosts->n, sizeof(*order));
 
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
 	n->names = hd_alloc(n->hosts->n, sizeof(*n->names));
@@ -219,7 +219,7 @@ static void name_hosts(struct hd_net *n)
 
 		fabric_port_name(n->fabric, n->fabric->port_of_origin[n->hosts->ports[i]], &name);
 		n->names[i] = strbuf_detach(&name);
-		order[i] = (struct named){ n->names[i], i };
+		order[i] = (struct named_host){ n->names[i], i };
 	}
 	qsort(order, n->hosts->n, sizeof(*order), by_name);
 	for (uint32_t i = 0; i < n->hosts->n; i++)
@@ -251,12 +251,12 @@ static int take_host(const struct hd_net *net, uint32_t at, uint32_t *out, struc
 		if (i == at || i >= net->hosts->n ||
 		    strcmp(net->names[net->by_name[i]], net->names[host]) != 0)
 			continue;
-		return call_misuse(error, "'%.80s' is the name of 0x%016llx and 0x%016llx",
-				   net->names[host], (unsigned long long)guid_of_host(net, host),
-				   (unsigned long long)guid_of_host(net, net->by_name[i]));
+		return api_misuse(error, "'%.80s' is the name of 0x%016llx and 0x%016llx",
+				  net->names[host], (unsigned long long)guid_of_host(net, host),
+				  (unsigned long long)guid_of_host(net, net->by_name[i]));
 	}
 	*out = host;
-	return call_done(error);
+	return api_done(error);
 }
 
 int hd_net_host(const struct hd_net *net, const char *name, uint32_t *out, struct hd_error *error)
@@ -264,7 +264,7 @@ int hd_net_host(const struct hd_net *net, const char *name, uint32_t *out, struc
 	uint32_t low = 0, high = hd_net_hosts(net);
 
 	if (!net || !name || !out)
-		return call_misuse(error, "no network, name or place for it");
+		return api_misuse(error, "no network, name or place for it");
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 		int order = strcmp(name, net->names[net->by_name[middle]]);
@@ -276,20 +276,20 @@ int hd_net_host(const struct hd_net *net, const char *name, uint32_t *out, struc
 		else
 			low = middle + 1;
 	}
-	return call_misuse(error, "there is no host '%.200s'", name);
+	return api_misuse(error, "there is no host '%.200s'", name);
 }
 
 int hd_net_class(const struct hd_net *net, const char *name, uint32_t *out, struct hd_error *error)
 {
 	if (!net || !name || !out)
-		return call_misuse(error, "no network, name or place for it");
+		return api_misuse(error, "no network, name or place for it");
 	const struct scenario *s = net->fabric->scenario;
 	const struct scn_class *c = scenario_class(s, name);
 
 	if (!c)
-		return call_misuse(error, "there is no class '%.200s'", name);
+		return api_misuse(error, "there is no class '%.200s'", name);
 	*out = (uint32_t)(c - s->qos.classes);
-	return call_done(error);
+	return api_done(error);
 }
 
 /* ---- opening and closing ------------------------------------------------- */
@@ -331,7 +331,7 @@ static enum hd_status begin(void *context, struct diag *d)
 	return check_buffers(fabric, d);
 }
 
-static int net_make(const struct opening *what, struct hd_net **out, struct hd_error *error)
+static int net_make(const struct api_opening *what, struct hd_net **out, struct hd_error *error)
 {
 	struct hd_net *net = out ? calloc(1, sizeof(*net)) : NULL;
 	const struct sim_endpoint mine = { .context = net,
@@ -340,22 +340,22 @@ static int net_make(const struct opening *what, struct hd_net **out, struct hd_e
 					   .timer = on_timer,
 					   .granted = on_granted,
 					   .lost = on_lost };
-	struct opening whole = *what;
+	struct api_opening whole = *what;
 
 	if (!out)
-		return call_misuse(error, "there is no place for the network");
+		return api_misuse(error, "there is no place for the network");
 	if (!net)
-		return call_failed(error, HD_LACKING, "out of memory");
+		return api_failed(error, HD_LACKING, "out of memory");
 	net->free = net->noted = NOBODY;
 	whole.out = &net->opened;
 	whole.outside = &mine;
-	int code = opened_init(&whole, error);
+	int code = api_opened_init(&whole, error);
 
 	if (code != HD_DONE) {
 		free(net);
 		return code;
 	}
-	code = call_guarded(begin, net, &net->opened.is_broken, error);
+	code = api_guarded(begin, net, &net->opened.is_broken, error);
 	if (code == HD_DONE)
 		*out = net;
 	else
@@ -366,7 +366,7 @@ static int net_make(const struct opening *what, struct hd_net **out, struct hd_e
 int hd_net_open(const char *file, const struct hd_run_options *options, struct hd_net **out,
 		struct hd_error *error)
 {
-	const struct opening what = { .file = file, .options = options };
+	const struct api_opening what = { .file = file, .options = options };
 
 	return net_make(&what, out, error);
 }
@@ -374,10 +374,12 @@ int hd_net_open(const char *file, const struct hd_run_options *options, struct h
 int hd_net_load(const char *text, size_t len, const char *name,
 		const struct hd_run_options *options, struct hd_net **out, struct hd_error *error)
 {
-	const struct opening what = { .file = name, .text = text, .len = len, .options = options };
+	const struct api_opening what = {
+		.file = name, .text = text, .len = len, .options = options
+	};
 
 	if (!text)
-		return call_misuse(error, "there is no text");
+		return api_misuse(error, "there is no text");
 	return net_make(&what, out, error);
 }
 
@@ -397,7 +399,7 @@ void hd_net_close(struct hd_net *net)
 	free(net->by_name);
 	free(net->lines);
 	free(net->messages);
-	opened_fini(&net->opened);
+	api_opened_fini(&net->opened);
 	free(net);
 }
 
@@ -433,7 +435,7 @@ static uint32_t message_new(struct hd_net *n)
 		return NOBODY;
 	if (n->n_messages == n->cap) {
 		size_t cap = n->cap ? 2 * n->cap : 64;
-		struct message *more = realloc(n->messages, cap * sizeof(*more));
+		struct net_message *more = realloc(n->messages, cap * sizeof(*more));
 
 		if (!more)
 			return NOBODY;
@@ -468,27 +470,27 @@ int hd_net_send(struct hd_net *net, uint32_t source, uint32_t target, uint64_t b
 	struct sim_address way;
 
 	if (!net)
-		return call_misuse(error, "there is no network");
+		return api_misuse(error, "there is no network");
 	if (net->opened.is_broken)
-		return call_failed(error, HD_LACKING, "out of memory before");
+		return api_failed(error, HD_LACKING, "out of memory before");
 	const char *wrong = net->opened.is_looking
 				    ? "a progress function sends no messages"
 				    : wrong_with(net, source, target, bytes, traffic_class);
 
 	if (wrong)
-		return call_misuse(error, "%s", wrong);
+		return api_misuse(error, "%s", wrong);
 	if (!fabric_address(net->fabric, net->hosts->ports[source], net->hosts->ports[target],
 			    &way))
-		return call_failed(error, HD_REFUSED, "no way from %s to %s", net->names[source],
-				   net->names[target]);
+		return api_failed(error, HD_REFUSED, "no way from %s to %s", net->names[source],
+				  net->names[target]);
 	uint32_t id = message_new(net);
 
 	if (id == NOBODY)
-		return call_failed(error, HD_LACKING, "no memory for one more message beside %llu",
-				   (unsigned long long)net->pending);
+		return api_failed(error, HD_LACKING, "no memory for one more message beside %llu",
+				  (unsigned long long)net->pending);
 	uint32_t number = traffic_class == HD_NO_CLASS ? net->n_lines - 1 : traffic_class;
 
-	net->messages[id] = (struct message){
+	net->messages[id] = (struct net_message){
 		.bytes = bytes,
 		.n_packets = message_packets(bytes, net->fabric->scenario->fabric.mtu),
 		.source = source,
@@ -498,8 +500,8 @@ int hd_net_send(struct hd_net *net, uint32_t source, uint32_t target, uint64_t b
 		.context = context,
 	};
 	note(net, id);
-	return net->is_inside ? call_done(error)
-			      : call_guarded(send_noted, net, &net->opened.is_broken, error);
+	return net->is_inside ? api_done(error)
+			      : api_guarded(send_noted, net, &net->opened.is_broken, error);
 }
 
 uint64_t hd_net_now(const struct hd_net *net)
@@ -512,14 +514,14 @@ uint64_t hd_net_pending(const struct hd_net *net)
 	return net ? net->pending : 0;
 }
 
-struct running {
+struct net_run_limit {
 	struct hd_net *net;
 	hd_time until;
 };
 
 static enum hd_status run_on(void *context, struct diag *d)
 {
-	const struct running *r = context;
+	const struct net_run_limit *r = context;
 	struct hd_net *n = r->net;
 	struct run *s = n->opened.simulation;
 
@@ -542,25 +544,25 @@ static enum hd_status run_on(void *context, struct diag *d)
 
 static int run(struct hd_net *net, uint64_t time, bool steps, struct hd_error *error)
 {
-	struct running r = { net, time };
+	struct net_run_limit r = { net, time };
 
 	if (!net)
-		return call_misuse(error, "there is no network");
+		return api_misuse(error, "there is no network");
 	if (net->opened.is_broken)
-		return call_failed(error, HD_LACKING, "out of memory before");
+		return api_failed(error, HD_LACKING, "out of memory before");
 	if (is_called(net))
-		return call_misuse(error, "it runs already, and has called");
+		return api_misuse(error, "it runs already, and has called");
 	if (time < net->now)
-		return call_misuse(error, "time does not go back: it is %llu",
-				   (unsigned long long)net->now);
+		return api_misuse(error, "time does not go back: it is %llu",
+				  (unsigned long long)net->now);
 	if (time > LAST_TIME && time != HD_NEVER)
-		return call_misuse(error, "no time is beyond 2^63 ps");
+		return api_misuse(error, "no time is beyond 2^63 ps");
 	net->is_stepping = steps;
 	net->is_draining = time == HD_NEVER;
-	int code = call_guarded(run_on, &r, &net->opened.is_broken, error);
+	int code = api_guarded(run_on, &r, &net->opened.is_broken, error);
 
 	return code == HD_DONE && run_is_stopped(net->opened.simulation)
-		       ? call_failed(error, HD_STOPPED, "stopped")
+		       ? api_failed(error, HD_STOPPED, "stopped")
 		       : code;
 }
 

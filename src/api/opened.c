@@ -17,7 +17,7 @@ static void take_options(const struct hd_run_options *from, struct hd_run_option
 		memcpy(to, from, n);
 }
 
-static const char *wrong_with(const struct opening *what)
+static const char *wrong_with(const struct api_opening *what)
 {
 	const struct hd_run_options *o = what->options;
 
@@ -36,7 +36,7 @@ static const char *wrong_with(const struct opening *what)
 
 static bool show_progress(void *context, const struct sim_progress *p)
 {
-	struct opened *o = context;
+	struct api_opened *o = context;
 
 	o->is_looking = true;
 	bool goes_on = o->options.progress(o->options.context, p->share, p->now) != 0;
@@ -45,7 +45,7 @@ static bool show_progress(void *context, const struct sim_progress *p)
 	return goes_on && !o->is_closed;
 }
 
-static void put_settings(struct opened *o)
+static void put_settings(struct api_opened *o)
 {
 	char label[128];
 
@@ -57,9 +57,9 @@ static void put_settings(struct opened *o)
 	}
 }
 
-static enum hd_status build(const struct opening *what, struct diag *d, struct fabric **out)
+static enum hd_status build(const struct api_opening *what, struct diag *d, struct fabric **out)
 {
-	struct opened *o = what->out;
+	struct api_opened *o = what->out;
 	enum hd_status status =
 		what->text ? fabric_load(what->text, what->len, o->file, &o->overrides, d, out)
 			   : fabric_read(o->file, &o->overrides, d, out);
@@ -75,8 +75,8 @@ static enum hd_status build(const struct opening *what, struct diag *d, struct f
 
 static enum hd_status open_it(void *context, struct diag *d)
 {
-	const struct opening *what = context;
-	struct opened *o = what->out;
+	const struct api_opening *what = context;
+	struct api_opened *o = what->out;
 	struct fabric *fabric = NULL;
 
 	o->file = hd_strdup(what->file);
@@ -95,26 +95,26 @@ static enum hd_status open_it(void *context, struct diag *d)
 	return status == HD_OK ? run_open(fabric, &options, d, &o->simulation) : status;
 }
 
-int opened_init(const struct opening *what, struct hd_error *error)
+int api_opened_init(const struct api_opening *what, struct hd_error *error)
 {
 	const char *wrong = wrong_with(what);
-	struct opening mine = *what;
-	struct opened *o = what->out;
+	struct api_opening mine = *what;
+	struct api_opened *o = what->out;
 
-	*o = (struct opened){ 0 };
+	*o = (struct api_opened){ 0 };
 	if (wrong)
-		return call_misuse(error, "%s", wrong);
+		return api_misuse(error, "%s", wrong);
 	take_options(what->options, &o->options);
-	int code = call_guarded(open_it, &mine, &o->is_broken, error);
+	int code = api_guarded(open_it, &mine, &o->is_broken, error);
 
 	o->options.settings = NULL; /* of the caller */
 	o->options.n_settings = 0;
 	if (code != HD_DONE)
-		opened_fini(o);
+		api_opened_fini(o);
 	return code;
 }
 
-void opened_fini(struct opened *o)
+void api_opened_fini(struct api_opened *o)
 {
 	/* What memory ran short in is in no state to be freed. */
 	if (o->is_broken)

@@ -11,16 +11,16 @@
 #include "run/run.h"
 
 /* What a caller asks for. */
-struct opening {
+struct api_opening {
 	const char *file;
 	const char *text; /* or NULL: what is in the file */
 	size_t len;
 	const struct hd_run_options *options; /* or NULL */
 	const struct sim_endpoint *outside;   /* of a network, or NULL */
-	struct opened *out;
+	struct api_opened *out;
 };
 
-struct opened {
+struct api_opened {
 	struct hd_run_options options; /* all that the library knows */
 	struct overrides overrides;
 	char *file, *pcap, *trace;
@@ -31,7 +31,7 @@ struct opened {
 };
 
 /* An enum hd_code; zeroes what is not there. */
-int opened_init(const struct opening *what, struct hd_error *error);
-void opened_fini(struct opened *o);
+int api_opened_init(const struct api_opening *what, struct hd_error *error);
+void api_opened_fini(struct api_opened *o);
 
 #endif

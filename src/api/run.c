@@ -7,25 +7,25 @@
 #include "api/opened.h"
 
 struct hd_run {
-	struct opened opened;
+	struct api_opened opened;
 	struct results *results; /* once it has been run */
 	bool has_run, met;
 	bool is_going; /* inside hd_run_go */
 	uint64_t checksum;
 };
 
-static int run_make(const struct opening *what, struct hd_run **out, struct hd_error *error)
+static int run_make(const struct api_opening *what, struct hd_run **out, struct hd_error *error)
 {
 	struct hd_run *run = out ? calloc(1, sizeof(*run)) : NULL;
 
 	if (!out)
-		return call_misuse(error, "there is no place for the run");
+		return api_misuse(error, "there is no place for the run");
 	if (!run)
-		return call_failed(error, HD_LACKING, "out of memory");
-	struct opening mine = *what;
+		return api_failed(error, HD_LACKING, "out of memory");
+	struct api_opening mine = *what;
 
 	mine.out = &run->opened;
-	int code = opened_init(&mine, error);
+	int code = api_opened_init(&mine, error);
 
 	if (code == HD_DONE)
 		*out = run;
@@ -37,7 +37,7 @@ static int run_make(const struct opening *what, struct hd_run **out, struct hd_e
 int hd_run_open(const char *file, const struct hd_run_options *options, struct hd_run **out,
 		struct hd_error *error)
 {
-	const struct opening what = { .file = file, .options = options };
+	const struct api_opening what = { .file = file, .options = options };
 
 	return run_make(&what, out, error);
 }
@@ -45,10 +45,12 @@ int hd_run_open(const char *file, const struct hd_run_options *options, struct h
 int hd_run_load(const char *text, size_t len, const char *name,
 		const struct hd_run_options *options, struct hd_run **out, struct hd_error *error)
 {
-	const struct opening what = { .file = name, .text = text, .len = len, .options = options };
+	const struct api_opening what = {
+		.file = name, .text = text, .len = len, .options = options
+	};
 
 	if (!text)
-		return call_misuse(error, "there is no text");
+		return api_misuse(error, "there is no text");
 	return run_make(&what, out, error);
 }
 
@@ -69,15 +71,15 @@ static enum hd_status go(void *context, struct diag *d)
 int hd_run_go(struct hd_run *run, struct hd_error *error)
 {
 	if (!run)
-		return call_misuse(error, "there is no run");
+		return api_misuse(error, "there is no run");
 	if (run->has_run)
-		return call_misuse(error, "the run is over: open it again");
+		return api_misuse(error, "the run is over: open it again");
 	run->has_run = run->is_going = true;
-	int code = call_guarded(go, run, &run->opened.is_broken, error);
+	int code = api_guarded(go, run, &run->opened.is_broken, error);
 
 	run->is_going = false;
 	if (code == HD_DONE && run_is_stopped(run->opened.simulation))
-		code = call_failed(error, HD_STOPPED, "stopped");
+		code = api_failed(error, HD_STOPPED, "stopped");
 	if (run->opened.is_closed)
 		hd_run_close(run);
 	return code;
@@ -103,7 +105,7 @@ void hd_run_close(struct hd_run *run)
 	}
 	if (run->results)
 		results_free(run->results);
-	opened_fini(&run->opened);
+	api_opened_fini(&run->opened);
 	free(run);
 }
 

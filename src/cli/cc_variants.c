@@ -42,7 +42,8 @@ static int refuse(const struct command *self, const char *name)
 	return status;
 }
 
-int cc_variants(const struct command *self, const struct option_list *wanted, struct comparison *c)
+int cc_variants(const struct command *self, const struct option_list *wanted,
+		struct study_comparison *c)
 {
 	size_t n = 0;
 
@@ -96,7 +97,7 @@ static void show_runs(void *context, size_t done, size_t all)
 	progress_show(&x->progress, (double)done);
 }
 
-enum hd_status cc_variants_run(struct comparison *c, const struct common_options *common,
+enum hd_status cc_variants_run(struct study_comparison *c, const struct common_options *common,
 			       struct diag *d, struct results *r)
 {
 	struct comparing x = { .common = common, .runs = (double)c->n };
@@ -169,7 +170,7 @@ enum hd_status cc_tune_run(struct tune_options *o, const struct common_options *
 	o->progress = show_trials;
 	o->context = &t;
 	progress_begin(&t.progress, common, "trials", (double)o->budget);
-	enum hd_status status = congestion_tune(o, d, out);
+	enum hd_status status = tune_search_parameters(o, d, out);
 
 	progress_end(&t.progress);
 	o->context = NULL;

@@ -56,7 +56,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 {
 	struct cc_compare_options *v = values;
 	struct diag d = { .status = HD_OK };
-	struct comparison c = {
+	struct study_comparison c = {
 		.path = args[0],
 		.overrides = &v->scenario.overrides,
 		.all = v->all,

@@ -56,7 +56,7 @@ static int show(const struct cc_tune_options *v, struct tune_options *o, struct 
 	bool is_worth = tune_is_worth(o, &found);
 
 	results_set_scenario(r, o->scenario->text);
-	congestion_tune_tables(o, &found, r);
+	tune_result_tables(o, &found, r);
 	if (v->conf && is_worth)
 		status = opensm_cc_save(&found.conf, v->conf, d);
 	tune_result_fini(&found);

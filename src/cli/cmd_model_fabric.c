@@ -25,28 +25,28 @@ static const struct example examples[] = {
 };
 
 /* Runs the study and frees it. */
-static int show(const struct command *self, struct values *v, struct vl_sharing *s)
+static int show(const struct command *self, struct values *v, struct study_vl_sharing *s)
 {
 	struct diag d = { .status = HD_OK };
 	struct progress progress;
 	int status;
 
 	progress_begin(&progress, &v->common, "packets", 0);
-	enum hd_status done = vl_sharing_run(s, progress_packets, &progress, &d);
+	enum hd_status done = study_vl_sharing_run(s, progress_packets, &progress, &d);
 
 	progress_end(&progress);
 	if (done == HD_OK) {
 		struct results *r = results_new(self->name);
 
-		v->common.seed = vl_sharing_seed(s);
-		vl_sharing_tables(s, r);
+		v->common.seed = study_vl_sharing_seed(s);
+		study_vl_sharing_tables(s, r);
 		if (cleanup_signal_is_pending())
 			results_remark(r, "interrupted: runs that were not at their end were cut");
 		status = output_results(&v->common, r, true);
 	} else {
 		status = command_refuse(&d);
 	}
-	vl_sharing_free(s);
+	study_vl_sharing_free(s);
 	return status;
 }
 
@@ -54,13 +54,13 @@ static int run(const struct command *self, void *values, int n, char **args)
 {
 	struct values *v = values;
 	struct diag d = { .status = HD_OK };
-	struct vl_sharing *s;
+	struct study_vl_sharing *s;
 	enum hd_status done = choice_overrides(&v->scenario, v->common.seed, &d);
 	int status;
 
 	(void)n;
 	if (done == HD_OK)
-		done = vl_sharing_new(args[0], &v->scenario.overrides, &d, &s);
+		done = study_vl_sharing_new(args[0], &v->scenario.overrides, &d, &s);
 	status = done == HD_OK ? show(self, v, s) : command_refuse(&d);
 	fabric_choice_fini(&v->scenario);
 	return status;

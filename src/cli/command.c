@@ -284,7 +284,7 @@ bool command_parse(const struct command *self, void *values, int argc, char **ar
 
 int command_status(const struct diag *d)
 {
-	return code_of_status(d->status);
+	return api_code_of_status(d->status);
 }
 
 int command_refuse(const struct diag *d)

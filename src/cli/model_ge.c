@@ -214,14 +214,14 @@ int ge_sweep_run(const struct ge_sweep *s)
 		struct ge_study study = { .queue = queue_at(s, k),
 					  .thesis = v->thesis,
 					  .without = v->compare };
-		struct ge_point point;
+		struct ge_des_point point;
 
 		study.des = model_des_options(&v->common, &progress);
-		if (ge_point_init(&point, &study, &d) != HD_OK)
+		if (ge_des_point_init(&point, &study, &d) != HD_OK)
 			break;
 		if (!progress.stopped)
 			ge_output_point(&out, &study.queue, &point);
-		ge_point_fini(&point);
+		ge_des_point_fini(&point);
 	}
 	model_progress_end(&progress, out.results);
 	if (d.status != HD_OK) {

@@ -14,26 +14,27 @@ double ge_total_lambda(const struct batch_queue *q)
 	return sum;
 }
 
-struct comparison ge_comparison(const struct ge_point *point, enum ge_measure m, const char *label)
+struct comparison ge_comparison(const struct ge_des_point *point, enum ge_des_measure m,
+				const char *label)
 {
 	return (struct comparison){
 		.point = label,
-		.measure = ge_measure_names[m],
-		.unit = ge_measure_units[m],
-		.computed = ge_result_get(&point->exact, m),
-		.thesis = point->has_thesis ? ge_result_get(&point->thesis, m) : NAN,
+		.measure = ge_des_measure_names[m],
+		.unit = ge_des_measure_units[m],
+		.computed = ge_des_measure_of(&point->exact, m),
+		.thesis = point->has_thesis ? ge_des_measure_of(&point->thesis, m) : NAN,
 		.in = ge_des_get(&point->des, m),
 	};
 }
 
-struct comparison ge_class_comparison(const struct ge_point *point, size_t k, enum ge_measure m,
-				      const char *label)
+struct comparison ge_class_comparison(const struct ge_des_point *point, size_t k,
+				      enum ge_des_measure m, const char *label)
 {
 	return (struct comparison){
 		.point = label,
-		.measure = ge_measure_names[m],
-		.unit = ge_measure_units[m],
-		.computed = ge_result_get(&point->classes[k], m),
+		.measure = ge_des_measure_names[m],
+		.unit = ge_des_measure_units[m],
+		.computed = ge_des_measure_of(&point->classes[k], m),
 		.thesis = NAN,
 		.in = ge_des_get(&point->class_des[k], m),
 	};
@@ -60,12 +61,12 @@ static void add_error(double error, double *sum, size_t *n)
 }
 
 /* Notes the errors of this point and whether its values hold. */
-static void judge(struct ge_output *o, const struct ge_point *point)
+static void judge(struct ge_output *o, const struct ge_des_point *point)
 {
 	struct ge_errors *e = &o->errors;
 
 	for (int m = 0; m < GE_MEASURES; m++) {
-		struct comparison c = ge_comparison(point, (enum ge_measure)m, "");
+		struct comparison c = ge_comparison(point, (enum ge_des_measure)m, "");
 
 		o->goals_met &= comparison_holds(&c);
 		add_error(comparison_error(&c, c.computed), &e->exact[m], &e->n[m]);
@@ -73,14 +74,16 @@ static void judge(struct ge_output *o, const struct ge_point *point)
 	}
 	for (size_t k = 0; k < point->n_classes; k++) {
 		for (int m = 0; m < GE_MEASURES; m++) {
-			struct comparison c = ge_class_comparison(point, k, (enum ge_measure)m, "");
+			struct comparison c =
+				ge_class_comparison(point, k, (enum ge_des_measure)m, "");
 
 			o->goals_met &= comparison_holds(&c);
 		}
 	}
 }
 
-void ge_output_point(struct ge_output *o, const struct batch_queue *q, const struct ge_point *point)
+void ge_output_point(struct ge_output *o, const struct batch_queue *q,
+		     const struct ge_des_point *point)
 {
 	if (o->values->simulate)
 		judge(o, point);
@@ -103,10 +106,10 @@ static void remark_errors(struct ge_output *o)
 		if (e->n_thesis[m])
 			results_remark(o->results,
 				       "mean EM of %s: exact %.3g %%, thesis-style %.3g %%",
-				       ge_measure_names[m], exact, thesis);
+				       ge_des_measure_names[m], exact, thesis);
 		else if (e->n[m])
-			results_remark(o->results, "mean EM of %s: %.3g %%", ge_measure_names[m],
-				       exact);
+			results_remark(o->results, "mean EM of %s: %.3g %%",
+				       ge_des_measure_names[m], exact);
 	}
 }
 

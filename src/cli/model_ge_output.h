@@ -25,7 +25,7 @@ struct ge_output {
 
 void ge_output_begin(struct ge_output *o, const struct ge_sweep *sweep);
 void ge_output_point(struct ge_output *o, const struct batch_queue *q,
-		     const struct ge_point *point);
+		     const struct ge_des_point *point);
 /* Writes all; the exit status. */
 int ge_output_end(struct ge_output *o);
 void ge_output_abandon(struct ge_output *o);
@@ -33,13 +33,14 @@ void ge_output_abandon(struct ge_output *o);
 /* For ge_output.c. */
 void ge_tables_begin(struct ge_output *o);
 void ge_tables_point(struct ge_output *o, const struct batch_queue *q,
-		     const struct ge_point *point);
+		     const struct ge_des_point *point);
 
 double ge_total_lambda(const struct batch_queue *q);
 /* The comparison of measure m of the whole queue. */
-struct comparison ge_comparison(const struct ge_point *point, enum ge_measure m, const char *label);
+struct comparison ge_comparison(const struct ge_des_point *point, enum ge_des_measure m,
+				const char *label);
 /* The same of class k. */
-struct comparison ge_class_comparison(const struct ge_point *point, size_t k, enum ge_measure m,
-				      const char *label);
+struct comparison ge_class_comparison(const struct ge_des_point *point, size_t k,
+				      enum ge_des_measure m, const char *label);
 
 #endif

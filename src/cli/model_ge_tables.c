@@ -121,7 +121,8 @@ static double error_of(double value, double exact)
 	return fabs(value / exact - 1);
 }
 
-static void put_thesis(struct table *t, const struct batch_queue *q, const struct ge_point *point)
+static void put_thesis(struct table *t, const struct batch_queue *q,
+		       const struct ge_des_point *point)
 {
 	static const struct ge_result none = { NAN, NAN, NAN, NAN, NAN };
 	const struct ge_result *r = point->has_thesis ? &point->thesis : &none;
@@ -134,7 +135,8 @@ static void put_thesis(struct table *t, const struct batch_queue *q, const struc
 	table_put_row(t, &row);
 }
 
-static void put_without(struct table *t, const struct batch_queue *q, const struct ge_point *point)
+static void put_without(struct table *t, const struct batch_queue *q,
+			const struct ge_des_point *point)
 {
 	struct ge_row lane = row_of(q, &point->lane);
 	struct ge_row whole = row_of(q, &point->whole);
@@ -146,7 +148,7 @@ static void put_without(struct table *t, const struct batch_queue *q, const stru
 }
 
 static void put_coefficients(struct table *t, const struct batch_queue *q,
-			     const struct ge_point *point)
+			     const struct ge_des_point *point)
 {
 	struct ge_row row = row_of(q, &point->exact);
 
@@ -161,7 +163,8 @@ static void put_coefficients(struct table *t, const struct batch_queue *q,
 	}
 }
 
-static void put_classes(struct table *t, const struct batch_queue *q, const struct ge_point *point)
+static void put_classes(struct table *t, const struct batch_queue *q,
+			const struct ge_des_point *point)
 {
 	for (size_t k = 0; k < point->n_classes; k++) {
 		struct ge_row row = row_of(q, &point->classes[k]);
@@ -173,7 +176,8 @@ static void put_classes(struct table *t, const struct batch_queue *q, const stru
 	}
 }
 
-static void put_levels(struct table *t, const struct batch_queue *q, const struct ge_point *point)
+static void put_levels(struct table *t, const struct batch_queue *q,
+		       const struct ge_des_point *point)
 {
 	struct ge_row row = row_of(q, &point->exact);
 
@@ -184,7 +188,7 @@ static void put_levels(struct table *t, const struct batch_queue *q, const struc
 }
 
 static void put_simulated(struct table *t, const struct batch_queue *q,
-			  const struct ge_point *point)
+			  const struct ge_des_point *point)
 {
 	struct strbuf label = STRBUF_INIT;
 
@@ -193,7 +197,7 @@ static void put_simulated(struct table *t, const struct batch_queue *q,
 		strbuf_printf(&label, " ca2=%g", q->classes[0].ca2);
 	strbuf_printf(&label, " cs2=%g", q->service.cs2);
 	for (int m = 0; m < GE_MEASURES; m++) {
-		struct comparison c = ge_comparison(point, (enum ge_measure)m, label.text);
+		struct comparison c = ge_comparison(point, (enum ge_des_measure)m, label.text);
 
 		comparison_put(t, &c);
 	}
@@ -202,7 +206,7 @@ static void put_simulated(struct table *t, const struct batch_queue *q,
 		strbuf_printf(&label, "class %zu", k + 1);
 		for (int m = 0; m < GE_MEASURES; m++) {
 			struct comparison c =
-				ge_class_comparison(point, k, (enum ge_measure)m, label.text);
+				ge_class_comparison(point, k, (enum ge_des_measure)m, label.text);
 
 			comparison_put(t, &c);
 		}
@@ -210,7 +214,8 @@ static void put_simulated(struct table *t, const struct batch_queue *q,
 	strbuf_fini(&label);
 }
 
-void ge_tables_point(struct ge_output *o, const struct batch_queue *q, const struct ge_point *point)
+void ge_tables_point(struct ge_output *o, const struct batch_queue *q,
+		     const struct ge_des_point *point)
 {
 	const struct ge_row row = row_of(q, &point->exact);
 

@@ -128,7 +128,7 @@ static enum hd_status solve_sharing(const struct queue_sweep *s, struct queue_po
 		const double *f = s->fields[k];
 		unsigned bytes = (unsigned)f[2];
 
-		lanes[k] = (struct share_class){ f[0], share_quantum((unsigned)f[1], bytes) };
+		lanes[k] = (struct share_class){ f[0], queue_share_quantum((unsigned)f[1], bytes) };
 		q->turn[k] = (unsigned)(lanes[k].quantum / bytes);
 		q->classes[k] = (struct queue_class){ f[0] / bytes, s->mu / bytes, 0 };
 	}

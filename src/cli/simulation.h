@@ -21,7 +21,7 @@
 	  "with --pcap and 'fabric.credits: exact', flow-control packets "    \
 	  "too: bare as they are, 6 bytes, or padded, which Wireshark 4.0 "   \
 	  "needs not to call them malformed",                                 \
-	  sim_capture_flow_names },                                           \
+	  report_capture_flow_names },                                           \
 	{ "trace", 0, OPT_OUTPUT, offsetof(type, run.trace), "FILE", NULL,      \
 	  "write a line for every packet sent, received or lost" },           \
 	{ "port", 0, OPT_LIST, offsetof(type, run.ports), "NODE:PORT", NULL,  \

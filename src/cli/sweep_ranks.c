@@ -45,7 +45,7 @@ static void ranks_fini(struct ranks *all)
 }
 
 static enum hd_status run_shard(const struct sweep_values *v, const struct study *study,
-				const char *db, struct sweep *w, struct diag *d)
+				const char *db, struct study_sweep *w, struct diag *d)
 {
 	/* What earlier calls have joined already need not be run again. */
 	bool seen = access(v->common.db, R_OK) == 0;
@@ -94,7 +94,7 @@ static bool all_are_done(const struct ranks *all, const struct study *study)
 
 static int join(struct sweep_values *v, const struct study *study, const struct ranks *all)
 {
-	struct sweep w;
+	struct study_sweep w;
 
 	sweep_init(&w, study);
 	w.sources = (const char *const *)all->paths;
@@ -138,7 +138,7 @@ int ranks_run(struct sweep_values *v, struct study *study, size_t rank, size_t n
 {
 	struct diag d = { .status = HD_OK };
 	struct ranks all;
-	struct sweep w;
+	struct study_sweep w;
 	int code;
 
 	ranks_init(&all, v->common.db, n);

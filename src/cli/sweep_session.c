@@ -52,12 +52,12 @@ const struct option *const *sweep_options_of(const char *name)
 		&command_cc, &command_mcast, &command_qos, &command_bench, &command_model, NULL,
 	};
 	static const struct option *tables[2];
-	struct pieces words = { 0 };
+	struct value_list words = { 0 };
 
-	pieces_words(&words, name);
+	value_list_words(&words, name);
 	const struct command *c = command_find(groups, (int)words.n, words.items);
 
-	pieces_fini(&words);
+	value_list_fini(&words);
 	tables[0] = c ? c->options : NULL;
 	return c ? tables : NULL;
 }
@@ -131,7 +131,7 @@ static void forget_lost(const char *db, const struct study *study)
 }
 
 /* A sweep that was interrupted has its points in the database, no more. */
-static int record(const struct sweep_values *v, const struct sweep *w)
+static int record(const struct sweep_values *v, const struct study_sweep *w)
 {
 	struct common_options where = v->common;
 	struct results *all = results_new("sweep");
@@ -161,7 +161,7 @@ static bool is_for_programs(const struct common_options *common)
 	       strcmp(format, "checksum") == 0;
 }
 
-static int show(const struct sweep_values *v, const struct sweep *w)
+static int show(const struct sweep_values *v, const struct study_sweep *w)
 {
 	struct common_options plain = v->common;
 	struct results *r = results_new("sweep");
@@ -180,7 +180,7 @@ static int show(const struct sweep_values *v, const struct sweep *w)
 	return recorded == EXIT_DONE ? status : recorded;
 }
 
-int sweep_run_and_show(struct sweep_values *v, struct sweep *w)
+int sweep_run_and_show(struct sweep_values *v, struct study_sweep *w)
 {
 	struct diag d = { .status = HD_OK };
 	struct watcher watcher = { .common = &v->common };
@@ -227,7 +227,7 @@ static bool read_words(int n, char **words, struct sweep_words *out)
 
 static int run_sources(struct sweep_values *v, struct study *study, int n, char **sources)
 {
-	struct sweep w;
+	struct study_sweep w;
 
 	sweep_init(&w, study);
 	w.sources = (const char *const *)sources;

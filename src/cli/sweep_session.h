@@ -23,7 +23,7 @@ extern const char sweep_default_db[];
 const struct option *const *sweep_options_of(const char *name);
 
 /* Runs a sweep whose study and sources are set; shows and records it. */
-int sweep_run_and_show(struct sweep_values *v, struct sweep *w);
+int sweep_run_and_show(struct sweep_values *v, struct study_sweep *w);
 
 /* What the words after the options ask for; the exit status. */
 int sweep_run_words(const struct command *self, struct sweep_values *v, int n, char **words);

@@ -65,7 +65,7 @@ static void a_split_poisson_stream_is_one_stream(void **state)
 	/* Poisson arrivals see time averages: both wait alike. */
 	struct ge_result one = batch_measure_class(&b, p, 0);
 	struct ge_result two = batch_measure_class(&b, p, 1);
-	struct ge_result all = ge_measure(&q, whole);
+	struct ge_result all = ge_des_measure(&q, whole);
 
 	assert_near(one.blocking, p[10], 1e-15);
 	assert_near(two.blocking, p[10], 1e-15);

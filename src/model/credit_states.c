@@ -186,13 +186,13 @@ struct part {
 	size_t i0, i1, j0, j1;
 };
 
-struct dissection {
+struct dissection_order {
 	int *place;
 	int next;
 	size_t width;
 };
 
-static void number(struct dissection *d, struct part a)
+static void number(struct dissection_order *d, struct part a)
 {
 	for (size_t i = a.i0; i < a.i1; i++) {
 		for (size_t j = a.j0; j < a.j1; j++)
@@ -201,7 +201,7 @@ static void number(struct dissection *d, struct part a)
 }
 
 /* Both halves first, then the line between them. */
-static void dissect(struct dissection *d, struct part a)
+static void dissect(struct dissection_order *d, struct part a)
 {
 	const size_t leaf = 16; /* states; smaller parts gain nothing */
 	size_t height = a.i1 - a.i0, width = a.j1 - a.j0;
@@ -225,7 +225,7 @@ static void dissect(struct dissection *d, struct part a)
 
 void credit_dissect(const struct credit_link *link, int *place)
 {
-	struct dissection d = { .width = link->downstream + 1 };
+	struct dissection_order d = { .width = link->downstream + 1 };
 
 	d.place = place;
 	dissect(&d, (struct part){ 0, link->upstream + 1, 0, link->downstream + 1 });

@@ -153,7 +153,7 @@ void ge_solve(const struct ge_queue *q, double *p)
 	scale(p, top + 1, 1 / (a.sum + p[top]));
 }
 
-struct ge_result ge_measure(const struct ge_queue *q, const double *p)
+struct ge_result ge_des_measure(const struct ge_queue *q, const double *p)
 {
 	const struct ge_law law = ge_law_of(q);
 	const double stay = (q->ca2 - 1) / (q->ca2 + 1);

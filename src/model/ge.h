@@ -68,6 +68,6 @@ double ge_rate(const struct ge_queue *q, size_t n);
 void ge_solve(const struct ge_queue *q, double *p);
 
 /* The measures of any distribution p over 0..capacity for this queue. */
-struct ge_result ge_measure(const struct ge_queue *q, const double *p);
+struct ge_result ge_des_measure(const struct ge_queue *q, const double *p);
 
 #endif

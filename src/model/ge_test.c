@@ -17,7 +17,7 @@ static struct ge_result solve(const struct ge_queue *q, double *p)
 
 	assert_int_equal(ge_check(q, &d), HD_OK);
 	ge_solve(q, p ? p : own);
-	return ge_measure(q, p ? p : own);
+	return ge_des_measure(q, p ? p : own);
 }
 
 static void plain_queues_meet_their_reference(void **state)

@@ -113,11 +113,11 @@ static void thesis_error(size_t threshold, double *length, double *use, double *
 		double p[17];
 
 		ge_solve(&q, p);
-		struct ge_result e = ge_measure(&q, p);
+		struct ge_result e = ge_des_measure(&q, p);
 
 		assert_int_equal(maxent_thesis(&q, &d, &m), HD_OK);
 		maxent_evaluate(&q, &m, p);
-		struct ge_result t = ge_measure(&q, p);
+		struct ge_result t = ge_des_measure(&q, p);
 
 		/* Flow balance is what its y is made for. */
 		assert_near(t.throughput, lambda * (1 - t.blocking), 1e-12);

@@ -207,7 +207,7 @@ enum hd_status queue_share(const struct share_class *classes, size_t n, double r
 	return HD_OK;
 }
 
-double share_quantum(unsigned weight, unsigned packet_bytes)
+double queue_share_quantum(unsigned weight, unsigned packet_bytes)
 {
 	assert(weight > 0 && packet_bytes > 0);
 	unsigned blocks = (packet_bytes + 63) / 64;

@@ -70,6 +70,6 @@ HD_MUST_CHECK enum hd_status queue_share(const struct share_class *classes, size
  * never empty: weight counts blocks of 64 bytes, a packet uses whole blocks,
  * and the packet that uses up the rest is sent whole.
  */
-double share_quantum(unsigned weight, unsigned packet_bytes);
+double queue_share_quantum(unsigned weight, unsigned packet_bytes);
 
 #endif

@@ -41,7 +41,7 @@ static void bursty_service_agrees_with_the_ge_queue(void **state)
 
 	(void)state;
 	ge_solve(&q, p);
-	assert_near(mg1(3, 5, 4).mean_queue, ge_measure(&q, p).mean_queue, 1e-9);
+	assert_near(mg1(3, 5, 4).mean_queue, ge_des_measure(&q, p).mean_queue, 1e-9);
 }
 
 static void a_limited_queue_gives_the_textbook_values(void **state)
@@ -82,7 +82,7 @@ static void a_limited_queue_is_the_ge_queue_without_bursts(void **state)
 		double p[71];
 
 		ge_solve(&q, p);
-		struct ge_result g = ge_measure(&q, p);
+		struct ge_result g = ge_des_measure(&q, p);
 
 		assert_int_equal(queue_mm1n(lambda, 2, 70, &d, &r), HD_OK);
 		assert_near(r.mean_queue, g.mean_queue, 1e-11);
@@ -172,11 +172,11 @@ static void what_a_lane_leaves_the_others_divide(void **state)
 static void quanta_are_whole_packets(void **state)
 {
 	(void)state;
-	assert_near(share_quantum(4, 256), 256, 0);
-	assert_near(share_quantum(4, 2048), 2048, 0);
-	assert_near(share_quantum(5, 256), 512, 0);
-	assert_near(share_quantum(6, 65), 195, 0); /* two blocks each */
-	assert_near(share_quantum(255, 64), 255 * 64, 0);
+	assert_near(queue_share_quantum(4, 256), 256, 0);
+	assert_near(queue_share_quantum(4, 2048), 2048, 0);
+	assert_near(queue_share_quantum(5, 256), 512, 0);
+	assert_near(queue_share_quantum(6, 65), 195, 0); /* two blocks each */
+	assert_near(queue_share_quantum(255, 64), 255 * 64, 0);
 }
 
 static void refuses_mg1(double lambda, double mu, double cs2, const char *words)

@@ -108,7 +108,7 @@ static void equations_fini(struct equations *eq)
 }
 
 /* Neighbours in either direction, without doubles, for METIS. */
-struct graph {
+struct adjacency {
 	idx_t *start, *neighbour;
 };
 
@@ -124,7 +124,7 @@ static void graph_count(const struct equations *eq, idx_t *degree)
 }
 
 /* Keeps one of each pair of equal neighbours; returns how many are left. */
-static idx_t graph_unique(struct graph *g, idx_t n)
+static idx_t graph_unique(struct adjacency *g, idx_t n)
 {
 	idx_t *seen = hd_alloc((size_t)n, sizeof(*seen));
 	idx_t used = 0, from = 0;
@@ -146,7 +146,7 @@ static idx_t graph_unique(struct graph *g, idx_t n)
 	return used;
 }
 
-static void graph_init(struct graph *g, const struct equations *eq)
+static void graph_init(struct adjacency *g, const struct equations *eq)
 {
 	size_t n = (size_t)eq->n;
 	idx_t *next = hd_alloc(n + 1, sizeof(*next));
@@ -168,7 +168,7 @@ static void graph_init(struct graph *g, const struct equations *eq)
 	graph_unique(g, (idx_t)n);
 }
 
-static void graph_fini(struct graph *g)
+static void graph_fini(struct adjacency *g)
 {
 	free(g->start);
 	free(g->neighbour);
@@ -181,7 +181,7 @@ static void dissect(const struct equations *eq, int *column)
 	idx_t *perm = hd_alloc((size_t)n, sizeof(*perm));
 	idx_t *inverse = hd_alloc((size_t)n, sizeof(*inverse));
 	idx_t options[METIS_NOPTIONS];
-	struct graph g;
+	struct adjacency g;
 
 	graph_init(&g, eq);
 	METIS_SetDefaultOptions(options);

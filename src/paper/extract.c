@@ -10,23 +10,23 @@
 #define MINE "my" /* the number of what is handed over */
 
 /* A file that a command may read: one of the paper's, or built in. */
-struct source {
+struct input_file {
 	const char *name;
 	const char *text;
 	size_t len;
 };
 
 /* The i-th of them; false if there are no more. */
-static bool source_at(const struct paper *p, size_t i, struct source *out)
+static bool source_at(const struct paper *p, size_t i, struct input_file *out)
 {
 	if (i < p->n_files) {
-		*out = (struct source){ p->files[i].name, p->files[i].text,
-					strlen(p->files[i].text) };
+		*out = (struct input_file){ p->files[i].name, p->files[i].text,
+					    strlen(p->files[i].text) };
 		return true;
 	}
 	const struct paper_file *f = &paper_files[i - p->n_files];
 
-	*out = (struct source){ f->name, (const char *)f->bytes, f->len };
+	*out = (struct input_file){ f->name, (const char *)f->bytes, f->len };
 	return f->name != NULL;
 }
 
@@ -36,7 +36,7 @@ static bool names(const char *text, size_t len, const char *name)
 }
 
 /* Whether a file reads another that lies beside it. */
-static bool reads(const struct source *a, const struct source *b)
+static bool reads(const struct input_file *a, const struct input_file *b)
 {
 	const char *slash = strrchr(b->name, '/');
 	size_t folder = slash ? (size_t)(slash - b->name) + 1 : 0;
@@ -51,9 +51,10 @@ static bool commands_name(const struct paper_study *s, const char *name)
 }
 
 /* Whether the file is needed by the study or by one of those before it. */
-static bool is_needed(const struct paper *p, const struct paper_study *s, const struct source *f)
+static bool is_needed(const struct paper *p, const struct paper_study *s,
+		      const struct input_file *f)
 {
-	struct source by;
+	struct input_file by;
 
 	if (commands_name(s, f->name))
 		return true;
@@ -109,7 +110,7 @@ static bool has_file(const struct paper *p, const char *name)
 static void take_files(const struct paper *p, const struct paper_study *s, struct paper_study *mine,
 		       struct paper *out)
 {
-	struct source f;
+	struct input_file f;
 	size_t cap = 0;
 
 	for (size_t i = 0; source_at(p, i, &f); i++) {
@@ -163,7 +164,7 @@ void paper_extract(const struct paper *p, const struct paper_experiment *e, stru
 
 bool paper_scenario(const struct paper *p, const struct paper_experiment *e, struct strbuf *out)
 {
-	struct source f;
+	struct input_file f;
 
 	for (size_t i = 0; e->study && source_at(p, i, &f); i++) {
 		size_t len = strlen(f.name);

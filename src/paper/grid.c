@@ -11,10 +11,10 @@
 /* "axis=label|label, ..." */
 static enum hd_status select_points(struct study *s, const char *given, struct diag *d)
 {
-	struct pieces items = { 0 };
+	struct value_list items = { 0 };
 	enum hd_status status = HD_OK;
 
-	pieces_split(&items, given);
+	value_list_split(&items, given);
 	for (size_t i = 0; i < items.n; i++) {
 		char *equals = strchr(items.items[i], '=');
 
@@ -26,7 +26,7 @@ static enum hd_status select_points(struct study *s, const char *given, struct d
 		*equals = '\0';
 		study_select(s, items.items[i], equals + 1);
 	}
-	pieces_fini(&items);
+	value_list_fini(&items);
 	return status;
 }
 

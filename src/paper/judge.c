@@ -14,7 +14,7 @@
 #define FLAT  1e-9 /* of a value: a change that arithmetic may have made */
 
 /* A check, tried on the results: what all of its cases share. */
-struct trial {
+struct check_context {
 	const struct paper_check *check;
 	const struct results *results;
 	struct strbuf missing;
@@ -32,19 +32,19 @@ struct finding {
 /* ---- numbers of a case -------------------------------------------------- */
 
 /* The number, or its ratio to another one. */
-static double ratio(struct trial *t, const struct bindings *in)
+static double ratio(struct check_context *t, const struct bindings *in)
 {
 	const struct paper_check *c = t->check;
-	struct found f = { 0 }, other = { 0 };
+	struct paper_cells f = { 0 }, other = { 0 };
 	double x = NAN;
 
-	if (value_find(&c->value, t->results, in, &f, &t->missing))
-		x = found_number(&f, &c->value, &t->missing);
+	if (paper_value_find(&c->value, t->results, in, &f, &t->missing))
+		x = paper_cells_reduce(&f, &c->value, &t->missing);
 	if (c->against.table && !t->missing.len &&
-	    value_find(&c->against, t->results, in, &other, &t->missing))
-		x /= found_number(&other, &c->against, &t->missing);
-	found_fini(&f);
-	found_fini(&other);
+	    paper_value_find(&c->against, t->results, in, &other, &t->missing))
+		x /= paper_cells_reduce(&other, &c->against, &t->missing);
+	paper_cells_fini(&f);
+	paper_cells_fini(&other);
 	return x;
 }
 
@@ -52,19 +52,19 @@ static double ratio(struct trial *t, const struct bindings *in)
  * The cells that differ in a column, of rows of the case in their order; NULL
  * without such a column.
  */
-static const struct value **distinct(struct trial *t, const char *name, const struct bindings *in,
-				     size_t *n)
+static const struct value **distinct(struct check_context *t, const char *name,
+				     const struct bindings *in, size_t *n)
 {
 	const struct value **cells = NULL;
-	struct found f;
+	struct paper_cells f;
 	size_t cap = 0;
 
 	*n = 0;
-	if (!value_find(&t->check->value, t->results, in, &f, &t->missing)) {
-		found_fini(&f);
+	if (!paper_value_find(&t->check->value, t->results, in, &f, &t->missing)) {
+		paper_cells_fini(&f);
 		return NULL;
 	}
-	size_t column = column_find(f.table, name, strlen(name));
+	size_t column = paper_column_find(f.table, name, strlen(name));
 
 	if (column == f.table->n_columns)
 		strbuf_printf(&t->missing, "table '%s' has no column '%s'", f.table->name, name);
@@ -72,19 +72,19 @@ static const struct value **distinct(struct trial *t, const char *name, const st
 		const struct value *v = table_cell(f.table, f.rows[i], column);
 		size_t k = 0;
 
-		while (k < *n && !value_same(cells[k], v))
+		while (k < *n && !paper_cell_same(cells[k], v))
 			k++;
 		if (k < *n)
 			continue;
 		cells = hd_grow(cells, &cap, *n + 1, sizeof(const void *));
 		cells[(*n)++] = v;
 	}
-	found_fini(&f);
+	paper_cells_fini(&f);
 	return cells;
 }
 
 /* One number per repetition, or one; NULL if something is missing. */
-static double *samples(struct trial *t, struct bindings *in, size_t *n)
+static double *samples(struct check_context *t, struct bindings *in, size_t *n)
 {
 	const char *over = t->check->over;
 	const struct value **seeds = NULL;
@@ -200,7 +200,7 @@ static struct finding judge_step(enum paper_relation r, const double *from, cons
 }
 
 /* Each step, from row to row. */
-static struct finding judge_rows(const struct paper_expectation *p, const struct found *f)
+static struct finding judge_rows(const struct paper_expectation *p, const struct paper_cells *f)
 {
 	enum paper_relation r = p->relation;
 	const double *x = f->numbers;
@@ -217,12 +217,12 @@ static struct finding judge_rows(const struct paper_expectation *p, const struct
 	};
 }
 
-static struct finding judge_text(const struct paper_check *c, const struct found *f)
+static struct finding judge_text(const struct paper_check *c, const struct paper_cells *f)
 {
 	const char *wanted = c->published.text;
 	size_t row = f->rows[c->value.take == REDUCE_LAST ? f->n - 1 : 0];
 	const struct value *v = table_cell(f->table, row, f->column);
-	bool same = value_reads(v, wanted, strlen(wanted));
+	bool same = paper_cell_is(v, wanted, strlen(wanted));
 	const char *ours = v->kind == VALUE_TEXT   ? v->text
 			   : v->kind == VALUE_BOOL ? (v->yes ? "yes" : "no")
 						   : "a number";
@@ -263,7 +263,8 @@ static void count(struct judgement *j, struct finding *f, const struct bindings 
 }
 
 /* A case that is a course along a column: every step is one. */
-static void judge_along(struct trial *t, struct bindings *in, struct judgement *j, double *worst)
+static void judge_along(struct check_context *t, struct bindings *in, struct judgement *j,
+			double *worst)
 {
 	const char *along = t->check->along;
 	size_t n_places, n = 0, before_n = 0;
@@ -288,22 +289,23 @@ static void judge_along(struct trial *t, struct bindings *in, struct judgement *
 	free((void *)places);
 }
 
-static void judge_case(struct trial *t, struct bindings *in, struct judgement *j, double *worst)
+static void judge_case(struct check_context *t, struct bindings *in, struct judgement *j,
+		       double *worst)
 {
 	const struct paper_check *c = t->check;
 	enum paper_relation r = c->published.relation;
 	struct finding f = { 0 };
-	struct found rows = { 0 };
+	struct paper_cells rows = { 0 };
 
 	if (c->along) {
 		judge_along(t, in, j, worst);
 		return;
 	}
 	if (r == RELATION_TEXT || relation_is_course(r)) {
-		if (value_find(&c->value, t->results, in, &rows, &t->missing))
+		if (paper_value_find(&c->value, t->results, in, &rows, &t->missing))
 			f = r == RELATION_TEXT ? judge_text(c, &rows)
 					       : judge_rows(&c->published, &rows);
-		found_fini(&rows);
+		paper_cells_fini(&rows);
 	} else {
 		size_t n;
 		double *x = samples(t, in, &n);
@@ -322,8 +324,8 @@ static void judge_case(struct trial *t, struct bindings *in, struct judgement *j
  * Every combination of values that the columns `each` have. A case of which
  * something is missing is none: not every point has its twin.
  */
-static void judge_each(struct trial *t, const char *each, struct bindings *in, struct judgement *j,
-		       double *worst)
+static void judge_each(struct check_context *t, const char *each, struct bindings *in,
+		       struct judgement *j, double *worst)
 {
 	size_t len = strcspn(each, ","), n;
 
@@ -359,7 +361,7 @@ static void conclude(const struct paper_check *c, struct judgement *j)
 
 void judge(const struct paper_check *c, const struct results *r, struct judgement *out)
 {
-	struct trial t = { .check = c, .results = r, .missing = STRBUF_INIT };
+	struct check_context t = { .check = c, .results = r, .missing = STRBUF_INIT };
 	const struct table *table = results_find(r, c->value.table);
 	struct bindings in = { 0 };
 	const char *unit = NULL;
@@ -368,7 +370,7 @@ void judge(const struct paper_check *c, const struct results *r, struct judgemen
 	*out = (struct judgement){ .verdict = VERDICT_NONE, .ours = NAN, .deviation = NAN };
 	/* Ratios have none. */
 	if (table && c->value.column && !c->against.table && !c->along) {
-		size_t i = column_find(table, c->value.column, strlen(c->value.column));
+		size_t i = paper_column_find(table, c->value.column, strlen(c->value.column));
 
 		unit = i < table->n_columns ? table->columns[i].unit : NULL;
 	}

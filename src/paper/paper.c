@@ -273,10 +273,10 @@ static enum hd_status file_check(const struct paper *p, const struct paper_text 
 
 static enum hd_status values_check(const char *values, struct diag *d)
 {
-	struct pieces all = { 0 };
-	enum hd_status status = pieces_expand(&all, values, d);
+	struct value_list all = { 0 };
+	enum hd_status status = value_list_expand(&all, values, d);
 
-	pieces_fini(&all);
+	value_list_fini(&all);
 	return status;
 }
 

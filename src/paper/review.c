@@ -36,7 +36,7 @@ void review_fini(struct paper_review *s)
 		item_fini(&s->items[i]);
 	free(s->items);
 	for (size_t i = 0; i < s->n_jobs; i++) {
-		process_outcome_fini(&s->jobs[i].outcome);
+		point_outcome_fini(&s->jobs[i].outcome);
 		point_id_fini(&s->jobs[i].id);
 		free(s->jobs[i].command);
 	}
@@ -164,14 +164,14 @@ enum hd_status review_has_open(const struct paper_review *s, struct diag *d)
 /* ---- judging ------------------------------------------------------------ */
 
 /* Where a point's results are. */
-struct place {
+struct point_source {
 	const struct paper_review *review;
 	const struct review_item *item;
 };
 
 static const struct results *results_of(const void *context, size_t point)
 {
-	const struct place *p = context;
+	const struct point_source *p = context;
 
 	return p->review->jobs[p->item->jobs[point]].outcome.results;
 }
@@ -181,7 +181,7 @@ static const char *failure_of(const struct paper_review *s, const struct review_
 			      size_t setting)
 {
 	for (size_t i = 0; i < item->grid.study.n_points; i++) {
-		const struct process_outcome *o = &s->jobs[item->jobs[i]].outcome;
+		const struct point_outcome *o = &s->jobs[item->jobs[i]].outcome;
 
 		if (item->grid.settings[i] == setting && !o->results)
 			return o->failure;
@@ -189,7 +189,8 @@ static const char *failure_of(const struct paper_review *s, const struct review_
 	return NULL;
 }
 
-static void gather(const struct place *p, size_t setting, const char *table, struct results *out)
+static void gather(const struct point_source *p, size_t setting, const char *table,
+		   struct results *out)
 {
 	if (table && !results_find(out, table))
 		paper_grid_gather(&p->item->grid, setting, table, results_of, p, out);
@@ -207,7 +208,7 @@ static char *fill_column(const struct paper_grid *g, size_t setting, char *colum
 	return value ? (char *)value : column;
 }
 
-static void judge_check(const struct place *p, size_t setting, struct paper_check check,
+static void judge_check(const struct point_source *p, size_t setting, struct paper_check check,
 			struct results *r, struct judgement *out)
 {
 	const struct paper_grid *g = &p->item->grid;
@@ -223,7 +224,7 @@ static void judge_setting(const struct paper_review *s, const struct review_item
 			  size_t setting, struct review_setting *out)
 {
 	const struct paper_experiment *e = item->experiment;
-	const struct place place = { s, item };
+	const struct point_source place = { s, item };
 	const char *failure = failure_of(s, item, setting);
 	struct results *r = results_new("paper");
 
@@ -409,7 +410,7 @@ enum hd_status review_run(struct paper_review *s, const struct review_options *o
 		s->items[i].grid.study.folder = scratch.folder;
 		s->items[i].grid.study.program = o->program;
 	}
-	status = stage_files(s->catalogue, scratch.folder, d);
+	status = paper_files_write(s->catalogue, scratch.folder, d);
 	if (status == HD_OK)
 		status = recall_jobs(s, o->db, d);
 	if (status == HD_OK)
@@ -423,14 +424,14 @@ size_t review_count_done(const struct paper_review *s)
 	size_t done = 0;
 
 	for (size_t i = 0; i < s->n_jobs; i++)
-		done += process_outcome_is_known(&s->jobs[i].outcome);
+		done += point_outcome_is_known(&s->jobs[i].outcome);
 	return done;
 }
 
 bool review_item_done(const struct paper_review *s, const struct review_item *item)
 {
 	for (size_t i = 0; i < item->grid.study.n_points; i++) {
-		if (!process_outcome_is_known(&s->jobs[item->jobs[i]].outcome))
+		if (!point_outcome_is_known(&s->jobs[item->jobs[i]].outcome))
 			return false;
 	}
 	return true;

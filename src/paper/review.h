@@ -43,7 +43,7 @@ struct review_job {
 	char *command;      /* words after "heddle" */
 	size_t item, point; /* the first point */
 	struct point_id id; /* set by review_run */
-	struct process_outcome outcome;
+	struct point_outcome outcome;
 	bool is_stored; /* by an earlier call: it is not run */
 };
 

@@ -34,7 +34,8 @@ static enum hd_status put_file(const char *folder, const char *name, const void 
 	return own.status;
 }
 
-enum hd_status stage_files(const struct paper_catalogue *c, const char *folder, struct diag *d)
+enum hd_status paper_files_write(const struct paper_catalogue *c, const char *folder,
+				 struct diag *d)
 {
 	enum hd_status status = HD_OK;
 

@@ -9,7 +9,7 @@
 
 #include "paper/paper.h"
 
-HD_MUST_CHECK enum hd_status stage_files(const struct paper_catalogue *c, const char *folder,
-					 struct diag *d);
+HD_MUST_CHECK enum hd_status paper_files_write(const struct paper_catalogue *c, const char *folder,
+					       struct diag *d);
 
 #endif

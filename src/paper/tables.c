@@ -161,19 +161,19 @@ void review_brief(const struct paper_review *s, struct results *r)
 
 /* ---- comparing ---------------------------------------------------------- */
 
-struct comparison {
+struct check_row {
 	const char *id, *what, *setting, *published, *ours, *verdict, *source;
 	double deviation;
 };
 static const struct column comparison_columns[] = {
-	{ "id", NULL, CELL(comparison, id) },
-	{ "what", NULL, CELL(comparison, what) },
-	{ "setting", NULL, CELL(comparison, setting) },
-	{ "published", NULL, CELL(comparison, published), ORIGIN_PUBLISHED },
-	{ "ours", NULL, CELL(comparison, ours), ORIGIN_COMPUTED },
-	{ "deviation", "%", CELL_SHARE(comparison, deviation), ORIGIN_COMPUTED, 2 },
-	{ "verdict", NULL, CELL(comparison, verdict), ORIGIN_COMPUTED },
-	{ "limit from", NULL, CELL(comparison, source) },
+	{ "id", NULL, CELL(check_row, id) },
+	{ "what", NULL, CELL(check_row, what) },
+	{ "setting", NULL, CELL(check_row, setting) },
+	{ "published", NULL, CELL(check_row, published), ORIGIN_PUBLISHED },
+	{ "ours", NULL, CELL(check_row, ours), ORIGIN_COMPUTED },
+	{ "deviation", "%", CELL_SHARE(check_row, deviation), ORIGIN_COMPUTED, 2 },
+	{ "verdict", NULL, CELL(check_row, verdict), ORIGIN_COMPUTED },
+	{ "limit from", NULL, CELL(check_row, source) },
 	{ NULL },
 };
 
@@ -192,7 +192,7 @@ static void put_check(struct table *t, const struct review_item *item, size_t se
 	struct strbuf ours = STRBUF_INIT;
 
 	judgement_print(j, &ours);
-	struct comparison row = {
+	struct check_row row = {
 		.id = id_of(t, item),
 		.what = c->what,
 		.setting = setting_of(t, item, setting),
@@ -225,17 +225,17 @@ static double seconds_of(const struct paper_review *s, const struct review_item 
 	return sum;
 }
 
-struct verdict_row {
+struct experiment_row {
 	const char *id, *shows, *verdict, *record, *reason;
 	double time;
 };
 static const struct column verdict_columns[] = {
-	{ "id", NULL, CELL(verdict_row, id) },
-	{ "shows", NULL, CELL(verdict_row, shows) },
-	{ "verdict", NULL, CELL(verdict_row, verdict), ORIGIN_COMPUTED },
-	{ "record", NULL, CELL(verdict_row, record), ORIGIN_COMPUTED },
-	{ "time", "s", CELL(verdict_row, time), ORIGIN_MEASURED, 1 },
-	{ "reason", NULL, CELL(verdict_row, reason) },
+	{ "id", NULL, CELL(experiment_row, id) },
+	{ "shows", NULL, CELL(experiment_row, shows) },
+	{ "verdict", NULL, CELL(experiment_row, verdict), ORIGIN_COMPUTED },
+	{ "record", NULL, CELL(experiment_row, record), ORIGIN_COMPUTED },
+	{ "time", "s", CELL(experiment_row, time), ORIGIN_MEASURED, 1 },
+	{ "reason", NULL, CELL(experiment_row, reason) },
 	{ NULL },
 };
 
@@ -246,7 +246,7 @@ static bool put_verdict(struct table *t, const struct paper_review *s,
 	const struct paper_experiment *e = item->experiment;
 	const char *recorded = experiment_found(e, s->quick)->settings;
 	bool same = review_as_recorded(s, item);
-	struct verdict_row row = {
+	struct experiment_row row = {
 		.id = id_of(t, item),
 		.shows = e->title,
 		.verdict = verdict_of(t, item->verdict, item->settings ? item->holds : recorded),
@@ -406,23 +406,23 @@ static size_t point_of(const struct review_item *item, size_t job)
 
 /* A printed number where a table of the run has ours: in a row, or, a limit, in
  * all of a column. */
-struct mark_row {
+struct published_mark_row {
 	const char *table, *column, *what, *text;
 	int64_t row; /* from 0; -1: all */
 	double published;
 };
 static const struct column mark_columns[] = {
-	{ "table", NULL, CELL(mark_row, table) },
-	{ "column", NULL, CELL(mark_row, column) },
-	{ "row", NULL, CELL(mark_row, row) },
-	{ "published", NULL, CELL(mark_row, published), ORIGIN_PUBLISHED },
-	{ "as printed", NULL, CELL(mark_row, text), ORIGIN_PUBLISHED },
-	{ "what", NULL, CELL(mark_row, what) },
+	{ "table", NULL, CELL(published_mark_row, table) },
+	{ "column", NULL, CELL(published_mark_row, column) },
+	{ "row", NULL, CELL(published_mark_row, row) },
+	{ "published", NULL, CELL(published_mark_row, published), ORIGIN_PUBLISHED },
+	{ "as printed", NULL, CELL(published_mark_row, text), ORIGIN_PUBLISHED },
+	{ "what", NULL, CELL(published_mark_row, what) },
 	{ NULL },
 };
 
 /* The row that a value is of; -1 if it is of several. */
-static int64_t marked_row(const struct found *f, enum reduction take)
+static int64_t marked_row(const struct paper_cells *f, enum reduction take)
 {
 	size_t best = 0;
 
@@ -445,12 +445,12 @@ static void put_mark(struct table *t, const struct paper_check *c, const struct 
 	const struct paper_value *v = &c->value;
 	const bool is_limit = relation_is_limit(c->published.relation);
 	struct strbuf missing = STRBUF_INIT;
-	struct found f = { .n = 0 };
+	struct paper_cells f = { .n = 0 };
 
 	if ((is_limit ? v->where == NULL : c->published.relation == RELATION_EQUAL) && v->column &&
-	    !c->against.table && !c->each && !c->over && value_find(v, r, NULL, &f, &missing) &&
-	    f.n) {
-		const struct mark_row row = {
+	    !c->against.table && !c->each && !c->over &&
+	    paper_value_find(v, r, NULL, &f, &missing) && f.n) {
+		const struct published_mark_row row = {
 			.table = v->table,
 			.column = f.table->columns[f.column].name,
 			.what = c->what,
@@ -462,7 +462,7 @@ static void put_mark(struct table *t, const struct paper_check *c, const struct 
 		if (is_limit || row.row >= 0)
 			table_put_row(t, &row);
 	}
-	found_fini(&f);
+	paper_cells_fini(&f);
 	strbuf_fini(&missing);
 }
 

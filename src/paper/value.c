@@ -41,7 +41,7 @@ void bindings_print(const struct bindings *b, struct strbuf *out)
 
 /* ---- cells -------------------------------------------------------------- */
 
-size_t column_find(const struct table *t, const char *name, size_t len)
+size_t paper_column_find(const struct table *t, const char *name, size_t len)
 {
 	size_t i = 0;
 
@@ -65,7 +65,7 @@ static double number_of(const char *text, size_t len)
 	return end == word || *end ? NAN : number;
 }
 
-bool value_reads(const struct value *v, const char *text, size_t len)
+bool paper_cell_is(const struct value *v, const char *text, size_t len)
 {
 	if (v->kind == VALUE_TEXT || v->kind == VALUE_BOOL) {
 		const char *word = v->kind == VALUE_TEXT ? v->text : v->yes ? "yes" : "no";
@@ -76,7 +76,7 @@ bool value_reads(const struct value *v, const char *text, size_t len)
 	return fabs(value_real(v) - wanted) <= 1e-9 * fabs(wanted);
 }
 
-bool value_same(const struct value *a, const struct value *b)
+bool paper_cell_same(const struct value *a, const struct value *b)
 {
 	if (a->kind == VALUE_TEXT || b->kind == VALUE_TEXT)
 		return a->kind == b->kind && strcmp(a->text, b->text) == 0;
@@ -130,8 +130,9 @@ static bool clause_parse(const char *text, size_t len, struct clause *out)
 static bool clause_holds(const struct clause *c, const struct value *v)
 {
 	if (c->relation == RELATION_SAME || c->relation == RELATION_OTHER)
-		return value_reads(v, c->value, c->value_len) == (c->relation == RELATION_SAME);
-	return relation_holds(c->relation, cell_number(v), number_of(c->value, c->value_len));
+		return paper_cell_is(v, c->value, c->value_len) == (c->relation == RELATION_SAME);
+	return condition_relation_holds(c->relation, cell_number(v),
+					number_of(c->value, c->value_len));
 }
 
 /* The next clause, `where` moved behind it; false at the end. */
@@ -170,7 +171,7 @@ static bool row_fits(const struct table *t, size_t row, const char *where, const
 	bool good;
 
 	while (clause_next(&where, &c, &good)) {
-		size_t column = column_find(t, c.text, c.name);
+		size_t column = paper_column_find(t, c.text, c.name);
 
 		if (!good || column == t->n_columns) {
 			*unknown = c.text;
@@ -187,10 +188,10 @@ static bool row_is_of(const struct table *t, size_t row, const char *where,
 {
 	for (size_t i = 0; in && i < in->n; i++) {
 		const char *name = in->items[i].name;
-		size_t column = column_find(t, name, strlen(name));
+		size_t column = paper_column_find(t, name, strlen(name));
 
 		if (column < t->n_columns && !fixes(where, name) &&
-		    !value_same(table_cell(t, row, column), in->items[i].is))
+		    !paper_cell_same(table_cell(t, row, column), in->items[i].is))
 			return false;
 	}
 	return true;
@@ -213,17 +214,17 @@ static size_t *rows_find(const struct table *t, const char *where, const struct 
 	return rows;
 }
 
-bool value_find(const struct paper_value *v, const struct results *r, const struct bindings *in,
-		struct found *out, struct strbuf *missing)
+bool paper_value_find(const struct paper_value *v, const struct results *r,
+		      const struct bindings *in, struct paper_cells *out, struct strbuf *missing)
 {
 	const struct table *t = results_find(r, v->table);
 
-	*out = (struct found){ .table = t };
+	*out = (struct paper_cells){ .table = t };
 	if (!t) {
 		strbuf_printf(missing, "there is no table '%s'", v->table);
 		return false;
 	}
-	out->column = v->column ? column_find(t, v->column, strlen(v->column)) : t->n_columns;
+	out->column = v->column ? paper_column_find(t, v->column, strlen(v->column)) : t->n_columns;
 	if (v->column && out->column == t->n_columns) {
 		strbuf_printf(missing, "table '%s' has no column '%s'", v->table, v->column);
 		return false;
@@ -241,7 +242,7 @@ bool value_find(const struct paper_value *v, const struct results *r, const stru
 	return true;
 }
 
-void found_fini(struct found *f)
+void paper_cells_fini(struct paper_cells *f)
 {
 	free(f->rows);
 	free(f->numbers);
@@ -249,7 +250,8 @@ void found_fini(struct found *f)
 
 /* ---- one number of many -------------------------------------------------- */
 
-double found_number(const struct found *f, const struct paper_value *v, struct strbuf *missing)
+double paper_cells_reduce(const struct paper_cells *f, const struct paper_value *v,
+			  struct strbuf *missing)
 {
 	if (v->take == REDUCE_ONE && f->n > 1) {
 		strbuf_printf(missing, "%zu rows of '%s' fit", f->n, v->table);

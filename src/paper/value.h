@@ -23,7 +23,7 @@ void bindings_fini(struct bindings *b);
 /* "lanes=2, size=32" */
 void bindings_print(const struct bindings *b, struct strbuf *out);
 
-struct found {
+struct paper_cells {
 	const struct table *table;
 	size_t column; /* n_columns if none is named */
 	size_t *rows, n;
@@ -35,17 +35,18 @@ struct found {
  * `where` does not say itself what they are. False, and a reason, if something
  * is not there; that no row fits is no reason if rows are counted.
  */
-bool value_find(const struct paper_value *v, const struct results *r, const struct bindings *in,
-		struct found *out, struct strbuf *missing);
-void found_fini(struct found *f);
+bool paper_value_find(const struct paper_value *v, const struct results *r,
+		      const struct bindings *in, struct paper_cells *out, struct strbuf *missing);
+void paper_cells_fini(struct paper_cells *f);
 
 /* What the rows become; NaN, and a reason, if they become nothing. */
-double found_number(const struct found *f, const struct paper_value *v, struct strbuf *missing);
+double paper_cells_reduce(const struct paper_cells *f, const struct paper_value *v,
+			  struct strbuf *missing);
 
 /* Index of a column; n_columns if there is none. */
-size_t column_find(const struct table *t, const char *name, size_t len);
+size_t paper_column_find(const struct table *t, const char *name, size_t len);
 /* Does a cell read as the `len` characters at `text`? */
-bool value_reads(const struct value *v, const char *text, size_t len);
-bool value_same(const struct value *a, const struct value *b);
+bool paper_cell_is(const struct value *v, const char *text, size_t len);
+bool paper_cell_same(const struct value *a, const struct value *b);
 
 #endif

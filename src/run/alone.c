@@ -6,7 +6,7 @@
 #include "run/run_internal.h"
 
 /* Beside nothing else, a run ends with them. */
-hd_time jobs_next_look(const struct run *s)
+hd_time run_next_job_check(const struct run *s)
 {
 	return s->jobs && (s->fabric->n_flows || jobs_leave_timers(s->jobs))
 		       ? (sim_now(s->sim) / JOBS_LOOK + 1) * JOBS_LOOK
@@ -63,13 +63,13 @@ static enum hd_status alone_run(struct run *s, struct diag *d)
 	if (state == SIM_PAUSED)
 		return HD_OK;
 	if (state == SIM_BROKEN)
-		status = refuse_broken(s, s->alone.sim, d);
+		status = run_refuse_broken(s, s->alone.sim, d);
 	s->alone.completion[s->alone.next] = jobs_completion(s->alone.jobs, 0);
 	alone_end(s);
 	return status;
 }
 
-void jobs_alone_init(struct run *s)
+void run_alone_init(struct run *s)
 {
 	uint32_t n = (uint32_t)s->fabric->scenario->n_jobs;
 
@@ -78,25 +78,25 @@ void jobs_alone_init(struct run *s)
 		s->alone.completion[i] = HD_TIME_NEVER;
 }
 
-void jobs_alone_fini(struct run *s)
+void run_alone_fini(struct run *s)
 {
 	if (s->alone.sim)
 		alone_end(s);
 	free(s->alone.completion);
 }
 
-bool jobs_alone_left(const struct run *s)
+bool run_alone_is_left(const struct run *s)
 {
 	return s->jobs && s->alone.next < s->fabric->scenario->n_jobs;
 }
 
-enum hd_status jobs_run_alone(struct run *s, struct diag *d)
+enum hd_status run_jobs_alone(struct run *s, struct diag *d)
 {
 	const struct scenario *scenario = s->fabric->scenario;
 	bool others = s->fabric->n_flows || scenario->n_jobs > 1;
 	enum hd_status status = HD_OK;
 
-	for (; jobs_alone_left(s); s->alone.next++) {
+	for (; run_alone_is_left(s); s->alone.next++) {
 		uint32_t i = s->alone.next;
 
 		if (!others)

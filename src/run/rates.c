@@ -5,12 +5,12 @@
 #include "base/alloc.h"
 #include "run/run_internal.h"
 
-hd_time rates_next(const struct run *s)
+hd_time run_rates_next(const struct run *s)
 {
 	return s->options.rates ? s->rates.next : HD_TIME_NEVER;
 }
 
-void rates_take(struct run *s)
+void run_rates_take(struct run *s)
 {
 	struct run_rates *x = &s->rates;
 	hd_time now = sim_now(s->sim);
@@ -41,7 +41,7 @@ static const struct column columns[] = {
 	{ NULL },
 };
 
-void rates_table(const struct run *s, struct results *r)
+void run_rates_table(const struct run *s, struct results *r)
 {
 	const struct run_rates *x = &s->rates;
 

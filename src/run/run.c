@@ -17,7 +17,7 @@ static enum hd_status side_open(struct run *s, struct side_file *f, const char *
 	const struct world *world = s->options.world;
 
 	if (!world || world->rank == 0)
-		return saved_open(s, f, path, d);
+		return run_checkpoint_open_output(s, f, path, d);
 	d->file = NULL;
 	f->stream = fopen("/dev/null", "w");
 	return f->stream ? HD_OK : diag_fail(d, HD_ERR_IO, "cannot open /dev/null");
@@ -78,20 +78,20 @@ static enum hd_status open_files(struct run *s, struct diag *d)
 		if (status != HD_OK)
 			return status;
 		d->file = s->fabric->scenario->file;
-		status = sim_watch_capture(&s->watch, s->pcap.stream, s->ports,
-					   (enum sim_capture_flow)o->flow_control, d);
+		status = report_observers_capture(&s->watch, s->pcap.stream, s->ports,
+						  (enum report_capture_flow)o->flow_control, d);
 	}
 	if (status == HD_OK && o->trace) {
 		status = side_open(s, &s->trace, o->trace, d);
 		if (status == HD_OK)
-			sim_watch_trace(&s->watch, s->trace.stream, s->ports);
+			report_observers_trace(&s->watch, s->trace.stream, s->ports);
 	}
 	return status;
 }
 
 static enum hd_status commit_files(struct run *s, struct diag *d)
 {
-	sim_watch_finish(&s->watch);
+	report_observers_finish(&s->watch);
 	enum hd_status status = side_commit(&s->pcap, d);
 
 	return status == HD_OK ? side_commit(&s->trace, d) : status;
@@ -137,10 +137,10 @@ static enum hd_status look_on(struct run *s, struct diag *d)
 {
 	const struct run_options *o = &s->options;
 
-	sim_watch_attach(&s->watch, s->sim);
+	report_observers_attach(&s->watch, s->sim);
 	if (o->sampled)
-		sim_samples_init(&s->samples, s->fabric, s->sim, o->sample);
-	return saved_restart(s, d);
+		report_samples_init(&s->samples, s->fabric, s->sim, o->sample);
+	return run_checkpoint_restore(s, d);
 }
 
 enum hd_status run_open(struct fabric *fabric, const struct run_options *o, struct diag *d,
@@ -155,16 +155,16 @@ enum hd_status run_open(struct fabric *fabric, const struct run_options *o, stru
 	s->restart = (struct strbuf)STRBUF_INIT;
 	s->unsaved = (struct strbuf)STRBUF_INIT;
 	if (!o->load)
-		sim_watch_init(&s->watch, fabric);
+		report_observers_init(&s->watch, fabric);
 	enum hd_status status = fabric_ports(fabric, &o->ports, d, &s->ports);
 
 	if (status == HD_OK)
-		status = saved_begin(s, d);
+		status = run_checkpoint_begin(s, d);
 	if (status == HD_OK)
 		status = open_files(s, d);
 	if (status == HD_OK && !o->load && fabric->scenario->n_jobs)
 		status = jobs_new(fabric, JOBS_ALL, d, &s->jobs);
-	jobs_alone_init(s);
+	run_alone_init(s);
 	if (status == HD_OK)
 		status = make_sim(s, d);
 	if (o->world)
@@ -189,12 +189,12 @@ void run_close(struct run *s)
 		sim_free(s->sim);
 	if (s->jobs)
 		jobs_free(s->jobs);
-	jobs_alone_fini(s);
-	sim_samples_fini(&s->samples);
+	run_alone_fini(s);
+	report_samples_fini(&s->samples);
 	free(s->rates.items);
 	strbuf_fini(&s->restart);
 	strbuf_fini(&s->unsaved);
-	sim_watch_fini(&s->watch);
+	report_observers_fini(&s->watch);
 	if (!s->options.load)
 		fabric_free(s->fabric);
 	free(s->ports);
@@ -237,27 +237,28 @@ static hd_time earlier(hd_time a, hd_time b)
 static void run_on(struct run *s, hd_time limit)
 {
 	bool sampled = s->options.sampled;
-	hd_time sample = sampled ? sim_samples_next(&s->samples) : HD_TIME_NEVER;
-	hd_time look = jobs_next_look(s), rates = rates_next(s);
+	hd_time sample = sampled ? report_samples_next(&s->samples) : HD_TIME_NEVER;
+	hd_time look = run_next_job_check(s), rates = run_rates_next(s);
 
-	s->state = sim_run(s->sim,
-			   saved_next(s, earlier(earlier(limit, rates), earlier(sample, look))),
-			   saved_progress, s);
+	s->state = sim_run(
+		s->sim,
+		run_checkpoint_next(s, earlier(earlier(limit, rates), earlier(sample, look))),
+		run_checkpoint_progress, s);
 	if (sim_now(s->sim) == rates)
-		rates_take(s);
+		run_rates_take(s);
 	if (s->state == SIM_PAUSED && sim_now(s->sim) == look &&
 	    sim_ask_first(s->sim, jobs_done(s->jobs)))
 		sim_end(s->sim);
 	bool is_sample = sampled && sim_now(s->sim) == sample;
 
 	if (sampled && (is_sample || s->state != SIM_PAUSED))
-		sim_samples_take(&s->samples);
+		report_samples_take(&s->samples);
 	if (s->state != SIM_PAUSED)
 		return;
 	/* The first process is asked to. */
 	s->is_stopped = sim_ask_first(s->sim, s->is_stopped);
 	sim_forget_pause(s->sim);
-	saved_pause(s);
+	run_checkpoint_pause(s);
 }
 
 /* Among processes, if there are several. */
@@ -273,7 +274,7 @@ static enum hd_status share(struct run *s, struct diag *d)
 			 world->n, why);
 }
 
-enum hd_status refuse_broken(struct run *s, const struct sim *sim, struct diag *d)
+enum hd_status run_refuse_broken(struct run *s, const struct sim *sim, struct diag *d)
 {
 	s->state = SIM_BROKEN;
 	d->file = NULL;
@@ -285,7 +286,7 @@ enum hd_status refuse_broken(struct run *s, const struct sim *sim, struct diag *
 static enum hd_status finish(struct run *s, enum hd_status status, struct diag *d)
 {
 	if (s->state == SIM_BROKEN)
-		return refuse_broken(s, s->sim, d);
+		return run_refuse_broken(s, s->sim, d);
 	/* Last, for what is shown of the run follows at once. */
 	if (status == HD_OK)
 		status = commit_files(s, d);
@@ -298,12 +299,12 @@ static enum hd_status finish(struct run *s, enum hd_status status, struct diag *
 static bool has_more(const struct run *s)
 {
 	return s->state == SIM_PAUSED ||
-	       (s->state != SIM_FULL && s->state != SIM_BROKEN && jobs_alone_left(s));
+	       (s->state != SIM_FULL && s->state != SIM_BROKEN && run_alone_is_left(s));
 }
 
 static enum hd_status run_alone(struct run *s, struct diag *d)
 {
-	return s->state != SIM_PAUSED && has_more(s) && !s->is_stopped ? jobs_run_alone(s, d)
+	return s->state != SIM_PAUSED && has_more(s) && !s->is_stopped ? run_jobs_alone(s, d)
 								       : HD_OK;
 }
 
@@ -339,7 +340,7 @@ enum hd_status run_stop(struct run *s, struct diag *d)
 enum hd_status run_until(struct run *s, hd_time until, struct diag *d)
 {
 	s->is_stopped = false;
-	s->state = sim_run(s->sim, until, saved_progress, s);
+	s->state = sim_run(s->sim, until, run_checkpoint_progress, s);
 	return s->state == SIM_FULL ? refuse_full(s, d) : HD_OK;
 }
 
@@ -373,9 +374,9 @@ enum sim_state run_state(const struct run *s)
 	return s->state;
 }
 
-static struct sim_findings findings_of(const struct run *s, bool all)
+static struct report_input findings_of(const struct run *s, bool all)
 {
-	return (struct sim_findings){
+	return (struct report_input){
 		.fabric = s->fabric,
 		.sim = s->sim,
 		.metrics = sim_metrics(s->sim),
@@ -391,20 +392,20 @@ static void put_setting(void *context, const char *name, const char *value)
 
 struct results *run_results(const struct run *s, bool all, bool *met)
 {
-	const struct sim_findings f = findings_of(s, all);
+	const struct report_input f = findings_of(s, all);
 	struct results *r = results_new("sim");
 
 	results_set_scenario(r, s->fabric->scenario->text);
 	scenario_settings(s->fabric->scenario, put_setting, r);
-	*met = sim_tables(&f, r);
+	*met = report_tables(&f, r);
 	if (s->jobs)
 		*met &= jobs_tables(s->jobs, s->alone.completion, f.metrics, all, r);
 	if (s->queue_pairs)
 		qp_rows_table(s->queue_pairs, f.metrics, r);
-	sim_end_tables(&f, r);
-	rates_table(s, r);
-	sim_watch_similarity(&s->watch, f.metrics, r);
-	saved_remark(s, r);
+	report_end_tables(&f, r);
+	run_rates_table(s, r);
+	report_observers_similarity(&s->watch, f.metrics, r);
+	run_checkpoint_remark(s, r);
 	if (s->state == SIM_FULL) {
 		struct strbuf why = STRBUF_INIT;
 
@@ -417,26 +418,26 @@ struct results *run_results(const struct run *s, bool all, bool *met)
 
 struct results *run_record(const struct run *s)
 {
-	const struct sim_findings f = findings_of(s, true);
+	const struct report_input f = findings_of(s, true);
 	bool met;
 	struct results *r = run_results(s, true, &met);
 
-	sim_picture_curves(&f, r);
-	sim_samples_tables(&s->samples, r);
-	sim_picture_fabric(&f, r);
+	report_picture_curves(&f, r);
+	report_samples_tables(&s->samples, r);
+	report_picture_fabric(&f, r);
 	return r;
 }
 
 void run_samples(const struct run *s, struct results *r)
 {
-	sim_samples_tables(&s->samples, r);
+	report_samples_tables(&s->samples, r);
 }
 
 void run_picture(const struct run *s, struct results *r)
 {
-	const struct sim_findings f = findings_of(s, true);
+	const struct report_input f = findings_of(s, true);
 
-	sim_picture_fabric(&f, r);
+	report_picture_fabric(&f, r);
 }
 
 uint64_t run_sum(const struct run *s)

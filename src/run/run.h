@@ -33,7 +33,7 @@ struct run_load {
 
 struct run_options {
 	const char *pcap, *trace; /* files to write, or NULL */
-	unsigned flow_control;    /* enum sim_capture_flow */
+	unsigned flow_control;    /* enum report_capture_flow */
 	struct option_list ports; /* looked at in those; none: all */
 	bool sampled;             /* note the use of links over time, */
 	hd_time sample;           /* so often; 0: about a hundred times */

@@ -3,7 +3,7 @@
 #define HD_RUN_RUN_INTERNAL_H
 
 /*
- * What run.c, alone.c, rates.c and saved.c know of a run. Internal to these.
+ * What run.c, alone.c, rates.c and checkpoint_schedule.c know of a run. Internal to these.
  */
 
 #include "base/file.h"
@@ -37,9 +37,9 @@ struct run {
 	struct run_options options;
 	struct fabric *fabric;
 	bool *ports; /* per sim port: looked at; NULL: all */
-	struct sim_watch watch;
+	struct report_observers watch;
 	struct side_file pcap, trace;
-	struct sim_samples samples;
+	struct report_samples samples;
 	struct run_rates rates;
 	struct sim *sim;
 	struct lab *queue_pairs; /* or NULL */
@@ -69,47 +69,47 @@ struct run {
 /* ---- run.c ------------------------------------------------------- */
 
 /* Bytes of another process made no sense in one of its runs. */
-enum hd_status refuse_broken(struct run *s, const struct sim *sim, struct diag *d);
+enum hd_status run_refuse_broken(struct run *s, const struct sim *sim, struct diag *d);
 
 /* ---- alone.c -------------------------------------------------- */
 
 /* The next instant at which jobs are looked at (J11). */
-hd_time jobs_next_look(const struct run *s);
-void jobs_alone_init(struct run *s);
-void jobs_alone_fini(struct run *s);
-/* Whether jobs_run_alone has something left to compute. */
-bool jobs_alone_left(const struct run *s);
+hd_time run_next_job_check(const struct run *s);
+void run_alone_init(struct run *s);
+void run_alone_fini(struct run *s);
+/* Whether run_jobs_alone has something left to compute. */
+bool run_alone_is_left(const struct run *s);
 /*
  * How long each job takes with nothing else on the fabric, after the run. Ends
  * early if progress() says so (is_stopped); the next call resumes.
  */
-HD_MUST_CHECK enum hd_status jobs_run_alone(struct run *s, struct diag *d);
+HD_MUST_CHECK enum hd_status run_jobs_alone(struct run *s, struct diag *d);
 
 /* ---- rates.c -------------------------------------------------- */
 
 /* The next instant at which rates are noted; HD_TIME_NEVER: none. */
-hd_time rates_next(const struct run *s);
-void rates_take(struct run *s);
-void rates_table(const struct run *s, struct results *r);
+hd_time run_rates_next(const struct run *s);
+void run_rates_take(struct run *s);
+void run_rates_table(const struct run *s, struct results *r);
 
-/* ---- saved.c ------------------------------------------------- */
+/* ---- checkpoint_schedule.c ------------------------------------------------- */
 
 /* Before anything is opened: can it be saved; is there something to go on
  * with? */
-HD_MUST_CHECK enum hd_status saved_begin(struct run *s, struct diag *d);
+HD_MUST_CHECK enum hd_status run_checkpoint_begin(struct run *s, struct diag *d);
 /* Opens a file that is written while the run goes on: anew, or where the
  * checkpoint was. */
-HD_MUST_CHECK enum hd_status saved_open(struct run *s, struct side_file *f, const char *path,
-					struct diag *d);
+HD_MUST_CHECK enum hd_status run_checkpoint_open_output(struct run *s, struct side_file *f,
+							const char *path, struct diag *d);
 /* All that looks on is attached: goes back to where the checkpoint was. */
-HD_MUST_CHECK enum hd_status saved_restart(struct run *s, struct diag *d);
+HD_MUST_CHECK enum hd_status run_checkpoint_restore(struct run *s, struct diag *d);
 /* Until when to run, if it is not paused before. */
-hd_time saved_next(const struct run *s, hd_time until);
+hd_time run_checkpoint_next(const struct run *s, hd_time until);
 /* A sim_progress_fn whose context is a simulation. */
-bool saved_progress(void *context, const struct sim_progress *p);
+bool run_checkpoint_progress(void *context, const struct sim_progress *p);
 /* The run has paused: saves it, if it is time to. */
-void saved_pause(struct run *s);
+void run_checkpoint_pause(struct run *s);
 /* A remark if the checkpoint is not what it should be. */
-void saved_remark(const struct run *s, struct results *r);
+void run_checkpoint_remark(const struct run *s, struct results *r);
 
 #endif

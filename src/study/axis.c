@@ -11,33 +11,33 @@
 
 #define MOST_DIGITS 15 /* of a range's numbers */
 
-void pieces_fini(struct pieces *p)
+void value_list_fini(struct value_list *p)
 {
 	for (size_t i = 0; i < p->n; i++)
 		free(p->items[i]);
 	free(p->items);
-	*p = (struct pieces){ 0 };
+	*p = (struct value_list){ 0 };
 }
 
-void pieces_add(struct pieces *p, char *item)
+void value_list_add(struct value_list *p, char *item)
 {
 	p->items = hd_grow(p->items, &p->cap, p->n + 1, sizeof(*p->items));
 	p->items[p->n++] = item;
 }
 
-void pieces_words(struct pieces *p, const char *text)
+void value_list_words(struct value_list *p, const char *text)
 {
 	for (text += strspn(text, " \n"); *text; text += strspn(text, " \n")) {
 		bool quoted = *text == '\'';
 		size_t len = strcspn(text + quoted, quoted ? "'" : " \n");
 
-		pieces_add(p, hd_strndup(text + quoted, len));
+		value_list_add(p, hd_strndup(text + quoted, len));
 		text += quoted + len;
 		text += quoted && *text;
 	}
 }
 
-void pieces_split(struct pieces *p, const char *text)
+void value_list_split(struct value_list *p, const char *text)
 {
 	const char *start = text;
 	int depth = 0;
@@ -47,29 +47,29 @@ void pieces_split(struct pieces *p, const char *text)
 		depth -= *text == '}' || *text == ']';
 		if (*text != ',' || depth > 0)
 			continue;
-		pieces_add(p, text_trimmed(start, (size_t)(text - start)));
+		value_list_add(p, text_trimmed(start, (size_t)(text - start)));
 		start = text + 1;
 	}
-	pieces_add(p, text_trimmed(start, (size_t)(text - start)));
+	value_list_add(p, text_trimmed(start, (size_t)(text - start)));
 }
 
 /* ---- ranges ------------------------------------------------------------- */
 
 /* digits / 10^scale, and what follows it. */
-struct decimal {
+struct range_number {
 	int64_t digits;
 	unsigned scale;
 	char *unit;
 };
 
-static bool decimal_parse(const char *text, size_t len, struct decimal *out)
+static bool decimal_parse(const char *text, size_t len, struct range_number *out)
 {
 	char *copy = text_trimmed(text, len);
 	const char *c = copy;
 	unsigned n = 0;
 	bool point = false;
 
-	*out = (struct decimal){ 0 };
+	*out = (struct range_number){ 0 };
 	for (; (*c >= '0' && *c <= '9') || (*c == '.' && !point); c++) {
 		if (*c == '.') {
 			point = true;
@@ -97,7 +97,7 @@ static int64_t power_of_ten(unsigned n)
 }
 
 struct range {
-	struct decimal low, high, step;
+	struct range_number low, high, step;
 	bool factor; /* the step multiplies */
 };
 
@@ -130,7 +130,7 @@ static bool range_parse(const char *text, struct range *r)
 /* All in units of the smallest decimal; false if that is too fine. */
 static bool range_align(struct range *r)
 {
-	struct decimal *parts[] = { &r->low, &r->high, &r->step };
+	struct range_number *parts[] = { &r->low, &r->high, &r->step };
 	unsigned n = r->factor ? 2 : 3, scale = 0;
 
 	for (unsigned i = 0; i < n; i++)
@@ -146,7 +146,7 @@ static bool range_align(struct range *r)
 	return true;
 }
 
-static void put_number(struct pieces *p, int64_t digits, unsigned scale, const char *unit)
+static void put_number(struct value_list *p, int64_t digits, unsigned scale, const char *unit)
 {
 	struct strbuf text = STRBUF_INIT;
 	int64_t ten = power_of_ten(scale);
@@ -158,25 +158,25 @@ static void put_number(struct pieces *p, int64_t digits, unsigned scale, const c
 			text.text[--text.len] = '\0';
 	}
 	strbuf_puts(&text, unit);
-	pieces_add(p, strbuf_detach(&text));
+	value_list_add(p, strbuf_detach(&text));
 }
 
 /* Sizes in several units, or some in none, which means bytes as it does alone:
  * all of them in bytes. "64..64KiB" begins at 64 bytes. */
 static void range_to_bytes(struct range *r)
 {
-	struct decimal *parts[] = { &r->low, &r->high, &r->step };
+	struct range_number *parts[] = { &r->low, &r->high, &r->step };
 	unsigned n = r->factor ? 2 : 3, same = 1;
 	uint64_t bytes[3];
 
 	for (unsigned i = 0; i < n; i++) {
-		struct pieces text = { 0 };
+		struct value_list text = { 0 };
 
 		put_number(&text, parts[i]->digits, parts[i]->scale, parts[i]->unit);
 		bool size = hd_size_parse(text.items[0], NULL, &bytes[i]) == HD_OK &&
 			    bytes[i] < INT64_MAX / 4;
 
-		pieces_fini(&text);
+		value_list_fini(&text);
 		if (!size)
 			return;
 		same += i && strcmp(parts[i]->unit, r->low.unit) == 0;
@@ -216,7 +216,7 @@ static int64_t range_count(const struct range *r)
 }
 
 static enum hd_status range_expand(struct range *r, const char *text, struct diag *d,
-				   struct pieces *out)
+				   struct value_list *out)
 {
 	range_to_bytes(r);
 	const char *unit = range_unit(r);
@@ -245,7 +245,7 @@ static enum hd_status range_expand(struct range *r, const char *text, struct dia
 	return HD_OK;
 }
 
-static enum hd_status expand(const char *text, struct diag *d, struct pieces *out)
+static enum hd_status expand(const char *text, struct diag *d, struct value_list *out)
 {
 	struct range range;
 	enum hd_status status = HD_OK;
@@ -255,20 +255,20 @@ static enum hd_status expand(const char *text, struct diag *d, struct pieces *ou
 	if (range_parse(text, &range))
 		status = range_expand(&range, text, d, out);
 	else
-		pieces_add(out, hd_strdup(text));
+		value_list_add(out, hd_strdup(text));
 	range_fini(&range);
 	return status;
 }
 
-enum hd_status pieces_expand(struct pieces *p, const char *text, struct diag *d)
+enum hd_status value_list_expand(struct value_list *p, const char *text, struct diag *d)
 {
-	struct pieces written = { 0 };
+	struct value_list written = { 0 };
 	enum hd_status status = HD_OK;
 
-	pieces_split(&written, text);
+	value_list_split(&written, text);
 	for (size_t i = 0; i < written.n && status == HD_OK; i++)
 		status = expand(written.items[i], d, p);
-	pieces_fini(&written);
+	value_list_fini(&written);
 	return status;
 }
 
@@ -339,7 +339,7 @@ static double number_of(const struct schema_row *row, const char *text)
 {
 	struct hd_rate rate;
 	struct hd_ratio share;
-	struct decimal decimal = { 0 };
+	struct range_number decimal = { 0 };
 	uint64_t whole;
 	double number = NAN;
 
@@ -385,7 +385,7 @@ static char *unit_of(const struct schema_row *row, const char *text)
 					     [SCHEMA_SHARE] = "%",
 					     [SCHEMA_CUSTOM] = NULL };
 	enum schema_type type = type_of(row, text);
-	struct decimal decimal = { 0 };
+	struct range_number decimal = { 0 };
 
 	if (type != SCHEMA_AMOUNT)
 		return hd_strdup(units[type] ? units[type] : "");
@@ -484,7 +484,7 @@ enum hd_status axis_init(struct axis *a, const char *field, const char *values,
 	*a = (struct axis){ .field = hd_strdup(field), .unit = "", .option = option };
 	if (!values[strspn(values, " ")])
 		return diag_fail(d, HD_ERR_INPUT, "no values");
-	enum hd_status status = pieces_expand(&a->values, values, d);
+	enum hd_status status = value_list_expand(&a->values, values, d);
 
 	if (status == HD_OK)
 		status = option ? check_option(a, row, d) : check_values(a, row, d);
@@ -497,13 +497,13 @@ enum hd_status axis_init_labels(struct axis *a, const char *field, const char *v
 				struct diag *d)
 {
 	*a = (struct axis){ .field = hd_strdup(field), .unit = "", .kind = VALUE_TEXT };
-	enum hd_status status = pieces_expand(&a->texts, values, d);
+	enum hd_status status = value_list_expand(&a->texts, values, d);
 
 	for (size_t i = 0; i < a->texts.n; i++) {
 		char *text = a->texts.items[i];
 		char *equals = strchr(text, '=');
 
-		pieces_add(&a->values, text_trimmed(text, strcspn(text, "=")));
+		value_list_add(&a->values, text_trimmed(text, strcspn(text, "=")));
 		if (equals)
 			memmove(text, equals + 1, strlen(equals + 1) + 1);
 	}
@@ -512,8 +512,8 @@ enum hd_status axis_init_labels(struct axis *a, const char *field, const char *v
 
 void axis_fini(struct axis *a)
 {
-	pieces_fini(&a->values);
-	pieces_fini(&a->texts);
+	value_list_fini(&a->values);
+	value_list_fini(&a->texts);
 	free(a->field);
 	free(a->unit_text);
 	free(a->numbers);

@@ -22,25 +22,26 @@
 /* Beyond so many a study is refused: points, and values of an axis. */
 #define STUDY_MOST_POINTS 1000000
 
-struct pieces {
+struct value_list {
 	char **items;
 	size_t n, cap;
 };
-void pieces_fini(struct pieces *p);
-void pieces_add(struct pieces *p, char *item); /* owned from now on */
+void value_list_fini(struct value_list *p);
+void value_list_add(struct value_list *p, char *item); /* owned from now on */
 /* Adds the words of a text; quotes ('two words') hold a word together. */
-void pieces_words(struct pieces *p, const char *text);
+void value_list_words(struct value_list *p, const char *text);
 /* Adds what stands between commas, without the blanks around it. */
-void pieces_split(struct pieces *p, const char *text);
+void value_list_split(struct value_list *p, const char *text);
 /* The same, with ranges written out; HD_ERR_INPUT for ranges without an end. */
-HD_MUST_CHECK enum hd_status pieces_expand(struct pieces *p, const char *text, struct diag *d);
+HD_MUST_CHECK enum hd_status value_list_expand(struct value_list *p, const char *text,
+					       struct diag *d);
 
 struct axis {
 	char *field; /* path, as after --set */
-	struct pieces values;
-	struct pieces texts;  /* of a template: what is put for each value */
-	enum value_kind kind; /* VALUE_REAL: `numbers`; else VALUE_TEXT */
-	const char *unit;     /* of the numbers; owned by `unit_text` */
+	struct value_list values;
+	struct value_list texts; /* of a template: what is put for each value */
+	enum value_kind kind;    /* VALUE_REAL: `numbers`; else VALUE_TEXT */
+	const char *unit;        /* of the numbers; owned by `unit_text` */
 	char *unit_text;
 	double *numbers;
 	const struct option *option; /* of a command; NULL: the scenario's */

@@ -9,9 +9,9 @@
 
 /* An operation under way. */
 struct operation {
-	const struct coll_op *op;
-	enum coll_scheme scheme;
-	struct coll_result *out;
+	const struct collective_op *op;
+	enum collective_scheme scheme;
+	struct collective_result *out;
 	uint32_t packets;       /* of a message */
 	uint32_t words;         /* of a message's set of packets */
 	uint64_t *seen;         /* [source][member][word] */
@@ -24,26 +24,26 @@ struct operation {
 	struct sim_arrival *arrivals;
 };
 
-uint32_t coll_packets(const struct coll_op *op)
+uint32_t collective_packets(const struct collective_op *op)
 {
 	uint64_t n = (op->bytes + op->mtu - 1) / op->mtu;
 
 	return n ? (uint32_t)n : 1;
 }
 
-static uint32_t extra_bytes(const struct coll_op *op, enum coll_scheme scheme)
+static uint32_t extra_bytes(const struct collective_op *op, enum collective_scheme scheme)
 {
-	return op->overhead + (scheme == COLL_MULTICAST ? op->grh : 0);
+	return op->overhead + (scheme == COLLECTIVE_MULTICAST ? op->grh : 0);
 }
 
-uint64_t coll_wire_bytes(const struct coll_op *op, enum coll_scheme scheme)
+uint64_t collective_wire_bytes(const struct collective_op *op, enum collective_scheme scheme)
 {
-	return op->bytes + (uint64_t)coll_packets(op) * extra_bytes(op, scheme);
+	return op->bytes + (uint64_t)collective_packets(op) * extra_bytes(op, scheme);
 }
 
 static uint32_t packet_bytes(const struct operation *r, uint32_t packet)
 {
-	const struct coll_op *op = r->op;
+	const struct collective_op *op = r->op;
 	uint64_t left = op->bytes - (uint64_t)packet * op->mtu;
 
 	return (uint32_t)(left < op->mtu ? left : op->mtu) + extra_bytes(op, r->scheme);
@@ -53,11 +53,11 @@ static uint32_t packet_bytes(const struct operation *r, uint32_t packet)
 
 static void operation_init(struct operation *r, const struct sim_setup *setup)
 {
-	const struct coll_op *op = r->op;
+	const struct collective_op *op = r->op;
 	size_t pairs = (size_t)op->n_sources * op->n_members;
 	uint32_t n_origins = setup->subnet->topo->n_ports;
 
-	r->packets = coll_packets(op);
+	r->packets = collective_packets(op);
 	r->words = (r->packets + 63) / 64;
 	r->seen = hd_alloc(pairs * r->words, sizeof(*r->seen));
 	r->received = hd_alloc(pairs, sizeof(*r->received));
@@ -117,7 +117,7 @@ static void mute(struct subnet *s, const struct mcast_group *g, port_id p)
 }
 
 /* One tree on which all sources and members stand. */
-static enum hd_status plant_shared(struct subnet *s, const struct coll_op *op,
+static enum hd_status plant_shared(struct subnet *s, const struct collective_op *op,
 				   struct mcast_group *want, struct diag *d)
 {
 	port_id *all = hd_alloc((size_t)op->n_members + op->n_sources, sizeof(*all));
@@ -145,7 +145,8 @@ static enum hd_status plant_shared(struct subnet *s, const struct coll_op *op,
 	return status;
 }
 
-enum hd_status coll_plant(struct subnet *subnet, const struct coll_op *op, struct diag *d)
+enum hd_status collective_plant(struct subnet *subnet, const struct collective_op *op,
+				struct diag *d)
 {
 	struct mcast_group want = {
 		.method = op->tree,
@@ -169,8 +170,8 @@ enum hd_status coll_plant(struct subnet *subnet, const struct coll_op *op, struc
 	return status;
 }
 
-uint32_t coll_groups(const struct subnet *subnet, const struct coll_op *op, uint32_t i,
-		     uint32_t *first)
+uint32_t collective_groups(const struct subnet *subnet, const struct collective_op *op, uint32_t i,
+			   uint32_t *first)
 {
 	uint32_t n = 0;
 
@@ -201,15 +202,15 @@ static uint32_t member_at(const struct operation *r, uint32_t i, uint32_t k)
 static uint32_t copies_of(const struct operation *r, const struct subnet *s, uint32_t i,
 			  uint32_t *first)
 {
-	if (r->scheme == COLL_MULTICAST)
-		return coll_groups(s, r->op, i, first);
+	if (r->scheme == COLLECTIVE_MULTICAST)
+		return collective_groups(s, r->op, i, first);
 	return r->op->n_members - (r->own[i] != SIM_NONE);
 }
 
 static void fill_flow(struct operation *r, const struct subnet *s, uint32_t i,
 		      struct sim_arrival *at)
 {
-	const struct coll_op *op = r->op;
+	const struct collective_op *op = r->op;
 	uint32_t first, n = 0, n_copies = copies_of(r, s, i, &first);
 
 	r->flows[i] = (struct sim_flow){
@@ -221,7 +222,7 @@ static void fill_flow(struct operation *r, const struct subnet *s, uint32_t i,
 		.trace = at,
 	};
 	for (uint32_t k = 0; k < n_copies; k++) {
-		bool many = r->scheme == COLL_MULTICAST;
+		bool many = r->scheme == COLLECTIVE_MULTICAST;
 		lid_t dlid = many ? s->groups[first + k].mlid
 				  : s->lid_of_port[op->members[member_at(r, i, k)]];
 
@@ -234,7 +235,7 @@ static void fill_flow(struct operation *r, const struct subnet *s, uint32_t i,
 				sl = s->groups[first + k].sl % op->lanes;
 
 			/* Some engines need a path's SL to be theirs. */
-			if (r->scheme == COLL_UNICAST)
+			if (r->scheme == COLLECTIVE_UNICAST)
 				sl = path_sl(s, op->sources[i], dlid, sl);
 			at[n++] = (struct sim_arrival){
 				.dlid = dlid,
@@ -296,7 +297,7 @@ static void on_end(void *context, const struct sim_event_record *e, const struct
 	}
 	member = r->member_of[e->where];
 	if (member == SIM_NONE || member == r->own[e->flow] ||
-	    (r->scheme == COLL_UNICAST &&
+	    (r->scheme == COLLECTIVE_UNICAST &&
 	     member != member_at(r, e->flow, e->sequence / r->packets)))
 		r->out->strays++;
 	else
@@ -305,7 +306,7 @@ static void on_end(void *context, const struct sim_event_record *e, const struct
 
 static void note_pair(struct operation *r, uint32_t i, uint32_t member)
 {
-	struct coll_result *out = r->out;
+	struct collective_result *out = r->out;
 	size_t pair = (size_t)i * r->op->n_members + member;
 	uint32_t lacks = r->packets - r->received[pair];
 
@@ -316,12 +317,12 @@ static void note_pair(struct operation *r, uint32_t i, uint32_t member)
 	out->member_lacks[member] += lacks;
 	out->lacking =
 		hd_grow(out->lacking, &out->lacking_cap, out->n_lacking + 1, sizeof(*out->lacking));
-	out->lacking[out->n_lacking++] = (struct coll_pair){ .source = i, .member = member };
+	out->lacking[out->n_lacking++] = (struct collective_pair){ .source = i, .member = member };
 }
 
 static void conclude(struct operation *r)
 {
-	struct coll_result *out = r->out;
+	struct collective_result *out = r->out;
 	uint32_t n = r->op->n_members, served = 0;
 
 	out->member_done = hd_alloc(n, sizeof(*out->member_done));
@@ -350,7 +351,7 @@ static void conclude(struct operation *r)
 
 static enum hd_status check_op(const struct operation *r, struct diag *d)
 {
-	const struct coll_op *op = r->op;
+	const struct collective_op *op = r->op;
 	bool bad = false;
 
 	for (uint32_t i = 0; i < op->n_sources; i++)
@@ -369,7 +370,7 @@ static enum hd_status check_op(const struct operation *r, struct diag *d)
 static bool show_share(void *context, const struct sim_progress *p)
 {
 	const struct operation *r = context;
-	const struct coll_op *op = r->op;
+	const struct collective_op *op = r->op;
 	double all = (double)op->n_sources * op->n_members * r->packets;
 
 	(void)p;
@@ -385,7 +386,7 @@ static enum hd_status simulate(struct operation *op, struct fabric *fabric, stru
 		.context = op,
 	};
 	const struct sim_observer observer = { .context = op, .ended = on_end };
-	struct coll_result *out = op->out;
+	struct collective_result *out = op->out;
 	struct run *run;
 
 	sim_rules_init(&load.rules);
@@ -404,24 +405,25 @@ static enum hd_status simulate(struct operation *op, struct fabric *fabric, stru
 		out->state = run_state(run);
 		out->out_of_order = m->checks.out_of_order;
 		out->hops = m->hops;
-		out->n_mlids = op->scheme == COLL_MULTICAST ? fabric->subnet.n_groups : 0;
+		out->n_mlids = op->scheme == COLLECTIVE_MULTICAST ? fabric->subnet.n_groups : 0;
 		conclude(op);
 	}
 	run_close(run);
 	return status;
 }
 
-enum hd_status coll_run(struct fabric *fabric, const struct coll_op *op, enum coll_scheme scheme,
-			struct diag *d, struct coll_result *out)
+enum hd_status collective_run(struct fabric *fabric, const struct collective_op *op,
+			      enum collective_scheme scheme, struct diag *d,
+			      struct collective_result *out)
 {
 	struct operation x = { .op = op, .scheme = scheme, .out = out };
 
-	*out = (struct coll_result){ .state = SIM_IDLE };
+	*out = (struct collective_result){ .state = SIM_IDLE };
 	operation_init(&x, &fabric->setup);
 	enum hd_status status = check_op(&x, d);
 
-	if (status == HD_OK && scheme == COLL_MULTICAST)
-		status = coll_plant(&fabric->subnet, op, d);
+	if (status == HD_OK && scheme == COLLECTIVE_MULTICAST)
+		status = collective_plant(&fabric->subnet, op, d);
 	if (status == HD_OK) {
 		fill_flows(&x, &fabric->subnet);
 		status = sim_limits_check(&fabric->setup, x.flows, op->n_sources, d);
@@ -432,10 +434,10 @@ enum hd_status coll_run(struct fabric *fabric, const struct coll_op *op, enum co
 	return status;
 }
 
-void coll_result_fini(struct coll_result *r)
+void collective_result_fini(struct collective_result *r)
 {
 	free(r->member_done);
 	free(r->member_lacks);
 	free(r->lacking);
-	*r = (struct coll_result){ .state = SIM_IDLE };
+	*r = (struct collective_result){ .state = SIM_IDLE };
 }

@@ -21,9 +21,9 @@
 #include "sim/sim.h"
 #include "subnet/multicast/mcast.h"
 
-enum coll_scheme { COLL_UNICAST, COLL_MULTICAST, N_COLL_SCHEMES };
+enum collective_scheme { COLLECTIVE_UNICAST, COLLECTIVE_MULTICAST, N_COLLECTIVE_SCHEMES };
 
-struct coll_op {
+struct collective_op {
 	const port_id *sources;
 	uint32_t n_sources;
 	const port_id *members;
@@ -41,18 +41,18 @@ struct coll_op {
 	void *context;
 };
 
-struct coll_pair {
+struct collective_pair {
 	uint32_t source, member; /* positions in the operation's lists */
 };
 
-struct coll_result {
+struct collective_result {
 	enum sim_state state; /* SIM_IDLE unless cut off, locked or paused */
 	/* HD_TIME_NEVER if a member lacks something. */
 	hd_time completion;
 	double mean;            /* over members that have all: when, in ps */
 	hd_time *member_done;   /* HD_TIME_NEVER: lacks something */
 	uint32_t *member_lacks; /* packets */
-	struct coll_pair *lacking;
+	struct collective_pair *lacking;
 	size_t n_lacking, lacking_cap;
 
 	uint64_t messages;        /* (source, member) pairs */
@@ -73,36 +73,36 @@ struct coll_result {
  * HD_ERR_UNFIT if the trees cannot be had, HD_ERR_ENV if packets fill the
  * memory. Free after HD_OK.
  */
-HD_MUST_CHECK enum hd_status coll_run(struct fabric *fabric, const struct coll_op *op,
-				      enum coll_scheme scheme, struct diag *d,
-				      struct coll_result *out);
-void coll_result_fini(struct coll_result *r);
+HD_MUST_CHECK enum hd_status collective_run(struct fabric *fabric, const struct collective_op *op,
+					    enum collective_scheme scheme, struct diag *d,
+					    struct collective_result *out);
+void collective_result_fini(struct collective_result *r);
 
 /*
- * Programs the operation's trees, in coll_run and for those who look at the
+ * Programs the operation's trees, in collective_run and for those who look at the
  * tables only: one for all with a shared tree, else one or more per source.
  */
-HD_MUST_CHECK enum hd_status coll_plant(struct subnet *subnet, const struct coll_op *op,
-					struct diag *d);
+HD_MUST_CHECK enum hd_status collective_plant(struct subnet *subnet, const struct collective_op *op,
+					      struct diag *d);
 
 /*
  * The groups that carry the messages of source i, once they are planted: how
  * many, from *first on.
  */
-uint32_t coll_groups(const struct subnet *subnet, const struct coll_op *op, uint32_t i,
-		     uint32_t *first);
+uint32_t collective_groups(const struct subnet *subnet, const struct collective_op *op, uint32_t i,
+			   uint32_t *first);
 
 /*
  * A time that no run can beat: the busiest injection, ejection and cable each
  * must carry their bytes, and each member is as far as it is. Tight only if
- * all links have one rate and propagation. For COLL_MULTICAST the
+ * all links have one rate and propagation. For COLLECTIVE_MULTICAST the
  * trees must have been planted. HD_TIME_NEVER if a member is out of reach.
  */
-hd_time coll_bound(const struct sim_setup *setup, const struct subnet *subnet,
-		   const struct coll_op *op, enum coll_scheme scheme);
+hd_time collective_bound(const struct sim_setup *setup, const struct subnet *subnet,
+			 const struct collective_op *op, enum collective_scheme scheme);
 
 /* Packets of a message, and bytes of all of them on the wire. */
-uint32_t coll_packets(const struct coll_op *op);
-uint64_t coll_wire_bytes(const struct coll_op *op, enum coll_scheme scheme);
+uint32_t collective_packets(const struct collective_op *op);
+uint64_t collective_wire_bytes(const struct collective_op *op, enum collective_scheme scheme);
 
 #endif

@@ -5,8 +5,8 @@
 
 /* The bound in the making. */
 struct limits {
-	const struct coll_op *op;
-	enum coll_scheme scheme;
+	const struct collective_op *op;
+	enum collective_scheme scheme;
 	hd_time per_hop; /* routing, arbitration, propagation */
 	hd_time prop;
 	struct hd_rate rate;
@@ -40,7 +40,7 @@ static bool add_member(struct limits *x, const struct mcast_load *l, port_id mem
 static bool add_groups(struct limits *x, struct mcast_load *l, uint32_t i)
 {
 	port_id source = x->op->sources[i];
-	uint32_t first, n = coll_groups(l->s, x->op, i, &first);
+	uint32_t first, n = collective_groups(l->s, x->op, i, &first);
 
 	for (uint32_t k = first; k < first + n; k++) {
 		const struct mcast_group *g = &l->s->groups[k];
@@ -58,9 +58,9 @@ static bool add_groups(struct limits *x, struct mcast_load *l, uint32_t i)
 /* All of one source's messages; false if one leads nowhere. */
 static bool add_source(struct limits *x, struct mcast_load *l, uint32_t i)
 {
-	const struct coll_op *op = x->op;
+	const struct collective_op *op = x->op;
 
-	if (x->scheme == COLL_MULTICAST)
+	if (x->scheme == COLLECTIVE_MULTICAST)
 		return add_groups(x, l, i);
 	for (uint32_t k = 0; k < op->n_members; k++) {
 		port_id member = op->members[k];
@@ -72,12 +72,12 @@ static bool add_source(struct limits *x, struct mcast_load *l, uint32_t i)
 	return true;
 }
 
-hd_time coll_bound(const struct sim_setup *setup, const struct subnet *subnet,
-		   const struct coll_op *op, enum coll_scheme scheme)
+hd_time collective_bound(const struct sim_setup *setup, const struct subnet *subnet,
+			 const struct collective_op *op, enum collective_scheme scheme)
 {
 	struct limits x = { .op = op,
 			    .scheme = scheme,
-			    .message = coll_wire_bytes(op, scheme),
+			    .message = collective_wire_bytes(op, scheme),
 			    .nearest = GRAPH_FAR };
 	struct mcast_load l;
 	bool reached = true;

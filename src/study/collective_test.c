@@ -18,7 +18,7 @@
 struct bed {
 	struct fabric *fabric;
 	port_id sources[MAX_HOSTS], members[MAX_HOSTS];
-	struct coll_op op;
+	struct collective_op op;
 };
 
 struct wish {
@@ -55,7 +55,7 @@ static void set_up(struct bed *b, const struct wish *w)
 	assert_true(hosts->n <= MAX_HOSTS);
 	for (uint32_t i = 0; i < hosts->n; i++)
 		b->sources[i] = b->members[i] = hosts->ports[i];
-	b->op = (struct coll_op){
+	b->op = (struct collective_op){
 		.sources = b->sources,
 		.n_sources = hosts->n,
 		.members = b->members,
@@ -75,22 +75,22 @@ static port_id port_at(const struct bed *b, unsigned x, unsigned y)
 	return s->port_of_lid[0][x * b->fabric->topo.dims[1] + y + 1];
 }
 
-static void run(struct bed *b, enum coll_scheme scheme, struct coll_result *r)
+static void run(struct bed *b, enum collective_scheme scheme, struct collective_result *r)
 {
 	struct diag d = { .status = HD_OK };
 
-	if (coll_run(b->fabric, &b->op, scheme, &d, r) != HD_OK)
+	if (collective_run(b->fabric, &b->op, scheme, &d, r) != HD_OK)
 		fail_msg("%s", d.message);
 }
 
 /* Everything came, once, and not earlier than anything can. */
-static hd_time run_well(struct bed *b, enum coll_scheme scheme)
+static hd_time run_well(struct bed *b, enum collective_scheme scheme)
 {
-	struct coll_result r;
+	struct collective_result r;
 
 	run(b, scheme, &r);
 	hd_time done = r.completion;
-	hd_time bound = coll_bound(&b->fabric->setup, &b->fabric->subnet, &b->op, scheme);
+	hd_time bound = collective_bound(&b->fabric->setup, &b->fabric->subnet, &b->op, scheme);
 
 	assert_int_equal(r.state, SIM_IDLE);
 	assert_int_equal(r.delivered, r.packets);
@@ -101,26 +101,26 @@ static hd_time run_well(struct bed *b, enum coll_scheme scheme)
 		fail_msg("%s: %llu ps is below the bound of %llu ps",
 			 scheme ? "multicast" : "unicast", (unsigned long long)done,
 			 (unsigned long long)bound);
-	coll_result_fini(&r);
+	collective_result_fini(&r);
 	return done;
 }
 
 static void all_to_all_delivers_255_copies_to_each_of_256(void **state)
 {
 	struct bed b;
-	struct coll_result r;
+	struct collective_result r;
 
 	(void)state;
 	set_up(&b, &(struct wish){ 16, 16, 1, NULL, 32 });
-	for (int scheme = 0; scheme < N_COLL_SCHEMES; scheme++) {
+	for (int scheme = 0; scheme < N_COLLECTIVE_SCHEMES; scheme++) {
 		run(&b, scheme, &r);
 		assert_int_equal(r.messages, 255 * 256);
 		assert_int_equal(r.delivered, 255 * 256);
 		assert_int_equal(r.duplicates + r.strays, 0);
-		assert_int_equal(r.n_mlids, scheme == COLL_MULTICAST ? 256 : 0);
+		assert_int_equal(r.n_mlids, scheme == COLLECTIVE_MULTICAST ? 256 : 0);
 		/* The ejection of 255 messages of 32 bytes at 4 ns a byte. */
 		assert_true(r.completion > 255 * 32 * 4 * HD_NS);
-		coll_result_fini(&r);
+		collective_result_fini(&r);
 	}
 	fabric_free(b.fabric);
 }
@@ -136,10 +136,10 @@ static void a_lone_multicast_takes_the_longest_way_and_no_more(void **state)
 		b.op.n_sources = 1;
 		b.sources[0] = port_at(&b, 0, 0);
 		/* 32 cables and 31 switches to N(15,15), and the message. */
-		assert_int_equal(run_well(&b, COLL_MULTICAST),
+		assert_int_equal(run_well(&b, COLLECTIVE_MULTICAST),
 				 32 * 5 * HD_NS + 31 * 95 * HD_NS + sizes[i] * 4 * HD_NS);
 		/* 255 copies through one injection link. */
-		assert_true(run_well(&b, COLL_UNICAST) >= 255 * sizes[i] * 4 * HD_NS);
+		assert_true(run_well(&b, COLLECTIVE_UNICAST) >= 255 * sizes[i] * 4 * HD_NS);
 		fabric_free(b.fabric);
 	}
 }
@@ -147,23 +147,23 @@ static void a_lone_multicast_takes_the_longest_way_and_no_more(void **state)
 static void long_messages_are_sent_in_packets(void **state)
 {
 	struct bed b;
-	struct coll_result r;
+	struct collective_result r;
 
 	(void)state;
 	set_up(&b, &(struct wish){ 4, 4, 1, NULL, 8192 });
 	b.op.n_sources = 1;
-	assert_int_equal(coll_packets(&b.op), 2);
-	run(&b, COLL_MULTICAST, &r);
+	assert_int_equal(collective_packets(&b.op), 2);
+	run(&b, COLLECTIVE_MULTICAST, &r);
 	assert_int_equal(r.messages, 15);
 	assert_int_equal(r.packets, 30);
 	assert_int_equal(r.delivered, 30);
-	coll_result_fini(&r);
+	collective_result_fini(&r);
 	b.op.bytes = 4097;
-	assert_int_equal(coll_packets(&b.op), 2);
+	assert_int_equal(collective_packets(&b.op), 2);
 	b.op.overhead = 26;
 	b.op.grh = 40;
-	assert_int_equal(coll_wire_bytes(&b.op, COLL_UNICAST), 4097 + 52);
-	assert_int_equal(coll_wire_bytes(&b.op, COLL_MULTICAST), 4097 + 132);
+	assert_int_equal(collective_wire_bytes(&b.op, COLLECTIVE_UNICAST), 4097 + 52);
+	assert_int_equal(collective_wire_bytes(&b.op, COLLECTIVE_MULTICAST), 4097 + 132);
 	fabric_free(b.fabric);
 }
 
@@ -186,8 +186,8 @@ static void nothing_is_lost_or_doubled_however_lanes_are_used(void **state)
 		b.op.n_sources = i / 9 == 2 ? 7 : 20;
 		b.op.n_members = i / 9 == 2 ? 9 : 20;
 		b.op.members = i / 9 == 2 ? &b.members[5] : b.members;
-		run_well(&b, COLL_UNICAST);
-		run_well(&b, COLL_MULTICAST);
+		run_well(&b, COLLECTIVE_UNICAST);
+		run_well(&b, COLLECTIVE_MULTICAST);
 		fabric_free(b.fabric);
 	}
 }
@@ -196,13 +196,13 @@ static void nothing_is_lost_or_doubled_however_lanes_are_used(void **state)
 static void packets_on_different_lanes_overtake_and_are_put_together(void **state)
 {
 	struct bed b;
-	struct coll_result r;
+	struct collective_result r;
 
 	(void)state;
 	set_up(&b, &(struct wish){ 6, 6, 4, ", order: fifo", 6000 });
 	for (unsigned i = 0; i < 2; i++) {
 		b.op.per_packet = i == 1;
-		run(&b, COLL_MULTICAST, &r);
+		run(&b, COLLECTIVE_MULTICAST, &r);
 		assert_int_equal(r.delivered, 2 * 35 * 36);
 		assert_int_equal(r.duplicates + r.out_of_order, 0);
 		/* The second packet is the shorter one. */
@@ -210,16 +210,16 @@ static void packets_on_different_lanes_overtake_and_are_put_together(void **stat
 			assert_true(r.reordered > 0);
 		else
 			assert_int_equal(r.reordered, 0);
-		coll_result_fini(&r);
+		collective_result_fini(&r);
 	}
 	fabric_free(b.fabric);
 }
 
 static hd_time run_dedicated(const struct direction_lanes *l, unsigned lanes,
-			     enum coll_scheme scheme, double *mean)
+			     enum collective_scheme scheme, double *mean)
 {
 	struct bed b;
-	struct coll_result r;
+	struct collective_result r;
 	struct diag d = { .status = HD_OK };
 
 	set_up(&b, &(struct wish){ 6, 5, lanes, ", order: fifo, input_buffer: 2 packets", 8192 });
@@ -230,7 +230,7 @@ static hd_time run_dedicated(const struct direction_lanes *l, unsigned lanes,
 
 	assert_int_equal(r.delivered, r.packets);
 	*mean = r.mean;
-	coll_result_fini(&r);
+	collective_result_fini(&r);
 	fabric_free(b.fabric);
 	return done;
 }
@@ -238,7 +238,7 @@ static hd_time run_dedicated(const struct direction_lanes *l, unsigned lanes,
 static void both_namings_of_four_lanes_give_the_same(void **state)
 {
 	(void)state;
-	for (int scheme = 0; scheme < N_COLL_SCHEMES; scheme++) {
+	for (int scheme = 0; scheme < N_COLLECTIVE_SCHEMES; scheme++) {
 		double text, figures, two;
 		hd_time a = run_dedicated(&lanes_e_n_w_s, 4, scheme, &text);
 		hd_time c = run_dedicated(&lanes_n_e_s_w, 4, scheme, &figures);
@@ -271,7 +271,7 @@ static void crossing_multicasts_complete(void **state)
 		b.members[1] = port_at(&b, 3, 1);
 		b.members[2] = port_at(&b, 1, 3);
 		b.members[3] = port_at(&b, 2, 3);
-		run_well(&b, COLL_MULTICAST);
+		run_well(&b, COLLECTIVE_MULTICAST);
 	}
 	fabric_free(b.fabric);
 }
@@ -279,12 +279,12 @@ static void crossing_multicasts_complete(void **state)
 static void bit_errors_are_counted_at_each_member(void **state)
 {
 	struct bed b;
-	struct coll_result r;
+	struct collective_result r;
 	uint64_t lacks = 0, lost = 0;
 
 	(void)state;
 	set_up(&b, &(struct wish){ 4, 4, 1, NULL, 2048, "{ber: 1e-6}" });
-	run(&b, COLL_UNICAST, &r);
+	run(&b, COLLECTIVE_UNICAST, &r);
 	for (uint32_t i = 0; i < b.op.n_members; i++)
 		lacks += r.member_lacks[i];
 	for (unsigned i = SIM_LOST_CORRUPT; i < SIM_FATES; i++)
@@ -297,19 +297,19 @@ static void bit_errors_are_counted_at_each_member(void **state)
 	assert_int_equal(r.delivered + lacks, 240);
 	assert_int_equal(r.n_lacking, lacks);
 	assert_true(r.completion == HD_TIME_NEVER);
-	coll_result_fini(&r);
+	collective_result_fini(&r);
 	/* One of multicast takes all behind it along. */
-	run(&b, COLL_MULTICAST, &r);
+	run(&b, COLLECTIVE_MULTICAST, &r);
 	assert_true(r.n_lacking >= r.lost[SIM_LOST_CORRUPT]);
 	assert_int_equal(r.delivered + r.n_lacking, 240);
-	coll_result_fini(&r);
+	collective_result_fini(&r);
 	fabric_free(b.fabric);
 }
 
 static void a_failing_switch_ends_in_a_list_of_who_lacks_what(void **state)
 {
 	struct bed b;
-	struct coll_result r;
+	struct collective_result r;
 
 	(void)state;
 	/* N(0,0) sends to a row of four; N(2,0) fails before it is reached. */
@@ -321,22 +321,22 @@ static void a_failing_switch_ends_in_a_list_of_who_lacks_what(void **state)
 	b.op.n_members = 3;
 	for (unsigned x = 1; x < 4; x++)
 		b.members[x - 1] = port_at(&b, x, 0);
-	for (int scheme = 0; scheme < N_COLL_SCHEMES; scheme++) {
+	for (int scheme = 0; scheme < N_COLLECTIVE_SCHEMES; scheme++) {
 		run(&b, scheme, &r);
 		assert_int_equal(r.n_lacking, 2);
 		assert_int_equal(r.lacking[0].member, 1);
 		assert_int_equal(r.lacking[1].member, 2);
 		assert_int_equal(r.delivered, 1);
 		assert_true(r.member_done[0] < HD_TIME_NEVER);
-		coll_result_fini(&r);
+		collective_result_fini(&r);
 	}
 	/* A sender that is cut off keeps its second copy; that is no hang. */
 	b.sources[0] = port_at(&b, 2, 0);
-	run(&b, COLL_UNICAST, &r);
+	run(&b, COLLECTIVE_UNICAST, &r);
 	assert_int_equal(r.delivered, 1);
 	assert_int_equal(r.n_lacking, 1);
 	assert_int_equal(r.lacking[0].member, 0);
-	coll_result_fini(&r);
+	collective_result_fini(&r);
 	fabric_free(b.fabric);
 }
 
@@ -345,7 +345,7 @@ static void more_trees_than_mlids_are_refused_with_the_count(void **state)
 	static port_id many[16384];
 	struct bed b;
 	struct diag d = { .status = HD_OK };
-	struct coll_result r;
+	struct collective_result r;
 
 	(void)state;
 	set_up(&b, &(struct wish){ 2, 2, 1, NULL, 32 });
@@ -353,10 +353,11 @@ static void more_trees_than_mlids_are_refused_with_the_count(void **state)
 		many[i] = b.members[0];
 	b.op.sources = many;
 	b.op.n_sources = 16384;
-	assert_int_equal(coll_plant(&b.fabric->subnet, &b.op, &d), HD_ERR_FULL);
+	assert_int_equal(collective_plant(&b.fabric->subnet, &b.op, &d), HD_ERR_FULL);
 	assert_non_null(strstr(d.message, "16384 MLIDs"));
 	assert_non_null(strstr(d.message, "has 16383"));
-	assert_int_equal(coll_run(b.fabric, &b.op, COLL_MULTICAST, &d, &r), HD_ERR_FULL);
+	assert_int_equal(collective_run(b.fabric, &b.op, COLLECTIVE_MULTICAST, &d, &r),
+			 HD_ERR_FULL);
 	fabric_free(b.fabric);
 }
 
@@ -370,7 +371,7 @@ static void senders_that_are_no_members_hear_nothing(void **state)
 	b.op.n_sources = 6;
 	b.op.members = &b.members[4];
 	b.op.n_members = 8;
-	run_well(&b, COLL_MULTICAST); /* strays are none */
+	run_well(&b, COLLECTIVE_MULTICAST); /* strays are none */
 	assert_int_equal(b.fabric->subnet.n_groups, 1);
 	fabric_free(b.fabric);
 }

@@ -15,7 +15,7 @@
 #define SIMULATED(name, unit, places) REAL(name, unit, ORIGIN_SIMULATED, places)
 #define COMPUTED(name, unit, places)  REAL(name, unit, ORIGIN_COMPUTED, places)
 
-static const struct measure sim_measures[] = {
+static const struct study_measure sim_measures[] = {
 	{ SIMULATED("offered", "Gb/s", 3), "summary", "offered", CURVE_MEAN },
 	{ SIMULATED("delivered", "Gb/s", 3), "summary", "delivered", CURVE_SPREAD },
 	{ SIMULATED("mean", "us", 3), "summary", "latency mean", CURVE_SPREAD },
@@ -34,7 +34,7 @@ static const struct measure sim_measures[] = {
 };
 
 /* Of a scenario with jobs, after those of sim. */
-static const struct measure job_measures[] = {
+static const struct study_measure job_measures[] = {
 	{ SIMULATED("completion", "us", 3), "jobs", "completion", CURVE_SPREAD, REDUCE_SLOWEST },
 	{ SIMULATED("slowdown", NULL, 4), "jobs", "slowdown", CURVE_SPREAD, REDUCE_SLOWEST },
 	{ { "unfinished jobs", NULL, VALUE_UINT, ORIGIN_SIMULATED },
@@ -47,7 +47,7 @@ static const struct measure job_measures[] = {
 #define N_OF_EACH_JOB  2 /* completion, slowdown */
 
 /* As 'heddle sim --all' has them. */
-static const char *const sim_tables[] = {
+static const char *const report_tables[] = {
 	"summary",
 	"fabric",
 	"traffic",
@@ -94,7 +94,7 @@ static const char *const sim_tables[] = {
 	"failed operations",
 };
 
-static const struct measure cc_measures[] = {
+static const struct study_measure cc_measures[] = {
 	{ SIMULATED("delivered", "Gb/s", 3), "summary", "delivered", CURVE_SPREAD },
 	{ SIMULATED("p99", "us", 3), "summary", "latency p99", CURVE_SPREAD },
 	{ SIMULATED("busiest link", "%", 1), "summary", "busiest link used", CURVE_MEAN },
@@ -102,7 +102,7 @@ static const struct measure cc_measures[] = {
 	{ SIMULATED("marks heard", "1/s", 1), "control", "marks heard", CURVE_MEAN, REDUCE_SUM },
 };
 
-static const struct measure mcast_measures[] = {
+static const struct study_measure mcast_measures[] = {
 	{ SIMULATED("completion", "us", 3), "ways", "completion", CURVE_SPREAD, REDUCE_LAST },
 	{ COMPUTED("bound", "us", 3), "ways", "bound", CURVE_MEAN, REDUCE_LAST },
 	{ SIMULATED("mean", "us", 3), "ways", "mean", CURVE_MEAN, REDUCE_LAST },
@@ -113,7 +113,7 @@ static const struct measure mcast_measures[] = {
 	{ SIMULATED("lacking", "messages", 0), "ways", "lacking", CURVE_MEAN, REDUCE_LAST },
 };
 
-static const struct measure admit_measures[] = {
+static const struct study_measure admit_measures[] = {
 	{ COMPUTED("established", NULL, 0), "random", "established", CURVE_SPREAD },
 	{ COMPUTED("attempts", NULL, 0), "random", "attempts", CURVE_MEAN },
 	{ COMPUTED("load", "%", 2), "random", "load with headers", CURVE_SPREAD },
@@ -123,14 +123,14 @@ static const struct measure admit_measures[] = {
 	{ COMPUTED("mean reserved", "%", 2), "summary", "mean reserved", CURVE_MEAN },
 };
 
-static const struct measure bound_measures[] = {
+static const struct study_measure bound_measures[] = {
 	{ COMPUTED("admitted", NULL, 0), "flows", "admitted", CURVE_MEAN, REDUCE_SUM },
 	{ COMPUTED("deadline", "us", 3), "flows", "deadline", CURVE_MEAN, REDUCE_MOST },
 	{ COMPUTED("bound", "us", 3), "flows", "bound", CURVE_MEAN, REDUCE_MOST },
 	{ COMPUTED("buffer", "B", 0), "hops", "buffer", CURVE_MEAN, REDUCE_MOST },
 };
 
-static const struct measure bench_measures[] = {
+static const struct study_measure bench_measures[] = {
 	{ SIMULATED("t_min", "us", 3), NULL, "t_min", CURVE_MEAN },
 	{ SIMULATED("t_avg", "us", 3), NULL, "t_avg", CURVE_SPREAD },
 	{ SIMULATED("t_typical", "us", 3), NULL, "t_typical", CURVE_MEAN },
@@ -140,7 +140,7 @@ static const struct measure bench_measures[] = {
 	{ SIMULATED("fairness", NULL, 4), NULL, "fairness", CURVE_MEAN },
 };
 
-static const struct measure credit_measures[] = {
+static const struct study_measure credit_measures[] = {
 	{ COMPUTED("L1", "packets", 6), "points", "L1", CURVE_MEAN },
 	{ COMPUTED("L2", "packets", 6), "points", "L2", CURVE_MEAN },
 	{ COMPUTED("L", "packets", 6), "points", "L", CURVE_MEAN },
@@ -149,7 +149,7 @@ static const struct measure credit_measures[] = {
 	{ COMPUTED("loss", "share", 0), "points", "loss", CURVE_MEAN },
 };
 
-static const struct measure ge_measures[] = {
+static const struct study_measure ge_measures[] = {
 	{ COMPUTED("L", "packets", 6), "points", "L", CURVE_MEAN },
 	{ COMPUTED("U", "share", 6), "points", "U", CURVE_MEAN },
 	{ COMPUTED("blocking", "share", 0), "points", "blocking", CURVE_MEAN },
@@ -157,7 +157,7 @@ static const struct measure ge_measures[] = {
 	{ COMPUTED("W", "t", 6), "points", "W", CURVE_MEAN },
 };
 
-static const struct measure queue_measures[] = {
+static const struct study_measure queue_measures[] = {
 	{ COMPUTED("L", "packets", 6), "points", "L", CURVE_MEAN },
 	{ COMPUTED("W", "t", 6), "points", "W", CURVE_MEAN },
 	{ COMPUTED("Wq", "t", 6), "points", "Wq", CURVE_MEAN },
@@ -166,13 +166,13 @@ static const struct measure queue_measures[] = {
 	{ COMPUTED("throughput", "packets/t", 6), "points", "throughput", CURVE_MEAN },
 };
 
-static const struct measure loss_measures[] = {
+static const struct study_measure loss_measures[] = {
 	{ COMPUTED("blocking", "share", 0), "points", "blocking", CURVE_MEAN },
 	{ COMPUTED("carried", "erlangs", 6), "points", "carried", CURVE_MEAN },
 	{ COMPUTED("used", "share", 6), "points", "used", CURVE_MEAN },
 };
 
-static const struct measure fabric_measures[] = {
+static const struct study_measure fabric_measures[] = {
 	{ COMPUTED("EM", "%", 2), "comparison", "EM", CURVE_SPREAD, REDUCE_MOST },
 	{ SIMULATED("blocked", "%", 3), "effect", "blocked", CURVE_MEAN, REDUCE_MOST },
 	{ SIMULATED("p99", "us", 3), "effect", "p99", CURVE_SPREAD, REDUCE_MOST },
@@ -181,7 +181,7 @@ static const struct measure fabric_measures[] = {
 #define LIST(list) list, sizeof(list) / sizeof(*(list))
 
 static const struct study_command commands[] = {
-	{ "sim", true, LIST(sim_measures), LIST(sim_tables) },
+	{ "sim", true, LIST(sim_measures), LIST(report_tables) },
 	{ "cc compare", true, LIST(cc_measures) },
 	{ "mcast compare", true, LIST(mcast_measures) },
 	{ "qos admit", true, LIST(admit_measures) },
@@ -202,7 +202,7 @@ const struct study_command *study_command_default(void)
 	return &commands[0];
 }
 
-static void measure_add(struct measures *m, const struct measure *x)
+static void measure_add(struct measures *m, const struct study_measure *x)
 {
 	m->items = hd_grow(m->items, &m->cap, m->n + 1, sizeof(*m->items));
 	m->items[m->n++] = *x;
@@ -218,21 +218,21 @@ void measures_init(struct measures *m, const struct study_command *c)
 void measures_fini(struct measures *m)
 {
 	free(m->items);
-	pieces_fini(&m->texts);
+	value_list_fini(&m->texts);
 	*m = (struct measures){ 0 };
 }
 
 /* completion[NAME] */
-static void measure_add_of_job(struct measures *m, const struct measure *x, const char *job)
+static void measure_add_of_job(struct measures *m, const struct study_measure *x, const char *job)
 {
 	struct strbuf name = STRBUF_INIT;
-	struct measure own = *x;
+	struct study_measure own = *x;
 
 	strbuf_printf(&name, "%s[%s]", x->column.name, job);
 	own.column.name = strbuf_detach(&name);
-	pieces_add(&m->texts, (char *)own.column.name);
+	value_list_add(&m->texts, (char *)own.column.name);
 	own.row = hd_strdup(job);
-	pieces_add(&m->texts, (char *)own.row);
+	value_list_add(&m->texts, (char *)own.row);
 	own.take = REDUCE_ONE;
 	measure_add(m, &own);
 }
@@ -274,7 +274,7 @@ const struct study_command *study_command_of(size_t n, char *const *words, size_
 	return NULL;
 }
 
-enum hd_status table_check(const struct study_command *c, const char *name, struct diag *d)
+enum hd_status study_table_check(const struct study_command *c, const char *name, struct diag *d)
 {
 	const char *near = NULL;
 

@@ -22,7 +22,7 @@ enum curve {
 	CURVE_SPREAD, /* the mean, and how well it is known */
 };
 
-struct measure {
+struct study_measure {
 	struct column column;
 	const char *table; /* NULL: the first that has the column */
 	const char *from;  /* the column there */
@@ -36,9 +36,9 @@ struct measure {
 
 /* The measures of a study: its command's, and those of the scenario's jobs. */
 struct measures {
-	struct measure *items;
+	struct study_measure *items;
 	size_t n, cap;
-	struct pieces texts; /* names and rows that were made for them */
+	struct value_list texts; /* names and rows that were made for them */
 };
 
 struct study_command;
@@ -54,7 +54,7 @@ void measures_add_jobs(struct measures *m, size_t n, const char *const *names);
 struct study_command {
 	const char *name;  /* as typed after "heddle" */
 	bool has_scenario; /* its first argument is one */
-	const struct measure *measures;
+	const struct study_measure *measures;
 	size_t n_measures;
 	/* All that it may show, whatever is run; NULL: it alone knows. */
 	const char *const *tables;
@@ -69,21 +69,21 @@ const struct study_command *study_command_of(size_t n, char *const *words, size_
 void study_commands_list(struct strbuf *out);
 
 /* Whether it may show a table of that name. */
-HD_MUST_CHECK enum hd_status table_check(const struct study_command *c, const char *name,
-					 struct diag *d);
+HD_MUST_CHECK enum hd_status study_table_check(const struct study_command *c, const char *name,
+					       struct diag *d);
 
 /* Index of a measure; m->n if there is none of that name. */
-size_t measure_of(const struct measures *m, const char *name);
+size_t study_measure_index(const struct measures *m, const char *name);
 /* Whether a term is about measures, in their units. */
-HD_MUST_CHECK enum hd_status measure_check(const struct measures *m, const struct term *t,
-					   struct diag *d);
+HD_MUST_CHECK enum hd_status study_measure_check(const struct measures *m, const struct term *t,
+						 struct diag *d);
 /* Whether it holds for these values, m->n of them. */
-bool measure_holds(const struct measures *m, const struct term *t, const double *values);
+bool study_measure_holds(const struct measures *m, const struct term *t, const double *values);
 
 /* Adds the record "headline" with what `all`, the command's results, say. */
-HD_MUST_CHECK enum hd_status headline_add(const struct measures *m, const struct results *all,
-					  struct diag *d, struct results *r);
+HD_MUST_CHECK enum hd_status study_headline_add(const struct measures *m, const struct results *all,
+						struct diag *d, struct results *r);
 /* Whether the results of a point, read back, have that record whole. */
-bool headline_is_whole(const struct measures *m, const struct results *r);
+bool study_headline_is_complete(const struct measures *m, const struct results *r);
 
 #endif

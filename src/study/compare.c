@@ -13,8 +13,8 @@
 
 /* A table of the variants' results: its columns are those that any of them has. */
 struct stacked {
-	const struct comparison *of;
-	const struct sweep *runs;
+	const struct study_comparison *of;
+	const struct study_sweep *runs;
 	const char *name;
 	const struct table *like; /* the first of them */
 	struct column *columns;   /* the label, then the others, then a NULL name */
@@ -40,7 +40,7 @@ static void add_column(struct stacked *x, const struct column *c)
 
 static const struct table *table_of(const struct stacked *x, size_t variant)
 {
-	const struct process_outcome *o = &x->runs->outcomes[variant];
+	const struct point_outcome *o = &x->runs->outcomes[variant];
 
 	return o->results ? results_find(o->results, x->name) : NULL;
 }
@@ -104,12 +104,13 @@ static void put_table(struct stacked *x, struct results *out)
 }
 
 /* The fabric is the same in each variant; the headline is no table of 'sim'. */
-static bool is_shown(const struct comparison *c, const char *name)
+static bool is_shown(const struct study_comparison *c, const char *name)
 {
 	return strcmp(name, "headline") != 0 && (c->all || strcmp(name, "fabric") != 0);
 }
 
-static void put_tables(const struct comparison *c, const struct sweep *w, struct results *out)
+static void put_tables(const struct study_comparison *c, const struct study_sweep *w,
+		       struct results *out)
 {
 	for (size_t v = 0; v < c->n; v++) {
 		const struct results *r = w->outcomes[v].results;
@@ -127,7 +128,7 @@ static void put_tables(const struct comparison *c, const struct sweep *w, struct
 
 /* ---- remarks ------------------------------------------------------------ */
 
-static bool is_said_by(const struct sweep *w, size_t variant, const char *remark)
+static bool is_said_by(const struct study_sweep *w, size_t variant, const char *remark)
 {
 	const struct results *r = w->outcomes[variant].results;
 
@@ -139,7 +140,7 @@ static bool is_said_by(const struct sweep *w, size_t variant, const char *remark
 }
 
 /* Once, with the variants that it is about. */
-static void put_remark(const struct comparison *c, const struct sweep *w, size_t first,
+static void put_remark(const struct study_comparison *c, const struct study_sweep *w, size_t first,
 		       const char *remark, struct results *out)
 {
 	struct strbuf names = STRBUF_INIT;
@@ -157,14 +158,15 @@ static void put_remark(const struct comparison *c, const struct sweep *w, size_t
 	strbuf_fini(&names);
 }
 
-static void put_remarks(const struct comparison *c, const struct sweep *w, struct results *out)
+static void put_remarks(const struct study_comparison *c, const struct study_sweep *w,
+			struct results *out)
 {
 	size_t ended = 0;
 
 	for (size_t v = 0; v < c->n; v++) {
-		const struct process_outcome *o = &w->outcomes[v];
+		const struct point_outcome *o = &w->outcomes[v];
 
-		ended += process_outcome_is_known(o);
+		ended += point_outcome_is_known(o);
 		if (o->failure)
 			results_remark(out, "%s: not simulated: %s", c->values[v], o->failure);
 		for (size_t i = 0; o->results && i < o->results->n_remarks; i++)
@@ -176,7 +178,8 @@ static void put_remarks(const struct comparison *c, const struct sweep *w, struc
 
 /* ---- running them ------------------------------------------------------- */
 
-static enum hd_status make_study(const struct comparison *c, struct diag *d, struct study *out)
+static enum hd_status make_study(const struct study_comparison *c, struct diag *d,
+				 struct study *out)
 {
 	struct strbuf axis = STRBUF_INIT;
 	enum hd_status status = study_read(c->path, c->overrides, d, out);
@@ -201,10 +204,10 @@ static enum hd_status make_study(const struct comparison *c, struct diag *d, str
 }
 
 /* If no variant could be run there is nothing to compare. */
-static enum hd_status judge(const struct comparison *c, const struct sweep *w, struct diag *d,
-			    struct results *out)
+static enum hd_status judge(const struct study_comparison *c, const struct study_sweep *w,
+			    struct diag *d, struct results *out)
 {
-	const struct process_outcome *first = &w->outcomes[0];
+	const struct point_outcome *first = &w->outcomes[0];
 
 	for (size_t v = 0; v < c->n; v++) {
 		if (!w->outcomes[v].failure) {
@@ -217,10 +220,10 @@ static enum hd_status judge(const struct comparison *c, const struct sweep *w, s
 	return diag_fail(d, first->again ? HD_ERR_ENV : HD_ERR_INPUT, "%s", first->failure);
 }
 
-enum hd_status comparison_run(struct comparison *c, struct diag *d, struct results *out)
+enum hd_status comparison_run(struct study_comparison *c, struct diag *d, struct results *out)
 {
 	struct study study = { 0 };
-	struct sweep w;
+	struct study_sweep w;
 	enum hd_status status = make_study(c, d, &study);
 
 	if (status == HD_OK) {

@@ -11,7 +11,7 @@
 #include "measure/results.h"
 #include "scenario/override.h"
 
-struct comparison {
+struct study_comparison {
 	const char *path; /* of the scenario */
 	const struct overrides *overrides;
 	/* The field, and the name of its column; a table with a column of that
@@ -35,7 +35,7 @@ struct comparison {
  * and the value of the field in the first column. A variant that is refused is
  * a remark; if all are, the first refusal is returned.
  */
-HD_MUST_CHECK enum hd_status comparison_run(struct comparison *c, struct diag *d,
+HD_MUST_CHECK enum hd_status comparison_run(struct study_comparison *c, struct diag *d,
 					    struct results *out);
 
 #endif

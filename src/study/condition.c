@@ -93,7 +93,7 @@ void condition_fini(struct condition *c)
 	*c = (struct condition){ 0 };
 }
 
-bool relation_holds(enum relation relation, double left, double right)
+bool condition_relation_holds(enum relation relation, double left, double right)
 {
 	if (isnan(left) || isnan(right))
 		return false;

@@ -44,6 +44,6 @@ HD_MUST_CHECK enum hd_status condition_parse(const char *text, struct diag *d,
 void condition_fini(struct condition *c);
 
 /* No relation holds for what is no number (NAN). */
-bool relation_holds(enum relation relation, double left, double right);
+bool condition_relation_holds(enum relation relation, double left, double right);
 
 #endif

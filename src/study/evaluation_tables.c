@@ -30,29 +30,29 @@ static struct run_key key_of(const struct eval_result *r)
 	return key;
 }
 
-struct run {
+struct eval_run_row {
 	struct run_key run;
 	hd_time frame;
 	struct eval_result r;
 };
 static const struct column run_columns[] = {
-	RUN_COLUMNS(run),
-	{ "tried", NULL, CELL_UNLESS(run, run.plan.tried, UINT32_MAX) },
-	{ "established", NULL, CELL(run, r.established.established), ORIGIN_COMPUTED },
-	{ "frame", "ms", CELL_TIME(run, frame), ORIGIN_COMPUTED, 6 },
-	{ "reserved", NULL, CELL(run, r.reserved), ORIGIN_COMPUTED, 4 },
-	{ "offered", NULL, CELL(run, r.offered), ORIGIN_SIMULATED, 4 },
-	{ "delivered", NULL, CELL(run, r.delivered), ORIGIN_SIMULATED, 4 },
-	{ "hosts use", "%", CELL_SHARE(run, r.host_use), ORIGIN_SIMULATED, 2 },
-	{ "switches use", "%", CELL_SHARE(run, r.switch_use), ORIGIN_SIMULATED, 2 },
-	{ "most", "%", CELL_SHARE(run, r.most_use), ORIGIN_SIMULATED, 2 },
-	{ "latency", "us", CELL(run, r.latency.mean), ORIGIN_SIMULATED, 3 },
-	{ "latency +-", "us", CELL(run, r.latency.half_width), ORIGIN_SIMULATED, 3 },
-	{ "measured", "ms", CELL_TIME(run, r.measured), ORIGIN_SIMULATED, 1 },
-	{ "packets", NULL, CELL(run, r.delivered_packets), ORIGIN_SIMULATED },
-	{ "hops", NULL, CELL(run, r.hops), ORIGIN_SIMULATED },
-	{ "lost", NULL, CELL(run, r.lost), ORIGIN_SIMULATED },
-	{ "complete", NULL, CELL(run, r.complete), ORIGIN_SIMULATED },
+	RUN_COLUMNS(eval_run_row),
+	{ "tried", NULL, CELL_UNLESS(eval_run_row, run.plan.tried, UINT32_MAX) },
+	{ "established", NULL, CELL(eval_run_row, r.established.established), ORIGIN_COMPUTED },
+	{ "frame", "ms", CELL_TIME(eval_run_row, frame), ORIGIN_COMPUTED, 6 },
+	{ "reserved", NULL, CELL(eval_run_row, r.reserved), ORIGIN_COMPUTED, 4 },
+	{ "offered", NULL, CELL(eval_run_row, r.offered), ORIGIN_SIMULATED, 4 },
+	{ "delivered", NULL, CELL(eval_run_row, r.delivered), ORIGIN_SIMULATED, 4 },
+	{ "hosts use", "%", CELL_SHARE(eval_run_row, r.host_use), ORIGIN_SIMULATED, 2 },
+	{ "switches use", "%", CELL_SHARE(eval_run_row, r.switch_use), ORIGIN_SIMULATED, 2 },
+	{ "most", "%", CELL_SHARE(eval_run_row, r.most_use), ORIGIN_SIMULATED, 2 },
+	{ "latency", "us", CELL(eval_run_row, r.latency.mean), ORIGIN_SIMULATED, 3 },
+	{ "latency +-", "us", CELL(eval_run_row, r.latency.half_width), ORIGIN_SIMULATED, 3 },
+	{ "measured", "ms", CELL_TIME(eval_run_row, r.measured), ORIGIN_SIMULATED, 1 },
+	{ "packets", NULL, CELL(eval_run_row, r.delivered_packets), ORIGIN_SIMULATED },
+	{ "hops", NULL, CELL(eval_run_row, r.hops), ORIGIN_SIMULATED },
+	{ "lost", NULL, CELL(eval_run_row, r.lost), ORIGIN_SIMULATED },
+	{ "complete", NULL, CELL(eval_run_row, r.complete), ORIGIN_SIMULATED },
 	{ NULL },
 };
 
@@ -64,7 +64,7 @@ static void put_runs(struct results *r, const struct eval_runs *runs)
 	for (uint32_t i = 0; i < runs->n; i++) {
 		const struct eval_result *x = &runs->items[i];
 		struct hd_rate rate = hd_rate_make(UINT64_C(2500000000) * x->plan.width, 1);
-		struct run row = { key_of(x), slots_frame_time(rate), *x };
+		struct eval_run_row row = { key_of(x), slots_frame_time(rate), *x };
 
 		row.r.latency.mean *= 1e6; /* microseconds */
 		row.r.latency.half_width *= 1e6;
@@ -94,14 +94,14 @@ static const struct column port_columns[] = {
 	{ NULL },
 };
 
-struct ranked {
+struct port_rank {
 	double use;
 	uint32_t position;
 };
 
 static int by_use(const void *a, const void *b)
 {
-	const struct ranked *x = a, *y = b;
+	const struct port_rank *x = a, *y = b;
 
 	if (x->use < y->use || x->use > y->use)
 		return x->use < y->use ? -1 : 1;
@@ -111,11 +111,11 @@ static int by_use(const void *a, const void *b)
 /* Where each port stands when they are sorted by use, as in (b) and (d). */
 static uint32_t *ranks_of(const struct eval_result *x)
 {
-	struct ranked *order = hd_alloc(x->n_ports, sizeof(*order));
+	struct port_rank *order = hd_alloc(x->n_ports, sizeof(*order));
 	uint32_t *rank = hd_alloc(x->n_ports, sizeof(*rank));
 
 	for (uint32_t i = 0; i < x->n_ports; i++)
-		order[i] = (struct ranked){ x->ports[i].utilisation, i };
+		order[i] = (struct port_rank){ x->ports[i].utilisation, i };
 	qsort(order, x->n_ports, sizeof(*order), by_use);
 	for (uint32_t i = 0; i < x->n_ports; i++)
 		rank[order[i].position] = i;
@@ -146,7 +146,7 @@ static void put_ports(struct results *r, const struct eval_runs *runs)
 }
 
 /* Of the packets of an SL. Each of the tables shows some of it. */
-struct level {
+struct eval_sl_row {
 	struct run_key run;
 	unsigned sl;
 	struct eval_sl s;
@@ -155,42 +155,42 @@ struct level {
 	double best, worst;                /* of connections, in it */
 	double from, to, jitter;           /* of a bin */
 };
-#define LEVEL_COLUMNS                       \
-	RUN_COLUMNS(level),                 \
-	{                                   \
-		"sl", NULL, CELL(level, sl) \
+#define LEVEL_COLUMNS                             \
+	RUN_COLUMNS(eval_sl_row),                 \
+	{                                         \
+		"sl", NULL, CELL(eval_sl_row, sl) \
 	}
 
 static const struct column level_columns[] = {
 	LEVEL_COLUMNS,
-	{ "connections", NULL, CELL(level, s.connections), ORIGIN_COMPUTED },
-	{ "packets", NULL, CELL(level, s.all.packets), ORIGIN_SIMULATED },
-	{ "latency", "us", CELL(level, latency), ORIGIN_SIMULATED, 3 },
-	{ "latest", "IAT", CELL(level, s.latest), ORIGIN_SIMULATED, 4 },
+	{ "connections", NULL, CELL(eval_sl_row, s.connections), ORIGIN_COMPUTED },
+	{ "packets", NULL, CELL(eval_sl_row, s.all.packets), ORIGIN_SIMULATED },
+	{ "latency", "us", CELL(eval_sl_row, latency), ORIGIN_SIMULATED, 3 },
+	{ "latest", "IAT", CELL(eval_sl_row, s.latest), ORIGIN_SIMULATED, 4 },
 	{ NULL },
 };
 static const struct column delay_columns[] = {
 	LEVEL_COLUMNS,
-	{ "within", "IAT", CELL(level, within), ORIGIN_GIVEN, 5 },
-	{ "share", "%", CELL_SHARE(level, share), ORIGIN_SIMULATED, 3 },
-	{ "share +-", "%", CELL_SHARE(level, uncertainty), ORIGIN_COMPUTED, 3 },
-	{ "packets", NULL, CELL(level, s.all.packets), ORIGIN_SIMULATED },
+	{ "within", "IAT", CELL(eval_sl_row, within), ORIGIN_GIVEN, 5 },
+	{ "share", "%", CELL_SHARE(eval_sl_row, share), ORIGIN_SIMULATED, 3 },
+	{ "share +-", "%", CELL_SHARE(eval_sl_row, uncertainty), ORIGIN_COMPUTED, 3 },
+	{ "packets", NULL, CELL(eval_sl_row, s.all.packets), ORIGIN_SIMULATED },
 	{ NULL },
 };
 static const struct column extreme_columns[] = {
 	LEVEL_COLUMNS,
-	{ "within", "IAT", CELL(level, within), ORIGIN_GIVEN, 5 },
-	{ "best", "%", CELL_SHARE(level, best), ORIGIN_SIMULATED, 2 },
-	{ "worst", "%", CELL_SHARE(level, worst), ORIGIN_SIMULATED, 2 },
-	{ "best rate", "Mb/s", CELL_BITS(level, s.best_rate), ORIGIN_GIVEN, 4 },
-	{ "worst rate", "Mb/s", CELL_BITS(level, s.worst_rate), ORIGIN_GIVEN, 4 },
+	{ "within", "IAT", CELL(eval_sl_row, within), ORIGIN_GIVEN, 5 },
+	{ "best", "%", CELL_SHARE(eval_sl_row, best), ORIGIN_SIMULATED, 2 },
+	{ "worst", "%", CELL_SHARE(eval_sl_row, worst), ORIGIN_SIMULATED, 2 },
+	{ "best rate", "Mb/s", CELL_BITS(eval_sl_row, s.best_rate), ORIGIN_GIVEN, 4 },
+	{ "worst rate", "Mb/s", CELL_BITS(eval_sl_row, s.worst_rate), ORIGIN_GIVEN, 4 },
 	{ NULL },
 };
 static const struct column jitter_columns[] = {
 	LEVEL_COLUMNS,
-	{ "from", "IAT", CELL(level, from), ORIGIN_GIVEN, 3 },
-	{ "to", "IAT", CELL(level, to), ORIGIN_GIVEN, 3 },
-	{ "share", "%", CELL(level, jitter), ORIGIN_SIMULATED, 3 },
+	{ "from", "IAT", CELL(eval_sl_row, from), ORIGIN_GIVEN, 3 },
+	{ "to", "IAT", CELL(eval_sl_row, to), ORIGIN_GIVEN, 3 },
+	{ "share", "%", CELL(eval_sl_row, jitter), ORIGIN_SIMULATED, 3 },
 	{ NULL },
 };
 
@@ -206,7 +206,7 @@ static double uncertainty(double share, uint64_t n)
 	return 1.96 * sqrt(share * (1 - share) / (double)n);
 }
 
-static void put_deadline(const struct level_tables *t, struct level *row, unsigned at)
+static void put_deadline(const struct level_tables *t, struct eval_sl_row *row, unsigned at)
 {
 	const struct eval_sl *s = &row->s;
 
@@ -222,7 +222,7 @@ static void put_deadline(const struct level_tables *t, struct level *row, unsign
 
 static void put_level(const struct level_tables *t, const struct eval_result *x, unsigned sl)
 {
-	struct level row = { key_of(x), sl, .s = x->sl[sl] };
+	struct eval_sl_row row = { key_of(x), sl, .s = x->sl[sl] };
 	unsigned bins = row.s.jitter_n ? SIM_JITTER_BINS : 0;
 
 	row.latency = 1e6 * row.s.mean_latency;

@@ -34,9 +34,9 @@ static double cell_of(const struct table *t, size_t row, const char *name)
 	return NAN;
 }
 
-static double measured(const struct sweep *w, size_t point, const char *name)
+static double measured(const struct study_sweep *w, size_t point, const char *name)
 {
-	return sweep_mean(w, point, measure_of(&w->study->measures, name), NULL);
+	return sweep_mean(w, point, study_measure_index(&w->study->measures, name), NULL);
 }
 
 /* Whether a job has fewer ranks: then its time says nothing. */
@@ -86,9 +86,10 @@ static double slowdown_of(const struct results *now, const struct results *was)
 }
 
 /* Point 0 is the scenario as it is. */
-static struct suffering suffering_of(const struct sweep *w, size_t point, const struct failure *of)
+static struct suffering suffering_of(const struct study_sweep *w, size_t point,
+				     const struct failure *of)
 {
-	const struct process_outcome *now = &w->outcomes[point];
+	const struct point_outcome *now = &w->outcomes[point];
 	struct suffering s = {
 		.of = of, .slowdown = NAN, .delivered = NAN, .p99 = NAN, .lost = NAN
 	};
@@ -132,20 +133,20 @@ static int worse_first(const void *a, const void *b)
 
 /* ---- showing them ------------------------------------------------------- */
 
-struct row {
+struct failure_row {
 	const char *name, *verdict;
 	double slowdown, delivered, p99, lost;
 	const char *why;
 };
 
 static const struct column columns[] = {
-	{ "failure", NULL, CELL(row, name) },
-	{ "verdict", NULL, CELL(row, verdict), ORIGIN_SIMULATED },
-	{ "slowdown", NULL, CELL(row, slowdown), ORIGIN_SIMULATED, 4 },
-	{ "delivered", "%", CELL(row, delivered), ORIGIN_SIMULATED, 2 },
-	{ "p99", "us", CELL(row, p99), ORIGIN_SIMULATED, 3 },
-	{ "lost", NULL, CELL(row, lost), ORIGIN_SIMULATED },
-	{ "why refused", NULL, CELL(row, why) },
+	{ "failure", NULL, CELL(failure_row, name) },
+	{ "verdict", NULL, CELL(failure_row, verdict), ORIGIN_SIMULATED },
+	{ "slowdown", NULL, CELL(failure_row, slowdown), ORIGIN_SIMULATED, 4 },
+	{ "delivered", "%", CELL(failure_row, delivered), ORIGIN_SIMULATED, 2 },
+	{ "p99", "us", CELL(failure_row, p99), ORIGIN_SIMULATED, 3 },
+	{ "lost", NULL, CELL(failure_row, lost), ORIGIN_SIMULATED },
+	{ "why refused", NULL, CELL(failure_row, why) },
 	{ NULL },
 };
 
@@ -159,13 +160,14 @@ static void show(const struct suffering *all, size_t n, struct results *r)
 	for (size_t i = 0; i < n; i++) {
 		const struct suffering *s = &all[i];
 
-		table_put_row(t, &(struct row){ .name = s->of->name,
-						.verdict = verdict_names[s->verdict],
-						.slowdown = isinf(s->slowdown) ? NAN : s->slowdown,
-						.delivered = s->delivered,
-						.p99 = s->p99,
-						.lost = s->lost,
-						.why = s->why });
+		table_put_row(t, &(struct failure_row){
+					 .name = s->of->name,
+					 .verdict = verdict_names[s->verdict],
+					 .slowdown = isinf(s->slowdown) ? NAN : s->slowdown,
+					 .delivered = s->delivered,
+					 .p99 = s->p99,
+					 .lost = s->lost,
+					 .why = s->why });
 	}
 }
 
@@ -195,14 +197,14 @@ static enum hd_status make_study(const struct failures *f, struct diag *d, struc
 }
 
 /* Those that were run; how many. */
-static size_t judge_runs(const struct failures *f, const struct sweep *w, struct suffering *all,
-			 bool *is_well)
+static size_t judge_runs(const struct failures *f, const struct study_sweep *w,
+			 struct suffering *all, bool *is_well)
 {
 	enum verdict whole = suffering_of(w, 0, NULL).verdict;
 	size_t n = 0;
 
 	for (size_t i = 0; i < f->n; i++) {
-		if (!process_outcome_is_known(&w->outcomes[i + 1]))
+		if (!point_outcome_is_known(&w->outcomes[i + 1]))
 			continue;
 		all[n] = suffering_of(w, i + 1, &f->items[i]);
 		if (all[n++].verdict < whole)
@@ -211,10 +213,10 @@ static size_t judge_runs(const struct failures *f, const struct sweep *w, struct
 	return n;
 }
 
-static enum hd_status judge(const struct failures *f, const struct sweep *w, struct diag *d,
+static enum hd_status judge(const struct failures *f, const struct study_sweep *w, struct diag *d,
 			    struct results *out, bool *is_well)
 {
-	const struct process_outcome *whole = &w->outcomes[0];
+	const struct point_outcome *whole = &w->outcomes[0];
 	struct suffering *all = hd_alloc(f->n, sizeof(*all));
 	size_t n = 0;
 
@@ -240,7 +242,7 @@ enum hd_status failures_simulate(const struct failures *f, struct diag *d, struc
 				 bool *is_well)
 {
 	struct study study = { 0 };
-	struct sweep w;
+	struct study_sweep w;
 	enum hd_status status = make_study(f, d, &study);
 
 	if (status == HD_OK) {

@@ -28,7 +28,7 @@ static enum hd_status refuse_again(const char *phrase, struct diag *d)
 	return diag_fail(d, HD_ERR_INPUT, "'%.40s' says again what is said before it", phrase);
 }
 
-static enum hd_status read_senders(const char *number, struct diag *d, struct goal *g)
+static enum hd_status read_senders(const char *number, struct diag *d, struct class_goal *g)
 {
 	char *end;
 	unsigned long n = strtoul(number, &end, 10);
@@ -41,7 +41,8 @@ static enum hd_status read_senders(const char *number, struct diag *d, struct go
 }
 
 /* One phrase of a goal; blanks around it are gone. */
-static enum hd_status read_phrase(const char *phrase, uint32_t mtu, struct diag *d, struct goal *g)
+static enum hd_status read_phrase(const char *phrase, uint32_t mtu, struct diag *d,
+				  struct class_goal *g)
 {
 	const char *latency = behind(phrase, "latency");
 	const char *packets = behind(phrase, "packets");
@@ -87,7 +88,8 @@ static enum hd_status read_phrase(const char *phrase, uint32_t mtu, struct diag 
 }
 
 /* "at least 70 %, packets 2KiB": the blank before a percent sign goes. */
-static enum hd_status read_goal(const char *text, uint32_t mtu, struct diag *d, struct goal *g)
+static enum hd_status read_goal(const char *text, uint32_t mtu, struct diag *d,
+				struct class_goal *g)
 {
 	char *copy = hd_strdup(text), *rest = copy, *phrase;
 	enum hd_status status = HD_OK;
@@ -134,9 +136,9 @@ static enum hd_status add_goal(struct document *doc, const yaml_node_pair_t *pai
 			return diag_fail_at(d, HD_ERR_INPUT, line, 0,
 					    "class '%.40s' is there twice", name);
 	}
-	struct goal *g = &out->items[out->n++];
+	struct class_goal *g = &out->items[out->n++];
 
-	*g = (struct goal){ .name = hd_strdup(name) };
+	*g = (struct class_goal){ .name = hd_strdup(name) };
 	if (read_goal((const char *)value->data.scalar.value, mtu, &inner, g) != HD_OK)
 		return diag_fail_at(d, inner.status, line, 0, "class '%.40s': %s", name,
 				    inner.message);
@@ -147,7 +149,7 @@ static enum hd_status add_goal(struct document *doc, const yaml_node_pair_t *pai
 static void choose_shares(struct goals *g)
 {
 	for (unsigned i = 0; i < g->n; i++) {
-		const struct goal *goal = &g->items[i];
+		const struct class_goal *goal = &g->items[i];
 		struct hd_ratio share = goal->share;
 
 		if (!goal->has_share)

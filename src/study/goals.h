@@ -25,7 +25,7 @@
 #define GOALS_SOON 5 /* percent of the link */
 #define GOALS_LEFT 1
 
-struct goal {
+struct class_goal {
 	char *name;
 	bool has_share, leftovers;
 	struct hd_ratio share;
@@ -35,7 +35,7 @@ struct goal {
 };
 
 struct goals {
-	struct goal items[N_SLS];
+	struct class_goal items[N_SLS];
 	unsigned n;
 	struct plan_class classes[N_SLS]; /* of the same names */
 };

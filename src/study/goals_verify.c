@@ -15,15 +15,15 @@
 /* ---- what can be --------------------------------------------------------- */
 
 /* The longest way to the first host, and the slowest link of any host's. */
-struct way {
+struct longest_path {
 	uint32_t links;
 	double rate; /* bits per second */
 };
 
-static struct way longest_way(const struct fabric *fabric)
+static struct longest_path longest_way(const struct fabric *fabric)
 {
 	const struct selection *hosts = selector_hosts(fabric->selector);
-	struct way way = { .links = 2, .rate = HUGE_VAL };
+	struct longest_path way = { .links = 2, .rate = HUGE_VAL };
 
 	for (uint32_t i = 0; i < hosts->n; i++) {
 		struct path path;
@@ -84,7 +84,7 @@ static void senders_fini(struct senders *s)
 	free(s->path);
 }
 
-static uint32_t senders_of(const struct goal *g, const struct senders *all)
+static uint32_t senders_of(const struct class_goal *g, const struct senders *all)
 {
 	return g->senders ? g->senders : all->n;
 }
@@ -227,7 +227,7 @@ static void bound_classes(const struct goals_case *v, const struct senders *all,
 static void judge(const struct goals_case *v, bool whole, struct goal_verdict *out)
 {
 	for (unsigned i = 0; i < v->goals->n; i++) {
-		const struct goal *goal = &v->goals->items[i];
+		const struct class_goal *goal = &v->goals->items[i];
 		double wanted = v->plan->outcome[i].wanted;
 		double longest = fmax(out[i].latency, out[i].bound);
 
@@ -238,9 +238,9 @@ static void judge(const struct goals_case *v, bool whole, struct goal_verdict *o
 }
 
 /* Whether a goal can be at all: its packets' time, and its senders. */
-static enum hd_status check_goal(const struct goal *goal, struct way way, uint32_t bytes,
-				 const struct senders *all, const struct goal_verdict *v,
-				 struct diag *d)
+static enum hd_status check_goal(const struct class_goal *goal, struct longest_path way,
+				 uint32_t bytes, const struct senders *all,
+				 const struct goal_verdict *v, struct diag *d)
 {
 	double wanted = (double)goal->latency * 1e-12;
 
@@ -262,7 +262,7 @@ enum hd_status goals_bounds(const struct goals_case *v, struct diag *d, struct g
 {
 	const struct goals *g = v->goals;
 	const struct scn_fabric *model = &v->fabric->scenario->fabric;
-	const struct way way = longest_way(v->fabric);
+	const struct longest_path way = longest_way(v->fabric);
 	struct senders all = all_senders(v->fabric);
 	enum hd_status status = HD_OK;
 
@@ -372,7 +372,7 @@ static void put_traffic(struct overrides *o, const struct goals_case *v, unsigne
 /* Long enough for some hundred rounds of the tables, by the slowest link. */
 static void put_run(struct overrides *o, const struct goals_case *v)
 {
-	const struct way way = longest_way(v->fabric);
+	const struct longest_path way = longest_way(v->fabric);
 	double round = 0;
 
 	for (unsigned i = 0; i < v->plan->tables.vlarb.n_low; i++)
@@ -389,7 +389,7 @@ static void put_run(struct overrides *o, const struct goals_case *v)
 static void judge_rows(const struct goals_case *v, unsigned silent, const struct fabric *fabric,
 		       const struct sim_metrics *m, struct goal_verdict *out)
 {
-	struct sim_row *rows = sim_rows(fabric, m);
+	struct report_row *rows = report_rows(fabric, m);
 	double seconds = (double)(m->to - m->from) * 1e-12;
 	const struct selection *hosts = selector_hosts(fabric->selector);
 	double link = hd_rate_bps(fabric->subnet.rate_of_port[hosts->ports[0]]);
@@ -409,16 +409,16 @@ static void judge_rows(const struct goals_case *v, unsigned silent, const struct
 				fmax(out[i].latency, (double)rows[row].latency.max * 1e-12);
 		row++;
 	}
-	sim_rows_free(rows, fabric->scenario->n_traffic);
+	report_rows_free(rows, fabric->scenario->n_traffic);
 }
 
 /* How far it is with a mix, for whoever looks. */
-struct watch {
+struct verify_progress {
 	const struct goals_case *c;
 	unsigned done; /* mixes before it */
 };
 
-static bool goes_on(const struct watch *w, double share)
+static bool goes_on(const struct verify_progress *w, double share)
 {
 	return !w->c->progress || w->c->progress(w->c->context, w->done + share);
 }
@@ -429,8 +429,8 @@ static bool show_mix(void *context, const struct sim_progress *p)
 }
 
 /* Takes the fabric. A mix that was ended early is not judged. */
-static enum hd_status simulate_mix(struct fabric *fabric, struct watch *w, unsigned silent,
-				   struct diag *d, struct goal_verdict *out)
+static enum hd_status simulate_mix(struct fabric *fabric, struct verify_progress *w,
+				   unsigned silent, struct diag *d, struct goal_verdict *out)
 {
 	const struct run_options options = { .progress = show_mix, .context = w };
 	struct run *run;
@@ -450,7 +450,7 @@ static enum hd_status simulate_mix(struct fabric *fabric, struct watch *w, unsig
 	return status;
 }
 
-static enum hd_status run_mix(struct watch *w, unsigned silent, struct diag *d,
+static enum hd_status run_mix(struct verify_progress *w, unsigned silent, struct diag *d,
 			      struct goal_verdict *out)
 {
 	const struct goals_case *v = w->c;
@@ -483,7 +483,7 @@ enum hd_status goals_verify(const struct goals_case *v, struct diag *d, struct g
 	const struct goals *g = v->goals;
 	uint32_t hosts = selector_hosts(v->fabric->selector)->n;
 	enum hd_status status = HD_OK;
-	struct watch w = { .c = v };
+	struct verify_progress w = { .c = v };
 
 	*done = 0;
 	if (hosts <= g->n)
@@ -505,24 +505,24 @@ enum hd_status goals_verify(const struct goals_case *v, struct diag *d, struct g
 
 /* ---- as a table ---------------------------------------------------------- */
 
-struct verdict_row {
+struct class_verdict_row {
 	const char *class, *goal, *verdict;
 	double senders, share, latency, floor, bound;
 };
 
 static const struct column columns[] = {
-	{ "class", NULL, CELL(verdict_row, class) },
-	{ "goal", NULL, CELL(verdict_row, goal) },
-	{ "senders", NULL, CELL(verdict_row, senders), ORIGIN_GIVEN, 0 },
-	{ "latency alone", "us", CELL(verdict_row, floor), ORIGIN_COMPUTED, 3 },
-	{ "bound", "us", CELL(verdict_row, bound), ORIGIN_COMPUTED, 3 },
-	{ "least share", "%", CELL(verdict_row, share), ORIGIN_SIMULATED, 2 },
-	{ "most latency", "us", CELL(verdict_row, latency), ORIGIN_SIMULATED, 3 },
-	{ "verdict", NULL, CELL(verdict_row, verdict), ORIGIN_SIMULATED },
+	{ "class", NULL, CELL(class_verdict_row, class) },
+	{ "goal", NULL, CELL(class_verdict_row, goal) },
+	{ "senders", NULL, CELL(class_verdict_row, senders), ORIGIN_GIVEN, 0 },
+	{ "latency alone", "us", CELL(class_verdict_row, floor), ORIGIN_COMPUTED, 3 },
+	{ "bound", "us", CELL(class_verdict_row, bound), ORIGIN_COMPUTED, 3 },
+	{ "least share", "%", CELL(class_verdict_row, share), ORIGIN_SIMULATED, 2 },
+	{ "most latency", "us", CELL(class_verdict_row, latency), ORIGIN_SIMULATED, 3 },
+	{ "verdict", NULL, CELL(class_verdict_row, verdict), ORIGIN_SIMULATED },
 	{ NULL },
 };
 
-static const char *print_goal(struct table *t, const struct goal *g)
+static const char *print_goal(struct table *t, const struct class_goal *g)
 {
 	struct strbuf text = STRBUF_INIT;
 
@@ -542,7 +542,7 @@ static const char *print_verdict(const struct goal_verdict *v)
 	return v->missed ? "missed" : v->met ? "met" : NULL;
 }
 
-static double print_bound(const struct goal *g, const struct goal_verdict *v)
+static double print_bound(const struct class_goal *g, const struct goal_verdict *v)
 {
 	return g->latency && v->bound < HUGE_VAL ? v->bound * 1e6 : NAN;
 }
@@ -555,7 +555,7 @@ void goals_show(const struct goals *g, const struct goal_verdict *v, unsigned do
 	for (unsigned i = 0; i < g->n; i++) {
 		bool seen = v[i].share < HUGE_VAL;
 
-		table_put_row(t, &(struct verdict_row){
+		table_put_row(t, &(struct class_verdict_row){
 					 .class = g->items[i].name,
 					 .goal = print_goal(t, &g->items[i]),
 					 .floor = v[i].floor_latency * 1e6,

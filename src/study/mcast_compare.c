@@ -18,8 +18,8 @@
 #define MAX_SIZE ((uint64_t)1 << 30) /* of a message */
 
 /* One way to send it, over all seeds; times are picoseconds. */
-struct way {
-	enum coll_scheme scheme;
+struct mcast_variant {
+	enum collective_scheme scheme;
 	enum mcast_method tree;
 	const char *name, *which;
 	double completions[MCAST_COMPARE_MAX_SEEDS];
@@ -33,20 +33,20 @@ struct way {
 	bool refused;
 };
 static const struct column way_columns[] = {
-	{ "sent", NULL, CELL(way, name) },
-	{ "MLIDs", NULL, CELL(way, n_mlids), ORIGIN_COMPUTED },
-	{ "MFT entries", NULL, CELL(way, entries), ORIGIN_COMPUTED },
-	{ "busiest cable", "messages", CELL(way, peak.link), ORIGIN_COMPUTED },
-	{ "which", NULL, CELL(way, which), ORIGIN_COMPUTED },
-	{ "all cables", "messages", CELL(way, peak.total), ORIGIN_COMPUTED },
-	{ "cycle", "channels", CELL(way, cycle), ORIGIN_COMPUTED },
-	{ "bound", "us", CELL_TIME(way, bound), ORIGIN_COMPUTED, 3 },
-	{ "completion", "us", CELL_TIME(way, completion), ORIGIN_SIMULATED, 3 },
-	{ "+-", "us", CELL_TIME(way, half_width), ORIGIN_SIMULATED, 3 },
-	{ "mean", "us", CELL_TIME(way, mean), ORIGIN_SIMULATED, 3 },
-	{ "speedup", NULL, CELL(way, speedup), ORIGIN_SIMULATED, 2 },
-	{ "received", "packets", CELL(way, received), ORIGIN_SIMULATED },
-	{ "lacking", "messages", CELL(way, lacking), ORIGIN_SIMULATED },
+	{ "sent", NULL, CELL(mcast_variant, name) },
+	{ "MLIDs", NULL, CELL(mcast_variant, n_mlids), ORIGIN_COMPUTED },
+	{ "MFT entries", NULL, CELL(mcast_variant, entries), ORIGIN_COMPUTED },
+	{ "busiest cable", "messages", CELL(mcast_variant, peak.link), ORIGIN_COMPUTED },
+	{ "which", NULL, CELL(mcast_variant, which), ORIGIN_COMPUTED },
+	{ "all cables", "messages", CELL(mcast_variant, peak.total), ORIGIN_COMPUTED },
+	{ "cycle", "channels", CELL(mcast_variant, cycle), ORIGIN_COMPUTED },
+	{ "bound", "us", CELL_TIME(mcast_variant, bound), ORIGIN_COMPUTED, 3 },
+	{ "completion", "us", CELL_TIME(mcast_variant, completion), ORIGIN_SIMULATED, 3 },
+	{ "+-", "us", CELL_TIME(mcast_variant, half_width), ORIGIN_SIMULATED, 3 },
+	{ "mean", "us", CELL_TIME(mcast_variant, mean), ORIGIN_SIMULATED, 3 },
+	{ "speedup", NULL, CELL(mcast_variant, speedup), ORIGIN_SIMULATED, 2 },
+	{ "received", "packets", CELL(mcast_variant, received), ORIGIN_SIMULATED },
+	{ "lacking", "messages", CELL(mcast_variant, lacking), ORIGIN_SIMULATED },
 	{ NULL },
 };
 
@@ -78,11 +78,11 @@ static const struct column draw_columns[] = {
 	{ NULL },
 };
 
-struct session {
+struct mcast_comparison {
 	const struct mcast_compare_options *o;
 	struct strbuf text; /* of the scenario */
 	struct fabric *fabric;
-	struct way rows[1 + MCAST_COMPARE_TREES];
+	struct mcast_variant rows[1 + MCAST_COMPARE_TREES];
 	unsigned n_rows;
 	struct results *r;
 	struct table *lacking, *draws;
@@ -90,14 +90,14 @@ struct session {
 	bool all_well, stopped;
 };
 
-static const char *host_name(const struct session *s, port_id p)
+static const char *host_name(const struct mcast_comparison *s, port_id p)
 {
 	return topo_node_of(&s->fabric->topo, p)->name;
 }
 
 /* ---- one operation ------------------------------------------------------ */
 
-static enum hd_status draw(const struct session *s, struct rng *rng, const char *text,
+static enum hd_status draw(const struct mcast_comparison *s, struct rng *rng, const char *text,
 			   struct selection *out, struct diag *d)
 {
 	const struct selector *hosts = s->fabric->selector;
@@ -112,7 +112,8 @@ static enum hd_status draw(const struct session *s, struct rng *rng, const char 
 }
 
 /* What the tables say of the first draw. */
-static void look_at_tables(struct session *s, struct way *row, const struct coll_op *op)
+static void look_at_tables(struct mcast_comparison *s, struct mcast_variant *row,
+			   const struct collective_op *op)
 {
 	const struct subnet *subnet = &s->fabric->subnet;
 	struct deadlock_check lock;
@@ -122,11 +123,11 @@ static void look_at_tables(struct session *s, struct way *row, const struct coll
 	for (uint32_t i = 0; i < op->n_sources; i++) {
 		uint32_t first = 0, n = 0;
 
-		if (row->scheme == COLL_MULTICAST)
-			n = coll_groups(subnet, op, i, &first);
+		if (row->scheme == COLLECTIVE_MULTICAST)
+			n = collective_groups(subnet, op, i, &first);
 		for (uint32_t k = first; k < first + n; k++)
 			mcast_load_tree(&l, op->sources[i], subnet->groups[k].mlid);
-		for (uint32_t k = 0; row->scheme == COLL_UNICAST && k < op->n_members; k++) {
+		for (uint32_t k = 0; row->scheme == COLLECTIVE_UNICAST && k < op->n_members; k++) {
 			if (op->members[k] != op->sources[i])
 				mcast_load_unicast(&l, op->sources[i], op->members[k]);
 		}
@@ -140,8 +141,8 @@ static void look_at_tables(struct session *s, struct way *row, const struct coll
 	deadlock_check_fini(&lock);
 }
 
-static void note_result(struct session *s, struct way *row, uint32_t seed, const struct coll_op *op,
-			const struct coll_result *r)
+static void note_result(struct mcast_comparison *s, struct mcast_variant *row, uint32_t seed,
+			const struct collective_op *op, const struct collective_result *r)
 {
 	row->completions[seed] = r->n_lacking ? -1 : (double)r->completion;
 	row->n_draws++;
@@ -162,8 +163,8 @@ static void note_result(struct session *s, struct way *row, uint32_t seed, const
 			      });
 }
 
-static void put_draw(struct session *s, const struct way *row, uint32_t seed,
-		     const struct coll_result *r, hd_time bound)
+static void put_draw(struct mcast_comparison *s, const struct mcast_variant *row, uint32_t seed,
+		     const struct collective_result *r, hd_time bound)
 {
 	struct drawn drawn = {
 		.seed = s->o->seed + seed,
@@ -177,11 +178,11 @@ static void put_draw(struct session *s, const struct way *row, uint32_t seed,
 	table_put_row(s->draws, &drawn);
 }
 
-static void note_run(struct session *s, struct way *row, uint32_t seed, const struct coll_op *op,
-		     const struct coll_result *r)
+static void note_run(struct mcast_comparison *s, struct mcast_variant *row, uint32_t seed,
+		     const struct collective_op *op, const struct collective_result *r)
 {
 	const struct fabric *fabric = s->fabric;
-	hd_time bound = coll_bound(&fabric->setup, &fabric->subnet, op, row->scheme);
+	hd_time bound = collective_bound(&fabric->setup, &fabric->subnet, op, row->scheme);
 
 	row->bound += (double)bound / (double)s->o->seeds;
 	if (seed == 0)
@@ -192,35 +193,35 @@ static void note_run(struct session *s, struct way *row, uint32_t seed, const st
 
 static bool show_share(void *context, double share)
 {
-	const struct session *s = context;
+	const struct mcast_comparison *s = context;
 
 	return !s->o->progress || s->o->progress(s->o->context, s->done + share);
 }
 
-static enum hd_status run_row(struct session *s, struct way *row, uint32_t seed, struct coll_op *op,
-			      struct diag *d)
+static enum hd_status run_row(struct mcast_comparison *s, struct mcast_variant *row, uint32_t seed,
+			      struct collective_op *op, struct diag *d)
 {
 	struct fabric *fabric = s->fabric;
-	struct coll_result r;
+	struct collective_result r;
 
 	s->stopped = !show_share(s, 0);
 	if (s->stopped)
 		return HD_OK;
 	op->tree = row->tree;
 	mcast_clear(&fabric->subnet);
-	enum hd_status status = coll_run(fabric, op, row->scheme, d, &r);
+	enum hd_status status = collective_run(fabric, op, row->scheme, d, &r);
 
 	if (status != HD_OK)
 		return status;
 	s->stopped = r.state == SIM_PAUSED;
 	if (!s->stopped)
 		note_run(s, row, seed, op, &r);
-	coll_result_fini(&r);
+	collective_result_fini(&r);
 	return HD_OK;
 }
 
 /* All rows with the draw of one seed. */
-static enum hd_status run_seed(struct session *s, uint32_t seed, struct diag *d)
+static enum hd_status run_seed(struct mcast_comparison *s, uint32_t seed, struct diag *d)
 {
 	struct selection sources = { 0 }, members = { 0 };
 	struct rng rng;
@@ -230,7 +231,7 @@ static enum hd_status run_seed(struct session *s, uint32_t seed, struct diag *d)
 	status = draw(s, &rng, s->o->sources, &sources, d);
 	if (status == HD_OK)
 		status = draw(s, &rng, s->o->members, &members, d);
-	struct coll_op op = {
+	struct collective_op op = {
 		.sources = sources.ports,
 		.n_sources = sources.n,
 		.members = members.ports,
@@ -247,7 +248,7 @@ static enum hd_status run_seed(struct session *s, uint32_t seed, struct diag *d)
 
 	for (unsigned i = 0; i < s->n_rows && status == HD_OK && !s->stopped;
 	     i++, s->done += !s->stopped) {
-		struct way *row = &s->rows[i];
+		struct mcast_variant *row = &s->rows[i];
 
 		if (row->refused)
 			continue;
@@ -294,7 +295,7 @@ static void put_buffers(const struct mcast_compare_options *o, struct overrides 
 }
 
 /* Somebody sends a message, and somebody else gets it. */
-static enum hd_status check_hosts(const struct session *s, struct diag *d)
+static enum hd_status check_hosts(const struct mcast_comparison *s, struct diag *d)
 {
 	uint32_t n = selector_hosts(s->fabric->selector)->n;
 
@@ -304,8 +305,8 @@ static enum hd_status check_hosts(const struct session *s, struct diag *d)
 }
 
 /* The fabric of one seed, with what options ask of it. */
-static enum hd_status open_fabric(struct session *s, uint32_t seed, struct overrides *overrides,
-				  struct diag *d)
+static enum hd_status open_fabric(struct mcast_comparison *s, uint32_t seed,
+				  struct overrides *overrides, struct diag *d)
 {
 	const struct mcast_compare_options *o = s->o;
 
@@ -339,7 +340,7 @@ static enum hd_status open_fabric(struct session *s, uint32_t seed, struct overr
 /* ---- output ------------------------------------------------------------- */
 
 /* NULL if no cable is used. */
-static const char *cable_name(const struct session *s, struct table *t, port_id p)
+static const char *cable_name(const struct mcast_comparison *s, struct table *t, port_id p)
 {
 	const struct topo *topo = &s->fabric->topo;
 
@@ -350,7 +351,7 @@ static const char *cable_name(const struct session *s, struct table *t, port_id 
 }
 
 /* Times are of messages that all arrived. */
-static void put_row(const struct session *s, struct way *row, struct table *t)
+static void put_row(const struct mcast_comparison *s, struct mcast_variant *row, struct table *t)
 {
 	uint32_t n = row->n_draws;
 	double draws = (double)s->o->seeds / n; /* of which sums have parts */
@@ -368,10 +369,10 @@ static void put_row(const struct session *s, struct way *row, struct table *t)
 	table_put_row(t, row);
 }
 
-static void put_rows(struct session *s, struct table *t)
+static void put_rows(struct mcast_comparison *s, struct table *t)
 {
 	for (unsigned i = 0; i < s->n_rows; i++) {
-		struct way *row = &s->rows[i];
+		struct mcast_variant *row = &s->rows[i];
 
 		if (row->refused || row->n_draws == 0)
 			continue;
@@ -408,16 +409,18 @@ void mcast_compare_tree_words(struct strbuf *out)
 		strbuf_printf(out, "%s ", mcast_method_names[m]);
 }
 
-static enum hd_status list_rows(struct session *s, struct diag *d)
+static enum hd_status list_rows(struct mcast_comparison *s, struct diag *d)
 {
 	const struct option_list *trees = &s->o->trees;
 
-	s->rows[s->n_rows++] = (struct way){ .scheme = COLL_UNICAST, .name = "unicast" };
+	s->rows[s->n_rows++] =
+		(struct mcast_variant){ .scheme = COLLECTIVE_UNICAST, .name = "unicast" };
 	for (unsigned m = 0; m < MCAST_COMPARE_TREES; m++) {
 		if (is_asked_for(trees, mcast_method_names[m]))
-			s->rows[s->n_rows++] = (struct way){ .scheme = COLL_MULTICAST,
-							     .tree = m,
-							     .name = mcast_method_names[m] };
+			s->rows[s->n_rows++] =
+				(struct mcast_variant){ .scheme = COLLECTIVE_MULTICAST,
+							.tree = m,
+							.name = mcast_method_names[m] };
 	}
 	for (size_t i = 0; i < trees->n; i++) {
 		bool known = false;
@@ -433,7 +436,7 @@ static enum hd_status list_rows(struct session *s, struct diag *d)
 	return HD_OK;
 }
 
-static enum hd_status run_seeds(struct session *s, struct diag *d)
+static enum hd_status run_seeds(struct mcast_comparison *s, struct diag *d)
 {
 	uint64_t n = s->o->seeds;
 	enum hd_status status = HD_OK;
@@ -470,7 +473,7 @@ unsigned mcast_compare_count(const struct mcast_compare_options *o)
 enum hd_status mcast_compare_run(const struct mcast_compare_options *o, struct results *r,
 				 struct diag *d, bool *all_well)
 {
-	struct session s = { .o = o, .text = STRBUF_INIT, .r = r, .all_well = true };
+	struct mcast_comparison s = { .o = o, .text = STRBUF_INIT, .r = r, .all_well = true };
 	enum hd_status status = check_options(o, d);
 
 	if (status == HD_OK)

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "study/commands.h"
 
-size_t measure_of(const struct measures *m, const char *name)
+size_t study_measure_index(const struct measures *m, const char *name)
 {
 	size_t i = 0;
 
@@ -77,10 +77,10 @@ static enum hd_status check_units(const struct column *a, const struct column *b
 				   a->name, left, b->name, right);
 }
 
-enum hd_status measure_check(const struct measures *m, const struct term *t, struct diag *d)
+enum hd_status study_measure_check(const struct measures *m, const struct term *t, struct diag *d)
 {
 	size_t none = m->n;
-	size_t left = measure_of(m, t->left), right = measure_of(m, t->right);
+	size_t left = study_measure_index(m, t->left), right = study_measure_index(m, t->right);
 
 	if (left == none)
 		return refuse_name(m, t->left, d);
@@ -98,17 +98,18 @@ enum hd_status measure_check(const struct measures *m, const struct term *t, str
 	return HD_OK;
 }
 
-bool measure_holds(const struct measures *m, const struct term *t, const double *values)
+bool study_measure_holds(const struct measures *m, const struct term *t, const double *values)
 {
-	size_t left = measure_of(m, t->left), right = measure_of(m, t->right);
+	size_t left = study_measure_index(m, t->left), right = study_measure_index(m, t->right);
 	double other = right == m->n ? quantity(&m->items[left].column, t->right) : values[right];
 
-	return relation_holds(t->relation, values[left], t->share > 0 ? t->share * other : other);
+	return condition_relation_holds(t->relation, values[left],
+					t->share > 0 ? t->share * other : other);
 }
 
 /* ---- what a command's tables say ---------------------------------------- */
 
-static const struct table *table_with(const struct results *all, const struct measure *m,
+static const struct table *table_with(const struct results *all, const struct study_measure *m,
 				      size_t *column)
 {
 	for (size_t i = 0; i < all->n_tables; i++) {
@@ -130,7 +131,7 @@ static double number_of(const struct value *v)
 }
 
 /* Whether a row of the table counts for the measure. */
-static bool has_row(const struct table *t, size_t row, const struct measure *m)
+static bool has_row(const struct table *t, size_t row, const struct study_measure *m)
 {
 	const struct value *first = table_cell(t, row, 0);
 
@@ -138,7 +139,8 @@ static bool has_row(const struct table *t, size_t row, const struct measure *m)
 }
 
 /* The numbers of the rows that count, to be freed. A sum ignores rows without a value. */
-static double *numbers_of(const struct table *t, size_t column, const struct measure *m, size_t *n)
+static double *numbers_of(const struct table *t, size_t column, const struct study_measure *m,
+			  size_t *n)
 {
 	double *x = hd_alloc(table_rows(t) + 1, sizeof(*x));
 
@@ -163,7 +165,7 @@ static struct value as_kind(enum value_kind kind, double x)
 	return (struct value){ .kind = kind, .real = x };
 }
 
-static enum hd_status value_of_measure(const struct measure *m, const struct results *all,
+static enum hd_status value_of_measure(const struct study_measure *m, const struct results *all,
 				       struct diag *d, struct value *out)
 {
 	size_t column;
@@ -187,8 +189,8 @@ static enum hd_status value_of_measure(const struct measure *m, const struct res
 	return n > most ? HD_ERR_INPUT : HD_OK;
 }
 
-enum hd_status headline_add(const struct measures *m, const struct results *all, struct diag *d,
-			    struct results *r)
+enum hd_status study_headline_add(const struct measures *m, const struct results *all,
+				  struct diag *d, struct results *r)
 {
 	struct column *columns = hd_alloc(m->n + 1, sizeof(*columns));
 	struct value *values = hd_alloc(m->n, sizeof(*values));
@@ -206,7 +208,7 @@ enum hd_status headline_add(const struct measures *m, const struct results *all,
 	return status;
 }
 
-bool headline_is_whole(const struct measures *m, const struct results *r)
+bool study_headline_is_complete(const struct measures *m, const struct results *r)
 {
 	const struct table *t = results_find(r, "headline");
 

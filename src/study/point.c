@@ -55,14 +55,14 @@ static bool is_flag(const struct study *s, const char *name)
 }
 
 /* The seed has an option of its own; a flag that is not set has no word. */
-static void add_setting(const struct study *s, const struct override *o, struct pieces *out)
+static void add_setting(const struct study *s, const struct override *o, struct value_list *out)
 {
 	struct strbuf word = STRBUF_INIT;
 
 	if (strcmp(o->path, "run.seed") == 0)
 		return;
 	if (!study_is_option(s, o->path)) {
-		pieces_add(out, hd_strdup("--set"));
+		value_list_add(out, hd_strdup("--set"));
 		strbuf_printf(&word, "%s=%s", o->path, o->value);
 	} else if (!is_flag(s, o->path)) {
 		strbuf_printf(&word, "--%s=%s", o->path, o->value);
@@ -71,31 +71,31 @@ static void add_setting(const struct study *s, const struct override *o, struct 
 	} else {
 		return;
 	}
-	pieces_add(out, strbuf_detach(&word));
+	value_list_add(out, strbuf_detach(&word));
 }
 
-/* The words after "heddle" that repeat it, to be freed with pieces_fini. */
-static void words_of(const struct study *s, size_t point, struct pieces *out)
+/* The words after "heddle" that repeat it, to be freed with value_list_fini. */
+static void words_of(const struct study *s, size_t point, struct value_list *out)
 {
 	struct overrides overrides = { 0 };
 	struct strbuf word = STRBUF_INIT;
 
 	if (s->template) {
 		study_fill_template(s, point, &word);
-		pieces_words(out, word.text);
+		value_list_words(out, word.text);
 		strbuf_fini(&word);
 		return;
 	}
-	pieces_words(out, s->command->name);
+	value_list_words(out, s->command->name);
 	if (s->command->has_scenario)
-		pieces_add(out, hd_strdup(s->base_file));
+		value_list_add(out, hd_strdup(s->base_file));
 	if (s->arguments)
-		pieces_words(out, s->arguments);
+		value_list_words(out, s->arguments);
 	study_overrides(s, study_cell(s, point), &overrides);
 	for (size_t i = 0; i < overrides.n; i++)
 		add_setting(s, &overrides.items[i], out);
 	strbuf_printf(&word, "--seed=%llu", (unsigned long long)study_seed(s, point));
-	pieces_add(out, strbuf_detach(&word));
+	value_list_add(out, strbuf_detach(&word));
 	overrides_fini(&overrides);
 }
 
@@ -134,7 +134,7 @@ static void put_file(const struct study *s, const char *name, struct strbuf *out
 /* A word that names a file adds the file's content. */
 static void put_words(const struct study *s, size_t point, struct strbuf *out)
 {
-	struct pieces words = { 0 };
+	struct value_list words = { 0 };
 
 	words_of(s, point, &words);
 	for (size_t i = 0; i < words.n; i++) {
@@ -150,7 +150,7 @@ static void put_words(const struct study *s, size_t point, struct strbuf *out)
 		if (*path)
 			put_file(s, path, out);
 	}
-	pieces_fini(&words);
+	value_list_fini(&words);
 }
 
 /* The scenario as it is run, and what else decides, as comments. */
@@ -210,13 +210,13 @@ static void overrides_of(const struct study *s, size_t point, struct overrides *
 static void put_arguments(const struct study *s, size_t point, struct strbuf *out)
 {
 	struct overrides overrides = { 0 };
-	struct pieces words = { 0 };
+	struct value_list words = { 0 };
 
 	if (s->command != study_command_default()) {
 		words_of(s, point, &words);
 		for (size_t i = 0; i < words.n; i++)
 			strbuf_printf(out, i ? " '%s'" : "%s", words.items[i]);
-		pieces_fini(&words);
+		value_list_fini(&words);
 		return;
 	}
 	overrides_of(s, point, &overrides);
@@ -291,7 +291,7 @@ static enum hd_status keep(const struct study *s, const struct results *all, str
 			   struct results **out)
 {
 	struct results *r = results_new(POINT_COMMAND);
-	enum hd_status status = headline_add(&s->measures, all, d, r);
+	enum hd_status status = study_headline_add(&s->measures, all, d, r);
 
 	if (status != HD_OK) {
 		results_free(r);
@@ -307,7 +307,7 @@ static enum hd_status keep(const struct study *s, const struct results *all, str
 	return HD_OK;
 }
 
-void point_condense(const struct study *s, struct process_outcome *outcome)
+void point_condense(const struct study *s, struct point_outcome *outcome)
 {
 	struct diag why = { .status = HD_OK };
 	struct results *kept = NULL;
@@ -386,15 +386,15 @@ static enum hd_status become(const struct study *s, size_t point, const char *db
 {
 	const char *program = s->program ? s->program : "/proc/self/exe";
 	const char *const more[] = { "--quiet", "--format=null", "--db" };
-	struct pieces words = { 0 };
+	struct value_list words = { 0 };
 
-	pieces_add(&words, hd_strdup("heddle"));
+	value_list_add(&words, hd_strdup("heddle"));
 	words_of(s, point, &words);
-	pieces_add(&words, processes_threads_word());
+	value_list_add(&words, processes_threads_word());
 	for (size_t i = 0; i < sizeof(more) / sizeof(*more); i++)
-		pieces_add(&words, hd_strdup(more[i]));
-	pieces_add(&words, hd_strdup(db));
-	pieces_add(&words, NULL);
+		value_list_add(&words, hd_strdup(more[i]));
+	value_list_add(&words, hd_strdup(db));
+	value_list_add(&words, NULL);
 	rank_forget();
 	if (!s->folder || chdir(s->folder) == 0)
 		execv(program, words.items);

@@ -43,7 +43,7 @@ HD_MUST_CHECK enum hd_status point_run(const struct study *s, size_t point, cons
  * study keeps; a failure if the tables are not those of one point. The results
  * of a simulation are reduced already, those of a template stay whole.
  */
-void point_condense(const struct study *s, struct process_outcome *outcome);
+void point_condense(const struct study *s, struct point_outcome *outcome);
 
 /*
  * Records the point's key and its values as parameters of the run; except for

@@ -26,11 +26,11 @@ static bool store(struct point_queue *q, size_t job)
 {
 	const struct point_runner *r = q->runner;
 
-	return !process_outcome_is_known(r->jobs[job].outcome) ||
+	return !point_outcome_is_known(r->jobs[job].outcome) ||
 	       r->store(r->context, job, &q->d) == HD_OK;
 }
 
-static bool done(void *context, size_t job, struct process_outcome *outcome)
+static bool done(void *context, size_t job, struct point_outcome *outcome)
 {
 	struct point_queue *q = context;
 	const struct point_runner *r = q->runner;
@@ -39,7 +39,7 @@ static bool done(void *context, size_t job, struct process_outcome *outcome)
 	point_condense(q->jobs[job]->study, outcome);
 	*q->jobs[job]->outcome = *outcome;
 	r->ended(r->context, (size_t)(q->jobs[job] - r->jobs));
-	while (good && q->stored < r->n && process_outcome_is_known(r->jobs[q->stored].outcome))
+	while (good && q->stored < r->n && point_outcome_is_known(r->jobs[q->stored].outcome))
 		good = store(q, q->stored++);
 	return good;
 }
@@ -54,7 +54,7 @@ enum hd_status point_runner_run(const struct point_runner *r, struct diag *d)
 
 	q.jobs = hd_alloc(r->n, sizeof(struct point_job *));
 	for (size_t i = 0; i < r->n; i++) {
-		if (!process_outcome_is_known(r->jobs[i].outcome))
+		if (!point_outcome_is_known(r->jobs[i].outcome))
 			q.jobs[q.n++] = &r->jobs[i];
 	}
 	if (q.n)

@@ -17,7 +17,7 @@ struct point_job {
 	size_t point;
 	struct point_id id;
 	/* The caller's. A job whose outcome is known already is stored, but not run. */
-	struct process_outcome *outcome;
+	struct point_outcome *outcome;
 };
 
 struct point_runner {

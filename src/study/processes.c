@@ -24,15 +24,15 @@
 #define STATUS_INPUT   3 /* refused; beyond: the host is to blame */
 #define STATUS_HOST    4
 
-void process_outcome_fini(struct process_outcome *o)
+void point_outcome_fini(struct point_outcome *o)
 {
 	if (o->results)
 		results_free(o->results);
 	free(o->failure);
-	*o = (struct process_outcome){ 0 };
+	*o = (struct point_outcome){ 0 };
 }
 
-bool process_outcome_is_known(const struct process_outcome *o)
+bool point_outcome_is_known(const struct point_outcome *o)
 {
 	return o->results || o->failure;
 }
@@ -108,7 +108,7 @@ _Noreturn static void be_child(const struct crew *w, size_t job)
 	_exit(d.status == HD_ERR_IO || d.status == HD_ERR_ENV ? STATUS_HOST : STATUS_INPUT);
 }
 
-static void tell(struct crew *w, size_t job, struct process_outcome *end)
+static void tell(struct crew *w, size_t job, struct point_outcome *end)
 {
 	if (w->jobs->done(w->jobs->context, job, end))
 		return;
@@ -134,7 +134,7 @@ static void start(struct crew *w, size_t job)
 		w->busy++;
 		return;
 	}
-	struct process_outcome end = { .failure = hd_strdup(strerror(errno)), .again = true };
+	struct point_outcome end = { .failure = hd_strdup(strerror(errno)), .again = true };
 
 	c->pid = 0;
 	tell(w, job, &end);
@@ -157,10 +157,10 @@ static char *failure_of(const char *errors, int status)
 	return strbuf_detach(&text);
 }
 
-static struct process_outcome finish(const struct crew *w, const struct child *c, int status)
+static struct point_outcome finish(const struct crew *w, const struct child *c, int status)
 {
 	struct diag d = { .status = HD_OK };
-	struct process_outcome end = { 0 };
+	struct point_outcome end = { 0 };
 	char *db = file_of(w->scratch, c->job, "db");
 	char *errors = file_of(w->scratch, c->job, "err");
 
@@ -195,7 +195,7 @@ static void await_one(struct crew *w)
 		/* Who was ended has not failed. */
 		if (w->is_over && !WIFEXITED(status))
 			continue;
-		struct process_outcome end = finish(w, c, status);
+		struct point_outcome end = finish(w, c, status);
 
 		tell(w, c->job, &end);
 	}

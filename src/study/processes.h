@@ -16,16 +16,16 @@
 #include "measure/results.h"
 
 /* The outcome of a job: results, or a failure; neither if the job did not end. */
-struct process_outcome {
+struct point_outcome {
 	struct results *results;
 	char *failure; /* the first line of the error message */
 	bool again;    /* the host caused the failure: another attempt may succeed */
 	double seconds;
 };
 
-void process_outcome_fini(struct process_outcome *o);
+void point_outcome_fini(struct point_outcome *o);
 /* Whether the job ended, with results or with a failure. */
-bool process_outcome_is_known(const struct process_outcome *o);
+bool point_outcome_is_known(const struct point_outcome *o);
 
 struct processes {
 	unsigned at_once; /* at least 1 */
@@ -36,7 +36,7 @@ struct processes {
 	 */
 	enum hd_status (*work)(void *context, size_t job, const char *db, struct diag *d);
 	/* Called when a job ends, in any order; owns `outcome`; false ends the other jobs. */
-	bool (*done)(void *context, size_t job, struct process_outcome *outcome);
+	bool (*done)(void *context, size_t job, struct point_outcome *outcome);
 	void *context;
 };
 

@@ -7,7 +7,7 @@
 #include "measure/interval.h"
 #include "study/search.h"
 
-static double measured(const struct process_outcome *o, size_t measure)
+static double measured(const struct point_outcome *o, size_t measure)
 {
 	const struct table *t = o->results ? results_find(o->results, "headline") : NULL;
 
@@ -18,7 +18,7 @@ static double measured(const struct process_outcome *o, size_t measure)
 	return v ? value_real(v) : NAN;
 }
 
-double sweep_mean(const struct sweep *w, size_t cell_rank, size_t measure, double *half_width)
+double sweep_mean(const struct study_sweep *w, size_t cell_rank, size_t measure, double *half_width)
 {
 	size_t seeds = (size_t)w->study->seeds, n = 0;
 	double *samples = hd_alloc(seeds, sizeof(*samples));
@@ -39,7 +39,7 @@ double sweep_mean(const struct sweep *w, size_t cell_rank, size_t measure, doubl
 }
 
 /* Whether a search's condition holds at a cell; *known: it was run. */
-static bool sweep_holds(const struct sweep *w, size_t cell_rank, bool *known)
+static bool sweep_holds(const struct study_sweep *w, size_t cell_rank, bool *known)
 {
 	const struct condition *c = &w->study->search.condition;
 	size_t seeds = (size_t)w->study->seeds;
@@ -49,11 +49,11 @@ static bool sweep_holds(const struct sweep *w, size_t cell_rank, bool *known)
 
 	*known = true;
 	for (size_t i = 0; i < seeds; i++)
-		*known &= process_outcome_is_known(&w->outcomes[cell_rank * seeds + i]);
+		*known &= point_outcome_is_known(&w->outcomes[cell_rank * seeds + i]);
 	for (size_t i = 0; i < m->n; i++)
 		values[i] = sweep_mean(w, cell_rank, i, NULL);
 	for (size_t i = 0; i < c->n && holds; i++)
-		holds = measure_holds(m, &c->terms[i], values);
+		holds = study_measure_holds(m, &c->terms[i], values);
 	free(values);
 	return holds;
 }
@@ -72,9 +72,9 @@ static size_t base_cell(const struct study *s, size_t cell)
 	return cell - study_value(s, axis, cell) * stride;
 }
 
-struct chain *sweep_chains(const struct study *s, size_t *n)
+struct sweep_chain *sweep_chains(const struct study *s, size_t *n)
 {
-	struct chain *chains = hd_alloc(s->n_cells, sizeof(*chains));
+	struct sweep_chain *chains = hd_alloc(s->n_cells, sizeof(*chains));
 	struct map seen = { 0 };
 
 	*n = 0;
@@ -84,7 +84,7 @@ struct chain *sweep_chains(const struct study *s, size_t *n)
 
 		if (at == MAP_NONE)
 			at = (uint32_t)(*n)++;
-		struct chain *c = &chains[at];
+		struct sweep_chain *c = &chains[at];
 
 		c->ranks = hd_realloc(c->ranks, c->n + 1, sizeof(*c->ranks));
 		c->ranks[c->n++] = rank;
@@ -93,7 +93,7 @@ struct chain *sweep_chains(const struct study *s, size_t *n)
 	return chains;
 }
 
-void chains_free(struct chain *chains, size_t n)
+void sweep_chains_free(struct sweep_chain *chains, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		free(chains[i].ranks);
@@ -105,7 +105,8 @@ void chains_free(struct chain *chains, size_t n)
  * for the smallest, does not), and `high`. True if a cell must be run first,
  * *next of the chain.
  */
-static bool bisect(const struct sweep *w, const struct chain *c, size_t *low, size_t *next)
+static bool bisect(const struct study_sweep *w, const struct sweep_chain *c, size_t *low,
+		   size_t *next)
 {
 	bool largest = w->study->search.kind == SEARCH_LARGEST;
 	size_t high = c->n;
@@ -127,7 +128,7 @@ static bool bisect(const struct sweep *w, const struct chain *c, size_t *low, si
 	return false;
 }
 
-size_t sweep_found(const struct sweep *w, const struct chain *c)
+size_t sweep_found(const struct study_sweep *w, const struct sweep_chain *c)
 {
 	size_t low, next;
 
@@ -139,7 +140,7 @@ size_t sweep_found(const struct sweep *w, const struct chain *c)
 }
 
 /* The first cell that was not run, unless the condition holds before it. */
-static bool walk(const struct sweep *w, const struct chain *c, size_t *next)
+static bool walk(const struct study_sweep *w, const struct sweep_chain *c, size_t *next)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		bool known, holds = sweep_holds(w, c->ranks[i], &known);
@@ -154,19 +155,19 @@ static bool walk(const struct sweep *w, const struct chain *c, size_t *next)
 	return false;
 }
 
-static void want(const struct sweep *w, size_t rank, struct wanted *out)
+static void want(const struct study_sweep *w, size_t rank, struct point_list *out)
 {
 	size_t seeds = (size_t)w->study->seeds;
 
 	for (size_t p = rank * seeds; p < (rank + 1) * seeds; p++) {
-		if (process_outcome_is_known(&w->outcomes[p]))
+		if (point_outcome_is_known(&w->outcomes[p]))
 			continue;
 		out->points = hd_grow(out->points, &out->cap, out->n + 1, sizeof(*out->points));
 		out->points[out->n++] = p;
 	}
 }
 
-bool sweep_next(const struct sweep *w, const struct chain *c, size_t *next)
+bool sweep_next(const struct study_sweep *w, const struct sweep_chain *c, size_t *next)
 {
 	size_t low;
 
@@ -185,7 +186,8 @@ bool sweep_next(const struct sweep *w, const struct chain *c, size_t *next)
 	}
 }
 
-void search_round(const struct sweep *w, const struct chain *chains, size_t n, struct wanted *out)
+void search_round(const struct study_sweep *w, const struct sweep_chain *chains, size_t n,
+		  struct point_list *out)
 {
 	for (size_t i = w->shard; i < n; i += w->n_shards) {
 		size_t next;

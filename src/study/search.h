@@ -6,12 +6,13 @@
 
 #include "study/sweep.h"
 
-struct wanted {
+struct point_list {
 	size_t *points;
 	size_t n, cap;
 };
 
 /* Adds the next points of the shard; none when all is done. */
-void search_round(const struct sweep *w, const struct chain *chains, size_t n, struct wanted *out);
+void search_round(const struct study_sweep *w, const struct sweep_chain *chains, size_t n,
+		  struct point_list *out);
 
 #endif

@@ -134,11 +134,11 @@ static enum hd_status read_base(struct study *s, struct diag *d)
 /* What the study's own file sets. */
 static enum hd_status read_settings(struct study *s, struct diag *d)
 {
-	struct pieces items = { 0 };
+	struct value_list items = { 0 };
 	enum hd_status status = HD_OK;
 
 	if (s->set)
-		pieces_split(&items, s->set);
+		value_list_split(&items, s->set);
 	for (size_t i = 0; i < items.n && status == HD_OK; i++) {
 		char *equals = strchr(items.items[i], '=');
 
@@ -157,7 +157,7 @@ static enum hd_status read_settings(struct study *s, struct diag *d)
 		free(path);
 		free(value);
 	}
-	pieces_fini(&items);
+	value_list_fini(&items);
 	return status;
 }
 
@@ -296,7 +296,7 @@ void study_fini(struct study *s)
 	for (size_t i = 0; i < s->n_skips; i++)
 		condition_fini(&s->skips[i]);
 	free(s->skips);
-	pieces_fini(&s->tables);
+	value_list_fini(&s->tables);
 	measures_fini(&s->measures);
 	condition_fini(&s->search.condition);
 	free(s->cells);

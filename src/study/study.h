@@ -46,7 +46,7 @@ enum search_kind {
 	SEARCH_SMALLEST, /* the first one */
 };
 
-struct search {
+struct study_search {
 	enum search_kind kind;
 	size_t axis; /* along which */
 	struct condition condition;
@@ -97,8 +97,8 @@ struct study {
 	size_t n_dimensions;
 	struct condition *skips;
 	size_t n_skips;
-	struct pieces tables; /* to keep; "all" */
-	struct search search;
+	struct value_list tables; /* to keep; "all" */
+	struct study_search search;
 	uint64_t first_seed;
 	size_t *cells; /* of the grid, those that are not skipped */
 	size_t n_cells, n_points;

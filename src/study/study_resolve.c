@@ -270,8 +270,8 @@ static bool term_holds(const struct study *s, const struct term *t, size_t cell)
 		double other =
 			right == s->n_axes ? axis_number(a, t->right) : number_at(s, right, cell);
 
-		return relation_holds(t->relation, number_at(s, left, cell),
-				      t->share > 0 ? t->share * other : other);
+		return condition_relation_holds(t->relation, number_at(s, left, cell),
+						t->share > 0 ? t->share * other : other);
 	}
 	if (right < s->n_axes)
 		return false;
@@ -330,11 +330,11 @@ static enum hd_status check_skip(const struct study *s, const struct term *t, st
 
 static enum hd_status resolve_skips(struct study *s, struct diag *d)
 {
-	struct pieces items = { 0 };
+	struct value_list items = { 0 };
 	enum hd_status status = HD_OK;
 
 	if (s->skip)
-		pieces_split(&items, s->skip);
+		value_list_split(&items, s->skip);
 	s->skips = hd_realloc(s->skips, s->n_skips + items.n + 1, sizeof(*s->skips));
 	for (size_t i = 0; i < items.n && status == HD_OK; i++) {
 		struct diag inner = { .status = HD_OK };
@@ -346,7 +346,7 @@ static enum hd_status resolve_skips(struct study *s, struct diag *d)
 		for (size_t k = 0; k < s->skips[i].n && status == HD_OK; k++)
 			status = check_skip(s, &s->skips[i].terms[k], d);
 	}
-	pieces_fini(&items);
+	value_list_fini(&items);
 	return status;
 }
 
@@ -382,7 +382,7 @@ static enum hd_status check_measure(const struct study *s, const void *field, co
 {
 	struct diag inner = { .status = HD_OK };
 
-	return measure_check(&s->measures, t, &inner) == HD_OK
+	return study_measure_check(&s->measures, t, &inner) == HD_OK
 		       ? HD_OK
 		       : study_refuse(s, d, field, "%s", inner.message);
 }
@@ -445,9 +445,9 @@ static enum hd_status resolve_tables(struct study *s, struct diag *d)
 {
 	struct diag inner = { .status = HD_OK };
 
-	pieces_split(&s->tables, s->keep);
+	value_list_split(&s->tables, s->keep);
 	for (size_t i = 0; i < s->tables.n; i++) {
-		if (table_check(s->command, s->tables.items[i], &inner) != HD_OK)
+		if (study_table_check(s->command, s->tables.items[i], &inner) != HD_OK)
 			return study_refuse(s, d, &s->keep, "keep: %s", inner.message);
 	}
 	return HD_OK;

@@ -210,7 +210,7 @@ static void a_recorded_study_comes_back_as_the_same(void **state)
 
 /* ---- searches, on a measure of our making ------------------------------- */
 
-static void set_p99(struct sweep *w, size_t point, double p99)
+static void set_p99(struct study_sweep *w, size_t point, double p99)
 {
 	struct results *r = results_new(POINT_COMMAND);
 	const struct measures *m = &w->study->measures;
@@ -219,11 +219,11 @@ static void set_p99(struct sweep *w, size_t point, double p99)
 
 	for (size_t i = 0; i < m->n; i++)
 		columns[i] = m->items[i].column;
-	values[measure_of(m, "p99")] = value_of_real(p99);
+	values[study_measure_index(m, "p99")] = value_of_real(p99);
 	table_put_values(results_record(r, "headline", "", columns), values);
 	free(columns);
 	free(values);
-	w->outcomes[point] = (struct process_outcome){ .results = r };
+	w->outcomes[point] = (struct point_outcome){ .results = r };
 }
 
 /* A condition compares a measure with a value in its unit, and no other. */
@@ -264,16 +264,16 @@ static void measures_are_compared_in_their_units(void **state)
 				  0 };
 		struct diag d = { .status = HD_OK };
 
-		assert_int_equal(measure_check(&m, &t, &d),
+		assert_int_equal(study_measure_check(&m, &t, &d),
 				 isnan(rows[i].number) ? HD_ERR_INPUT : HD_OK);
 		if (isnan(rows[i].number))
 			continue;
 		double *values = hd_alloc(m.n, sizeof(*values));
 
-		values[measure_of(&m, t.left)] = rows[i].number;
-		assert_true(measure_holds(&m, &t, values));
-		values[measure_of(&m, t.left)] += 0.5;
-		assert_false(measure_holds(&m, &t, values));
+		values[study_measure_index(&m, t.left)] = rows[i].number;
+		assert_true(study_measure_holds(&m, &t, values));
+		values[study_measure_index(&m, t.left)] += 0.5;
+		assert_false(study_measure_holds(&m, &t, values));
 		free(values);
 	}
 	measures_fini(&m);
@@ -288,7 +288,7 @@ static void bisection_finds_the_step(void **state)
 	for (unsigned step = 0; step <= 100; step++) {
 		struct diag d = { .status = HD_OK };
 		struct study s;
-		struct sweep w;
+		struct study_sweep w;
 		size_t n, runs = 0;
 
 		assert_int_equal(make(&s, vary, &d), HD_OK);
@@ -296,7 +296,7 @@ static void bisection_finds_the_step(void **state)
 					    : "smallest traffic.0.load with p99 >= 5us");
 		assert_int_equal(study_resolve(&s, &d), HD_OK);
 		sweep_init(&w, &s);
-		struct chain *chains = sweep_chains(&s, &n);
+		struct sweep_chain *chains = sweep_chains(&s, &n);
 		size_t next;
 
 		assert_int_equal(n, 1);
@@ -312,7 +312,7 @@ static void bisection_finds_the_step(void **state)
 		else
 			assert_int_equal(found, step < 100 ? step : SIZE_MAX);
 		assert_true(runs <= 7);
-		chains_free(chains, n);
+		sweep_chains_free(chains, n);
 		sweep_fini(&w);
 		study_fini(&s);
 	}
@@ -334,7 +334,7 @@ static const struct column way_columns[] = {
 	{ NULL },
 };
 
-static const struct measure way_measures[] = {
+static const struct study_measure way_measures[] = {
 	{ { "last", "us", VALUE_REAL }, "ways", "x", CURVE_MEAN, REDUCE_LAST },
 	{ { "least", "us", VALUE_REAL }, "ways", "x", CURVE_MEAN, REDUCE_LEAST },
 	{ { "most", "%", VALUE_REAL }, "ways", "em", CURVE_MEAN, REDUCE_MOST },
@@ -362,7 +362,7 @@ static void a_headline_is_taken_of_a_command_s_tables(void **state)
 	measures_init(&m, &ways);
 	for (size_t i = 0; i < 2; i++)
 		table_put_row(t, &rows[i]);
-	assert_int_equal(headline_add(&m, all, &d, r), HD_OK);
+	assert_int_equal(study_headline_add(&m, all, &d, r), HD_OK);
 	const struct table *h = results_find(r, "headline");
 
 	assert_true(table_cell(h, 0, 0)->real == 2);
@@ -378,7 +378,7 @@ static void a_headline_is_taken_of_a_command_s_tables(void **state)
 	/* A third row, and nobody knows which one is meant. */
 	table_put_row(t, &rows[0]);
 	results_drop_last(r);
-	assert_int_equal(headline_add(&m, all, &d, r), HD_ERR_INPUT);
+	assert_int_equal(study_headline_add(&m, all, &d, r), HD_ERR_INPUT);
 	assert_non_null(strstr(d.message, "has 3 rows, and a point has 2"));
 	measures_fini(&m);
 	results_free(all);

@@ -10,9 +10,9 @@
 #include "study/search.h"
 #include "study/store.h"
 
-void sweep_init(struct sweep *w, const struct study *study)
+void sweep_init(struct study_sweep *w, const struct study *study)
 {
-	*w = (struct sweep){
+	*w = (struct study_sweep){
 		.study = study,
 		.outcomes = hd_alloc(study->n_points, sizeof(*w->outcomes)),
 		.at_once = 1,
@@ -21,23 +21,23 @@ void sweep_init(struct sweep *w, const struct study *study)
 	};
 }
 
-void sweep_fini(struct sweep *w)
+void sweep_fini(struct study_sweep *w)
 {
 	for (size_t i = 0; i < w->study->n_points; i++)
-		process_outcome_fini(&w->outcomes[i]);
+		point_outcome_fini(&w->outcomes[i]);
 	free(w->outcomes);
 }
 
 /* ---- what is known ------------------------------------------------------ */
 
 /* The outcome that a run of the database holds. */
-static struct process_outcome outcome_of(struct results *r)
+static struct point_outcome outcome_of(struct results *r)
 {
 	const char *failure = results_parameter_value(r, POINT_FAILURE);
 
 	if (!failure)
-		return (struct process_outcome){ .results = r };
-	struct process_outcome o = {
+		return (struct point_outcome){ .results = r };
+	struct point_outcome o = {
 		.failure = hd_strdup(failure),
 		.again = results_parameter_value(r, POINT_AGAIN) != NULL,
 	};
@@ -47,14 +47,15 @@ static struct process_outcome outcome_of(struct results *r)
 }
 
 static enum hd_status store_take(const struct store *s, const struct study *of, const char *key,
-				 struct diag *d, struct process_outcome *out)
+				 struct diag *d, struct point_outcome *out)
 {
 	struct results *r;
 	enum hd_status status = store_read(s, key, d, &r);
 
 	if (status != HD_OK || !r)
 		return status;
-	if (!results_parameter_value(r, POINT_FAILURE) && !headline_is_whole(&of->measures, r)) {
+	if (!results_parameter_value(r, POINT_FAILURE) &&
+	    !study_headline_is_complete(&of->measures, r)) {
 		results_free(r);
 		d->file = s->path;
 		return diag_fail(d, HD_ERR_INPUT,
@@ -70,7 +71,7 @@ struct stores {
 	size_t n;
 };
 
-static enum hd_status stores_open(struct stores *all, const struct sweep *w, struct diag *d)
+static enum hd_status stores_open(struct stores *all, const struct study_sweep *w, struct diag *d)
 {
 	enum hd_status status = HD_OK;
 
@@ -95,20 +96,21 @@ static void stores_close(struct stores *all)
  * Looks for a point. A failure that need not come again is as good as none,
  * unless nothing is to be run. *own: it is where it need not be copied from.
  */
-static enum hd_status stores_take(const struct stores *all, const struct sweep *w, const char *key,
-				  struct diag *d, struct process_outcome *out, bool *own)
+static enum hd_status stores_take(const struct stores *all, const struct study_sweep *w,
+				  const char *key, struct diag *d, struct point_outcome *out,
+				  bool *own)
 {
 	enum hd_status status = HD_OK;
 
 	for (size_t i = 0; i < all->n && status == HD_OK; i++) {
-		struct process_outcome o = { 0 };
+		struct point_outcome o = { 0 };
 
 		status = store_take(&all->items[i], w->study, key, d, &o);
-		bool good = process_outcome_is_known(&o) &&
-			    (!o.again || (w->n_sources && !process_outcome_is_known(out)));
+		bool good = point_outcome_is_known(&o) &&
+			    (!o.again || (w->n_sources && !point_outcome_is_known(out)));
 
 		if (!good || out->results) {
-			process_outcome_fini(&o);
+			point_outcome_fini(&o);
 			continue;
 		}
 		free(out->failure);
@@ -122,8 +124,8 @@ static enum hd_status stores_take(const struct stores *all, const struct sweep *
 
 /* The points that the search needs next. */
 struct sweep_round {
-	struct sweep *w;
-	struct wanted todo;
+	struct study_sweep *w;
+	struct point_list todo;
 	struct point_job *jobs; /* the points of `todo` that are run or copied */
 	size_t n_jobs;
 	size_t done, needed;
@@ -145,7 +147,7 @@ static void ended(void *context, size_t job)
 }
 
 /* The record of a point that failed has the failure instead of tables. */
-static struct results *record_of(const struct process_outcome *o)
+static struct results *record_of(const struct point_outcome *o)
 {
 	if (o->results)
 		return o->results;
@@ -173,7 +175,7 @@ static enum hd_status store_point(void *context, size_t job, struct diag *d)
 }
 
 /* A scenario that is refused at this point is the point's failure; returns false then. */
-static bool identify(const struct sweep *w, size_t point, struct point_id *id)
+static bool identify(const struct study_sweep *w, size_t point, struct point_id *id)
 {
 	struct diag why = { .status = HD_OK };
 	struct strbuf line = STRBUF_INIT;
@@ -181,7 +183,7 @@ static bool identify(const struct sweep *w, size_t point, struct point_id *id)
 	if (point_identify(w->study, point, &why, id) == HD_OK)
 		return true;
 	diag_print(&why, &line);
-	w->outcomes[point] = (struct process_outcome){ .failure = strbuf_detach(&line) };
+	w->outcomes[point] = (struct point_outcome){ .failure = strbuf_detach(&line) };
 	return false;
 }
 
@@ -204,7 +206,7 @@ static enum hd_status make_jobs(struct sweep_round *r, const struct stores *stor
 			continue;
 		status = stores_take(stores, r->w, j->id.key, d, j->outcome, &own);
 		/* An outcome of another database is copied, as if the point had been run. */
-		if (!process_outcome_is_known(j->outcome) || !own)
+		if (!point_outcome_is_known(j->outcome) || !own)
 			r->n_jobs++;
 		else
 			point_id_fini(&j->id);
@@ -218,7 +220,7 @@ static enum hd_status check_sources(const struct sweep_round *r, struct diag *d)
 	size_t missing = 0, first = 0;
 
 	for (size_t i = r->n_jobs; i-- > 0;) {
-		if (!process_outcome_is_known(r->jobs[i].outcome)) {
+		if (!point_outcome_is_known(r->jobs[i].outcome)) {
 			first = r->jobs[i].point;
 			missing++;
 		}
@@ -272,7 +274,7 @@ static char *refusal_of(const struct study *s, size_t rank)
 }
 
 /* A refusal that no point escapes is the study's. */
-static enum hd_status refuse_study(const struct sweep *w, struct diag *d)
+static enum hd_status refuse_study(const struct study_sweep *w, struct diag *d)
 {
 	if (study_accepted(w->study, refusal_of) < w->study->n_cells)
 		return HD_OK;
@@ -284,12 +286,12 @@ static enum hd_status refuse_study(const struct sweep *w, struct diag *d)
 	return status;
 }
 
-enum hd_status sweep_run(struct sweep *w, struct diag *d)
+enum hd_status sweep_run(struct study_sweep *w, struct diag *d)
 {
 	struct stores stores = { 0 };
 	struct sweep_round r = { .w = w };
 	size_t n = 0;
-	struct chain *chains = sweep_chains(w->study, &n);
+	struct sweep_chain *chains = sweep_chains(w->study, &n);
 	enum hd_status status = refuse_study(w, d);
 
 	if (status == HD_OK)
@@ -304,6 +306,6 @@ enum hd_status sweep_run(struct sweep *w, struct diag *d)
 	}
 	free(r.todo.points);
 	stores_close(&stores);
-	chains_free(chains, n);
+	sweep_chains_free(chains, n);
 	return status;
 }

@@ -15,10 +15,10 @@
 #include "study/point.h"
 #include "study/processes.h"
 
-struct sweep {
+struct study_sweep {
 	const struct study *study;
 	/* One per point. Results are the headline and the tables that are kept. */
-	struct process_outcome *outcomes;
+	struct point_outcome *outcomes;
 
 	/* The caller's: */
 	const char *db;      /* where points are kept; NULL: nowhere */
@@ -43,30 +43,31 @@ struct sweep {
 };
 
 /* Zero shards mean one. */
-void sweep_init(struct sweep *w, const struct study *study);
-void sweep_fini(struct sweep *w);
+void sweep_init(struct study_sweep *w, const struct study *study);
+void sweep_fini(struct study_sweep *w);
 
 /*
  * Runs what is missing. Points that fail are outcomes; but if the scenario is
  * refused at every point, so is the study.
  */
-HD_MUST_CHECK enum hd_status sweep_run(struct sweep *w, struct diag *d);
+HD_MUST_CHECK enum hd_status sweep_run(struct study_sweep *w, struct diag *d);
 
 /* Mean of a measure over the seeds of a cell that are done; NAN: none. */
-double sweep_mean(const struct sweep *w, size_t cell_rank, size_t measure, double *half_width);
+double sweep_mean(const struct study_sweep *w, size_t cell_rank, size_t measure,
+		  double *half_width);
 
 /* The cells of a search that differ in its field only, in that order. */
-struct chain {
+struct sweep_chain {
 	size_t *ranks; /* of cells */
 	size_t n;
 };
-/* All of them, in the order of their first cells; free with chains_free. */
-struct chain *sweep_chains(const struct study *s, size_t *n);
-void chains_free(struct chain *chains, size_t n);
+/* All of them, in the order of their first cells; free with sweep_chains_free. */
+struct sweep_chain *sweep_chains(const struct study *s, size_t *n);
+void sweep_chains_free(struct sweep_chain *chains, size_t n);
 /* Whether a cell must be run before more is known: *next of the chain. */
-bool sweep_next(const struct sweep *w, const struct chain *c, size_t *next);
+bool sweep_next(const struct study_sweep *w, const struct sweep_chain *c, size_t *next);
 /* What a find has found: the place in the chain; SIZE_MAX: nothing (yet). */
-size_t sweep_found(const struct sweep *w, const struct chain *c);
+size_t sweep_found(const struct study_sweep *w, const struct sweep_chain *c);
 
 /* "3/10" or, from Slurm's variables, "auto"; counted from 1 when written. */
 HD_MUST_CHECK enum hd_status shard_parse(const char *text, struct diag *d, size_t *shard,

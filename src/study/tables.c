@@ -10,20 +10,20 @@
 
 /* ---- columns ------------------------------------------------------------ */
 
-struct columns {
+struct sweep_columns {
 	struct column *items;
 	size_t n, cap;
-	struct pieces names; /* that were made for them */
+	struct value_list names; /* that were made for them */
 };
 
-static void add_column(struct columns *c, struct column column)
+static void add_column(struct sweep_columns *c, struct column column)
 {
 	c->items = hd_grow(c->items, &c->cap, c->n + 2, sizeof(*c->items));
 	c->items[c->n++] = column;
 	c->items[c->n] = (struct column){ 0 };
 }
 
-static void add_axes(struct columns *c, const struct study *s)
+static void add_axes(struct sweep_columns *c, const struct study *s)
 {
 	for (size_t i = 0; i < s->n_axes; i++)
 		add_column(c,
@@ -31,7 +31,7 @@ static void add_axes(struct columns *c, const struct study *s)
 }
 
 /* What the row of every point begins with. */
-static void add_point_columns(struct columns *c, const struct study *s)
+static void add_point_columns(struct sweep_columns *c, const struct study *s)
 {
 	add_column(c, (struct column){ "point", NULL, VALUE_UINT });
 	add_axes(c, s);
@@ -39,19 +39,19 @@ static void add_point_columns(struct columns *c, const struct study *s)
 }
 
 /* The values of a row, gathered one after the other. */
-struct row {
+struct row_cells {
 	struct value *items;
 	size_t n, cap;
 };
 
-static void add(struct row *row, struct value value)
+static void add(struct row_cells *row, struct value value)
 {
 	row->items = hd_grow(row->items, &row->cap, row->n + 1, sizeof(*row->items));
 	row->items[row->n++] = value;
 }
 
 /* Puts the row, and begins another one. */
-static void put(struct row *row, struct table *t)
+static void put(struct row_cells *row, struct table *t)
 {
 	table_put_values(t, row->items);
 	row->n = 0;
@@ -66,13 +66,13 @@ static struct value axis_value(const struct study *s, size_t axis, size_t cell)
 				     : value_of_text(a->values.items[value]);
 }
 
-static void add_cell(struct row *row, const struct study *s, size_t cell)
+static void add_cell(struct row_cells *row, const struct study *s, size_t cell)
 {
 	for (size_t i = 0; i < s->n_axes; i++)
 		add(row, axis_value(s, i, cell));
 }
 
-static void add_point(struct row *row, const struct study *s, size_t point)
+static void add_point(struct row_cells *row, const struct study *s, size_t point)
 {
 	add(row, value_of_uint(point));
 	add_cell(row, s, study_cell(s, point));
@@ -86,21 +86,21 @@ static const char *title_of(const struct study *s)
 
 /* ---- points ------------------------------------------------------------- */
 
-static const struct value *headline(const struct process_outcome *o, size_t measure)
+static const struct value *headline(const struct point_outcome *o, size_t measure)
 {
 	return table_cell(results_find(o->results, "headline"), 0, measure);
 }
 
-static struct value failure_of(const struct process_outcome *o)
+static struct value failure_of(const struct point_outcome *o)
 {
 	return value_of_text(o->failure);
 }
 
-static void put_wide(const struct sweep *w, struct results *r)
+static void put_wide(const struct study_sweep *w, struct results *r)
 {
 	const struct measures *m = &w->study->measures;
-	struct columns c = { 0 };
-	struct row row = { 0 };
+	struct sweep_columns c = { 0 };
+	struct row_cells row = { 0 };
 
 	add_point_columns(&c, w->study);
 	for (size_t i = 0; i < m->n; i++)
@@ -110,9 +110,9 @@ static void put_wide(const struct sweep *w, struct results *r)
 
 	free(c.items);
 	for (size_t p = 0; p < w->study->n_points; p++) {
-		const struct process_outcome *o = &w->outcomes[p];
+		const struct point_outcome *o = &w->outcomes[p];
 
-		if (!process_outcome_is_known(o))
+		if (!point_outcome_is_known(o))
 			continue;
 		add_point(&row, w->study, p);
 		for (size_t i = 0; i < m->n; i++)
@@ -124,8 +124,8 @@ static void put_wide(const struct sweep *w, struct results *r)
 }
 
 /* Measure, unit, value and failure; a point that failed has the last only. */
-static void add_measure(struct row *row, const struct measures *m, const struct process_outcome *o,
-			size_t measure)
+static void add_measure(struct row_cells *row, const struct measures *m,
+			const struct point_outcome *o, size_t measure)
 {
 	const struct column *c = &m->items[measure].column;
 	const struct value *v = o->results ? headline(o, measure) : NULL;
@@ -136,7 +136,7 @@ static void add_measure(struct row *row, const struct measures *m, const struct 
 	add(row, failure_of(o));
 }
 
-static void put_tidy(const struct sweep *w, struct results *r)
+static void put_tidy(const struct study_sweep *w, struct results *r)
 {
 	static const struct column tail[] = {
 		{ "measure", NULL, VALUE_TEXT },
@@ -145,8 +145,8 @@ static void put_tidy(const struct sweep *w, struct results *r)
 		{ "failure", NULL, VALUE_TEXT },
 	};
 	const struct measures *m = &w->study->measures;
-	struct columns c = { 0 };
-	struct row row = { 0 };
+	struct sweep_columns c = { 0 };
+	struct row_cells row = { 0 };
 
 	add_point_columns(&c, w->study);
 	for (size_t i = 0; i < sizeof(tail) / sizeof(*tail); i++)
@@ -156,7 +156,7 @@ static void put_tidy(const struct sweep *w, struct results *r)
 
 	free(c.items);
 	for (size_t p = 0; p < w->study->n_points; p++) {
-		const struct process_outcome *o = &w->outcomes[p];
+		const struct point_outcome *o = &w->outcomes[p];
 		size_t n = o->results ? m->n : o->failure ? 1 : 0;
 
 		for (size_t i = 0; i < n; i++) {
@@ -170,7 +170,7 @@ static void put_tidy(const struct sweep *w, struct results *r)
 
 /* ---- cells -------------------------------------------------------------- */
 
-static size_t count_done(const struct sweep *w, size_t rank)
+static size_t count_done(const struct study_sweep *w, size_t rank)
 {
 	size_t seeds = (size_t)w->study->seeds, n = 0;
 
@@ -179,12 +179,12 @@ static size_t count_done(const struct sweep *w, size_t rank)
 	return n;
 }
 
-static bool has_spread(const struct study *s, const struct measure *m)
+static bool has_spread(const struct study *s, const struct study_measure *m)
 {
 	return m->curve == CURVE_SPREAD && s->seeds > 1;
 }
 
-static void add_means(struct row *row, const struct sweep *w, size_t rank)
+static void add_means(struct row_cells *row, const struct study_sweep *w, size_t rank)
 {
 	const struct measures *m = &w->study->measures;
 
@@ -200,11 +200,11 @@ static void add_means(struct row *row, const struct sweep *w, size_t rank)
 
 static struct table *begin_curves(const struct study *s, struct results *r)
 {
-	struct columns c = { 0 };
+	struct sweep_columns c = { 0 };
 
 	add_axes(&c, s);
 	for (size_t i = 0; i < s->measures.n; i++) {
-		const struct measure *m = &s->measures.items[i];
+		const struct study_measure *m = &s->measures.items[i];
 		struct column column = m->column;
 		struct strbuf name = STRBUF_INIT;
 
@@ -213,7 +213,7 @@ static struct table *begin_curves(const struct study *s, struct results *r)
 			add_column(&c, column);
 		strbuf_printf(&name, "%s +-", column.name);
 		column.name = strbuf_detach(&name);
-		pieces_add(&c.names, (char *)column.name);
+		value_list_add(&c.names, (char *)column.name);
 		if (has_spread(s, m))
 			add_column(&c, column);
 	}
@@ -222,15 +222,15 @@ static struct table *begin_curves(const struct study *s, struct results *r)
 						      : "what each point gave, in short",
 					 c.items);
 
-	pieces_fini(&c.names);
+	value_list_fini(&c.names);
 	free(c.items);
 	return t;
 }
 
-static void put_curves(const struct sweep *w, struct results *r)
+static void put_curves(const struct study_sweep *w, struct results *r)
 {
 	struct table *t = begin_curves(w->study, r);
-	struct row row = { 0 };
+	struct row_cells row = { 0 };
 
 	for (size_t rank = 0; rank < w->study->n_cells; rank++) {
 		if (!count_done(w, rank))
@@ -243,8 +243,8 @@ static void put_curves(const struct sweep *w, struct results *r)
 }
 
 /* Nothing found: only what the chain has in common. */
-static void put_found(const struct sweep *w, const struct chain *c, struct row *row,
-		      struct table *t)
+static void put_found(const struct study_sweep *w, const struct sweep_chain *c,
+		      struct row_cells *row, struct table *t)
 {
 	const struct study *s = w->study;
 	size_t at = sweep_found(w, c);
@@ -260,11 +260,11 @@ static void put_found(const struct sweep *w, const struct chain *c, struct row *
 	put(row, t);
 }
 
-static bool put_finds(const struct sweep *w, struct results *r)
+static bool put_finds(const struct study_sweep *w, struct results *r)
 {
 	const struct study *s = w->study;
-	struct columns c = { 0 };
-	struct row row = { 0 };
+	struct sweep_columns c = { 0 };
+	struct row_cells row = { 0 };
 	size_t n;
 	bool all = true;
 
@@ -273,7 +273,7 @@ static bool put_finds(const struct sweep *w, struct results *r)
 	add_axes(&c, s);
 	add_column(&c, (struct column){ "found", NULL, VALUE_BOOL, ORIGIN_SIMULATED });
 	struct table *t = results_table(r, "found", s->find, c.items);
-	struct chain *chains = sweep_chains(s, &n);
+	struct sweep_chain *chains = sweep_chains(s, &n);
 
 	free(c.items);
 	for (size_t i = w->shard; i < n; i += w->n_shards) {
@@ -281,13 +281,13 @@ static bool put_finds(const struct sweep *w, struct results *r)
 		all &= sweep_found(w, &chains[i]) != SIZE_MAX;
 	}
 	free(row.items);
-	chains_free(chains, n);
+	sweep_chains_free(chains, n);
 	return all;
 }
 
 /* ---- what is kept ------------------------------------------------------- */
 
-static const struct table *kept_table(const struct process_outcome *o, const char *name)
+static const struct table *kept_table(const struct point_outcome *o, const char *name)
 {
 	return o->results ? results_find(o->results, name) : NULL;
 }
@@ -307,7 +307,7 @@ static bool same_columns(const struct table *a, const struct table *b)
 /* A table like `like`, each row with its point before it. */
 static struct table *begin_kept(const struct study *s, const struct table *like, struct results *r)
 {
-	struct columns c = { 0 };
+	struct sweep_columns c = { 0 };
 
 	add_point_columns(&c, s);
 	for (size_t i = 0; i < like->n_columns; i++)
@@ -320,7 +320,7 @@ static struct table *begin_kept(const struct study *s, const struct table *like,
 
 static void put_rows(const struct study *s, size_t point, const struct table *from, struct table *t)
 {
-	struct row all = { 0 };
+	struct row_cells all = { 0 };
 
 	for (size_t row = 0; row < table_rows(from); row++) {
 		add_point(&all, s, point);
@@ -331,7 +331,7 @@ static void put_rows(const struct study *s, size_t point, const struct table *fr
 	free(all.items);
 }
 
-static void join_kept(const struct sweep *w, const char *name, struct results *r)
+static void join_kept(const struct study_sweep *w, const char *name, struct results *r)
 {
 	const struct table *like = NULL;
 	struct table *t = NULL;
@@ -357,9 +357,9 @@ static void join_kept(const struct sweep *w, const char *name, struct results *r
 			other, name);
 }
 
-static void put_kept(const struct sweep *w, struct results *r)
+static void put_kept(const struct study_sweep *w, struct results *r)
 {
-	const struct pieces *tables = &w->study->tables;
+	const struct value_list *tables = &w->study->tables;
 
 	for (size_t i = 0; i < tables->n; i++) {
 		if (strcmp(tables->items[i], "all") != 0 && !results_find(r, tables->items[i]))
@@ -368,9 +368,9 @@ static void put_kept(const struct sweep *w, struct results *r)
 }
 
 /* As after a run: goals were missed, or jobs did not finish. */
-static bool is_missed(const struct sweep *w, const struct process_outcome *o)
+static bool is_missed(const struct study_sweep *w, const struct point_outcome *o)
 {
-	size_t goals = measure_of(&w->study->measures, GOALS_MET);
+	size_t goals = study_measure_index(&w->study->measures, GOALS_MET);
 
 	if (!o->results || goals == w->study->measures.n)
 		return false;
@@ -380,7 +380,7 @@ static bool is_missed(const struct sweep *w, const struct process_outcome *o)
 }
 
 /* A search looks for such points: what it finds is its outcome. */
-static bool put_missed(const struct sweep *w, struct results *r)
+static bool put_missed(const struct study_sweep *w, struct results *r)
 {
 	size_t n = 0, first = 0;
 
@@ -397,15 +397,15 @@ static bool put_missed(const struct sweep *w, struct results *r)
 	return !n || w->study->search.kind != SEARCH_ALL;
 }
 
-static bool put_remarks(const struct sweep *w, struct results *r)
+static bool put_remarks(const struct study_sweep *w, struct results *r)
 {
 	size_t failed = 0, done = 0;
-	const struct process_outcome *first = NULL;
+	const struct point_outcome *first = NULL;
 
 	for (size_t i = w->study->n_points; i-- > 0;) {
-		const struct process_outcome *o = &w->outcomes[i];
+		const struct point_outcome *o = &w->outcomes[i];
 
-		done += process_outcome_is_known(o);
+		done += point_outcome_is_known(o);
 		failed += o->failure ? 1 : 0;
 		if (o->failure)
 			first = o;
@@ -420,7 +420,7 @@ static bool put_remarks(const struct sweep *w, struct results *r)
 	return !failed;
 }
 
-bool sweep_tables(const struct sweep *w, enum sweep_shape shape, struct results *r)
+bool sweep_tables(const struct study_sweep *w, enum sweep_shape shape, struct results *r)
 {
 	bool found = put_finds(w, r);
 

@@ -31,7 +31,7 @@ enum sweep_shape {
  * tables that are kept of the points by name, with all rows of all points, and
  * remarks. True if nothing failed and all was found.
  */
-bool sweep_tables(const struct sweep *w, enum sweep_shape shape, struct results *r);
+bool sweep_tables(const struct study_sweep *w, enum sweep_shape shape, struct results *r);
 
 /* The study as a run's parameters, and back: study_fini even if refused. */
 void study_record(const struct study *s, struct results *r);

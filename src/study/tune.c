@@ -25,11 +25,11 @@ static const uint8_t lengths[DIMS] = {
 };
 
 /* A point is an index into each list. */
-struct point {
+struct tune_point {
 	uint8_t at[DIMS];
 };
 
-static const struct point starts[] = {
+static const struct tune_point starts[] = {
 	{ { TUNE_GEOMETRIC, 5, 0, 0, 4 } },
 	{ { TUNE_LINEAR, 3, 0, 2, 7 } },
 	{ { TUNE_QUADRATIC, 4, 2, 4, 1 } },
@@ -69,7 +69,7 @@ static double reach_of(double packets, uint32_t increase, uint32_t timer, uint32
 	return packets * increase * timer * 1.024e-6 / (marking_rate + 1.0);
 }
 
-static struct tune_trial trial_at(const struct point *p, double packets)
+static struct tune_trial trial_at(const struct tune_point *p, double packets)
 {
 	return (struct tune_trial){
 		.reach = reach_of(packets, increases[p->at[DIM_INCREASE]], timers[p->at[DIM_TIMER]],
@@ -111,7 +111,7 @@ static double value_of(const struct tune_options *o, const struct tune_trial *t)
 
 /* ---- trials ------------------------------------------------------------ */
 
-struct search {
+struct tune_search {
 	struct tune_stage stage;
 	const struct tune_options *options;
 	struct diag *d;
@@ -124,7 +124,7 @@ struct search {
 	struct tune_result *out;
 };
 
-static void conf_of(const struct search *s, const struct tune_trial *t, struct opensm_cc *out)
+static void conf_of(const struct tune_search *s, const struct tune_trial *t, struct opensm_cc *out)
 {
 	const struct scn_congestion *c = &s->options->scenario->congestion;
 
@@ -155,7 +155,7 @@ static const struct tune_trial *find(const struct tune_trial *all, size_t n,
 	return NULL;
 }
 
-static bool is_better(const struct search *s, const struct tune_trial *a,
+static bool is_better(const struct tune_search *s, const struct tune_trial *a,
 		      const struct tune_trial *b)
 {
 	double a_hot = tune_hot(a), b_hot = tune_hot(b);
@@ -187,7 +187,7 @@ static size_t runs_left(const struct tune_options *o)
 }
 
 /* Runs all of them at once; false if that was interrupted or refused. */
-static bool try_all(struct search *s, struct tune_trial *trials, const struct opensm_cc *confs,
+static bool try_all(struct tune_search *s, struct tune_trial *trials, const struct opensm_cc *confs,
 		    size_t n)
 {
 	size_t each = per_trial(s->options);
@@ -198,7 +198,7 @@ static bool try_all(struct search *s, struct tune_trial *trials, const struct op
 					     .stressed = i % each == 1,
 					     .seed = s->options->scenario->run.seed,
 					     .factor = 1 };
-	bool good = stage_run(&s->stage, runs, n * each, s->d) == HD_OK && !s->stage.stopped;
+	bool good = tune_stage_run(&s->stage, runs, n * each, s->d) == HD_OK && !s->stage.stopped;
 
 	for (size_t i = 0; i < n * each && good; i++)
 		s->seconds = fmax(s->seconds, runs[i].seconds);
@@ -211,12 +211,13 @@ static bool try_all(struct search *s, struct tune_trial *trials, const struct op
 }
 
 /* What the search may want next, as many as there are idle processes. */
-static size_t guess(const struct search *s, const struct point *p, struct tune_trial *out, size_t n)
+static size_t guess(const struct tune_search *s, const struct tune_point *p, struct tune_trial *out,
+		    size_t n)
 {
 	size_t most = s->options->at_once / per_trial(s->options);
 
 	for (unsigned k = 0; k < 2 * DIMS && n < most; k++) {
-		struct point q = *p;
+		struct tune_point q = *p;
 		int to = q.at[k / 2] + (k % 2 ? -1 : 1);
 
 		if (to < 0 || to >= lengths[k / 2])
@@ -229,7 +230,8 @@ static size_t guess(const struct search *s, const struct point *p, struct tune_t
 	return n;
 }
 
-static bool learn(struct search *s, const struct point *p, const struct tune_trial *wanted)
+static bool learn(struct tune_search *s, const struct tune_point *p,
+		  const struct tune_trial *wanted)
 {
 	size_t most = 1 + s->options->at_once;
 	struct tune_trial *trials = hd_alloc(most, sizeof(*trials));
@@ -254,7 +256,7 @@ static bool learn(struct search *s, const struct point *p, const struct tune_tri
 }
 
 /* The trial of a point, made or remembered; false if no more are allowed. */
-static bool visit(struct search *s, const struct point *p, struct tune_trial *out)
+static bool visit(struct tune_search *s, const struct tune_point *p, struct tune_trial *out)
 {
 	struct tune_result *r = s->out;
 	struct tune_trial t = trial_at(p, s->packets);
@@ -277,13 +279,13 @@ static bool visit(struct search *s, const struct point *p, struct tune_trial *ou
 /* ---- the search -------------------------------------------------------- */
 
 /* As far as it gets better in one direction; true if it did. */
-static bool walk(struct search *s, unsigned dim, int step, struct point *here,
+static bool walk(struct tune_search *s, unsigned dim, int step, struct tune_point *here,
 		 struct tune_trial *best)
 {
 	bool moved = false;
 
 	for (;;) {
-		struct point next = *here;
+		struct tune_point next = *here;
 		int to = next.at[dim] + step;
 		struct tune_trial t;
 
@@ -298,9 +300,9 @@ static bool walk(struct search *s, unsigned dim, int step, struct point *here,
 	}
 }
 
-static void descend(struct search *s, const struct point *start)
+static void descend(struct tune_search *s, const struct tune_point *start)
 {
-	struct point here = *start;
+	struct tune_point here = *start;
 	struct tune_trial best;
 	bool moved = visit(s, &here, &best);
 
@@ -317,7 +319,7 @@ static void descend(struct search *s, const struct point *start)
  * Marks of half of the time must hold all senders: a link that has to mark
  * without end is one whose buffers are never empty enough.
  */
-static void want_reach(struct search *s)
+static void want_reach(struct tune_search *s)
 {
 	uint64_t bytes = scenario_largest_packet(s->options->scenario);
 
@@ -328,12 +330,12 @@ static void want_reach(struct search *s)
 				 timers[LENGTH(timers) - 1], rates[0]));
 }
 
-static enum hd_status measure_baselines(struct search *s)
+static enum hd_status measure_baselines(struct tune_search *s)
 {
 	const struct opensm_cc defaults = { .enabled = true };
 	struct tune_result *out = s->out;
 	struct tune_run first;
-	enum hd_status status = stage_begin(&s->stage, s->d, &first);
+	enum hd_status status = tune_stage_begin(&s->stage, s->d, &first);
 
 	if (status != HD_OK || s->stage.stopped)
 		return status;
@@ -346,7 +348,7 @@ static enum hd_status measure_baselines(struct search *s)
 	return s->d->status;
 }
 
-static enum hd_status search(struct search *s)
+static enum hd_status search(struct tune_search *s)
 {
 	struct tune_result *out = s->out;
 	enum hd_status status = measure_baselines(s);
@@ -366,10 +368,10 @@ static enum hd_status search(struct search *s)
 	return status;
 }
 
-enum hd_status congestion_tune(const struct tune_options *options, struct diag *d,
-			       struct tune_result *out)
+enum hd_status tune_search_parameters(const struct tune_options *options, struct diag *d,
+				      struct tune_result *out)
 {
-	struct search s = {
+	struct tune_search s = {
 		.stage = { .options = options }, .options = options, .d = d, .out = out
 	};
 
@@ -379,7 +381,7 @@ enum hd_status congestion_tune(const struct tune_options *options, struct diag *
 	if (status == HD_OK && out->found && !s.stage.stopped)
 		status = tune_validate(&s.stage, d, out);
 	out->stopped = s.stage.stopped;
-	stage_fini(&s.stage);
+	tune_stage_fini(&s.stage);
 	free(s.known);
 	if (status != HD_OK)
 		tune_result_fini(out);

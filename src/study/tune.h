@@ -113,8 +113,8 @@ struct tune_result {
 };
 
 /* HD_ERR_UNFIT if there is nothing that the goal could be measured of. */
-HD_MUST_CHECK enum hd_status congestion_tune(const struct tune_options *options, struct diag *d,
-					     struct tune_result *out);
+HD_MUST_CHECK enum hd_status tune_search_parameters(const struct tune_options *options,
+						    struct diag *d, struct tune_result *out);
 /* Whether the floor is kept on other seeds and the goal is better than without
  * congestion control. */
 bool tune_is_worth(const struct tune_options *options, const struct tune_result *result);
@@ -128,7 +128,7 @@ double tune_gain(const struct tune_options *options, const struct tune_outcome *
 		 const struct tune_outcome *none);
 
 /* Tables: gain, parameters, held out, opensm.conf, trials. */
-void congestion_tune_tables(const struct tune_options *options, const struct tune_result *t,
-			    struct results *r);
+void tune_result_tables(const struct tune_options *options, const struct tune_result *t,
+			struct results *r);
 
 #endif

@@ -63,7 +63,7 @@ static enum hd_status run_round(struct tune_stage *s, const struct opensm_cc *co
 					     .stressed = i % each == 2,
 					     .seed = windows->seed + 1 + i / each,
 					     .factor = factor };
-	enum hd_status status = stage_run(s, runs, n, d);
+	enum hd_status status = tune_stage_run(s, runs, n, d);
 
 	if (status == HD_OK && !s->stopped) {
 		*out = (struct tune_round){ .warmup = windows->warmup.value * factor,

@@ -32,13 +32,13 @@ struct tune_run {
 };
 
 /* Finds the hot link and the victims by a run without control: *first. Call
- * stage_fini in any case. */
-HD_MUST_CHECK enum hd_status stage_begin(struct tune_stage *s, struct diag *d,
-					 struct tune_run *first);
-void stage_fini(struct tune_stage *s);
+ * tune_stage_fini in any case. */
+HD_MUST_CHECK enum hd_status tune_stage_begin(struct tune_stage *s, struct diag *d,
+					      struct tune_run *first);
+void tune_stage_fini(struct tune_stage *s);
 /* All of them, several at once. Interrupted: `stopped`, some are not done. */
-HD_MUST_CHECK enum hd_status stage_run(struct tune_stage *s, struct tune_run *runs, size_t n,
-				       struct diag *d);
+HD_MUST_CHECK enum hd_status tune_stage_run(struct tune_stage *s, struct tune_run *runs, size_t n,
+					    struct diag *d);
 
 /* Larger is better. */
 double tune_value(const struct tune_options *o, const struct tune_outcome *a);

@@ -219,7 +219,7 @@ static void read_outcome(const struct tune_stage *s, const struct results *r,
 	}
 }
 
-static bool done(void *context, size_t job, struct process_outcome *end)
+static bool done(void *context, size_t job, struct point_outcome *end)
 {
 	struct batch *b = context;
 	const struct tune_options *o = b->stage->options;
@@ -237,7 +237,7 @@ static bool done(void *context, size_t job, struct process_outcome *end)
 			end->results = NULL;
 		}
 	}
-	process_outcome_fini(end);
+	point_outcome_fini(end);
 	if (o->progress)
 		o->progress(o->context, b->stage->n_trials);
 	return b->d.status == HD_OK;
@@ -257,7 +257,7 @@ static enum hd_status run_batch(struct batch *b, size_t n, struct diag *d)
 	return status;
 }
 
-enum hd_status stage_run(struct tune_stage *s, struct tune_run *runs, size_t n, struct diag *d)
+enum hd_status tune_stage_run(struct tune_stage *s, struct tune_run *runs, size_t n, struct diag *d)
 {
 	struct batch b = { .stage = s, .runs = runs, .d = { .status = HD_OK } };
 
@@ -327,7 +327,7 @@ static enum hd_status check_goal(const struct tune_stage *s, const struct tune_r
 			 tune_goal_names[o->goal]);
 }
 
-enum hd_status stage_begin(struct tune_stage *s, struct diag *d, struct tune_run *first)
+enum hd_status tune_stage_begin(struct tune_stage *s, struct diag *d, struct tune_run *first)
 {
 	struct batch b = { .stage = s, .runs = first, .d = { .status = HD_OK } };
 
@@ -345,7 +345,7 @@ enum hd_status stage_begin(struct tune_stage *s, struct diag *d, struct tune_run
 	return status;
 }
 
-void stage_fini(struct tune_stage *s)
+void tune_stage_fini(struct tune_stage *s)
 {
 	free(s->hot);
 	free(s->end);

@@ -250,8 +250,8 @@ static void put_tables(const struct tune_options *options, const struct tune_res
 	put_trials(options, t, r);
 }
 
-void congestion_tune_tables(const struct tune_options *options, const struct tune_result *t,
-			    struct results *r)
+void tune_result_tables(const struct tune_options *options, const struct tune_result *t,
+			struct results *r)
 {
 	if (t->n_trials)
 		put_tables(options, t, r);

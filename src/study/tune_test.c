@@ -51,7 +51,7 @@ static void tune(const char *yaml, struct tune_options o, struct tune_result *ou
 
 	read_scenario(yaml, &s);
 	o.scenario = &s;
-	if (congestion_tune(&o, &d, out) != HD_OK)
+	if (tune_search_parameters(&o, &d, out) != HD_OK)
 		fail_msg("%s", d.message);
 	scenario_fini(&s);
 }
@@ -155,7 +155,7 @@ static void states_what_does_not_hold(void **state)
 	r.rounds[0].warmup = r.rounds[0].measure = 2 * HD_MS;
 	struct results *out = results_new("cc tune");
 
-	congestion_tune_tables(&o, &r, out);
+	tune_result_tables(&o, &r, out);
 	assert_true(says(out, "promise does not hold"));
 	assert_true(says(out, "--warmup 2ms --measure 2ms"));
 	assert_true(says(out, "Leave congestion control off"));
@@ -213,7 +213,7 @@ static void a_job_can_be_the_goal(void **state)
 	read_scenario(jobs, &s);
 	o.scenario = &s;
 	o.goal = TUNE_VICTIMS;
-	assert_int_equal(congestion_tune(&o, &d, &r), HD_ERR_UNFIT);
+	assert_int_equal(tune_search_parameters(&o, &d, &r), HD_ERR_UNFIT);
 	assert_non_null(strstr(d.message, "no victim to protect"));
 	scenario_fini(&s);
 }

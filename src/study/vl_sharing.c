@@ -15,28 +15,28 @@
 #define ENOUGH_LOSSES 100
 
 /* One run: as the scenario says, or with one lane per VL. */
-struct trial {
+struct sharing_run {
 	const char *name;
 	struct overrides overrides;
 	struct fabric *fabric; /* owned by `run`, if there is one */
 	struct run *run;
-	struct sim_row *rows;
+	struct report_row *rows;
 	double wait[MOST_LANES]; /* XmitWait of the lanes' ports, share */
 	struct sim_lane_use use[MOST_LANES];
 };
 
-struct vl_sharing {
-	struct trial trials[2]; /* without, with */
+struct study_vl_sharing {
+	struct sharing_run trials[2]; /* without, with */
 	struct vl_forecast lanes[MOST_LANES];
 	size_t n_lanes;
 };
 
 /* The scenario as it is, or without its thresholds. */
-static enum hd_status trial_build(struct vl_sharing *s, unsigned i, const struct strbuf *text,
+static enum hd_status trial_build(struct study_vl_sharing *s, unsigned i, const struct strbuf *text,
 				  const char *path, const struct overrides *overrides,
 				  struct diag *d)
 {
-	struct trial *t = &s->trials[i];
+	struct sharing_run *t = &s->trials[i];
 
 	t->name = i ? "with" : "without";
 	overrides_copy(overrides, &t->overrides);
@@ -62,7 +62,7 @@ static enum hd_status trial_build(struct vl_sharing *s, unsigned i, const struct
 }
 
 /* To its end, or until progress() ends it. */
-static enum hd_status trial_run(struct vl_sharing *s, struct trial *t,
+static enum hd_status trial_run(struct study_vl_sharing *s, struct sharing_run *t,
 				const struct run_options *options, struct diag *d)
 {
 	const struct fabric *fabric = t->fabric;
@@ -77,7 +77,7 @@ static enum hd_status trial_run(struct vl_sharing *s, struct trial *t,
 		return status;
 	const struct sim_metrics *m = sim_metrics(run_sim(t->run));
 
-	t->rows = sim_rows(fabric, m);
+	t->rows = report_rows(fabric, m);
 	for (size_t k = 0; k < s->n_lanes; k++) {
 		const struct vl_forecast *f = &s->lanes[k];
 
@@ -87,10 +87,10 @@ static enum hd_status trial_run(struct vl_sharing *s, struct trial *t,
 	return HD_OK;
 }
 
-enum hd_status vl_sharing_new(const char *path, const struct overrides *overrides, struct diag *d,
-			      struct vl_sharing **out)
+enum hd_status study_vl_sharing_new(const char *path, const struct overrides *overrides,
+				    struct diag *d, struct study_vl_sharing **out)
 {
-	struct vl_sharing *s = hd_alloc(1, sizeof(*s));
+	struct study_vl_sharing *s = hd_alloc(1, sizeof(*s));
 	struct strbuf text = STRBUF_INIT;
 	enum hd_status status = file_read(path, SCENARIO_LIMIT, d, &text);
 
@@ -98,8 +98,8 @@ enum hd_status vl_sharing_new(const char *path, const struct overrides *override
 		status = trial_build(s, i, &text, path, overrides, d);
 	strbuf_fini(&text);
 	if (status == HD_OK)
-		status = vl_sharing_forecast(s->trials[1].fabric, MOST_LANES, d, s->lanes,
-					     &s->n_lanes);
+		status = study_vl_sharing_forecast(s->trials[1].fabric, MOST_LANES, d, s->lanes,
+						   &s->n_lanes);
 	if (status == HD_OK && s->n_lanes == 0) {
 		const struct scenario *scenario = s->trials[1].fabric->scenario;
 
@@ -109,12 +109,12 @@ enum hd_status vl_sharing_new(const char *path, const struct overrides *override
 	if (status == HD_OK)
 		*out = s;
 	else
-		vl_sharing_free(s);
+		study_vl_sharing_free(s);
 	return status;
 }
 
-enum hd_status vl_sharing_run(struct vl_sharing *s, sim_progress_fn *progress, void *context,
-			      struct diag *d)
+enum hd_status study_vl_sharing_run(struct study_vl_sharing *s, sim_progress_fn *progress,
+				    void *context, struct diag *d)
 {
 	const struct run_options options = { .progress = progress, .context = context };
 	enum hd_status status = HD_OK;
@@ -124,13 +124,13 @@ enum hd_status vl_sharing_run(struct vl_sharing *s, sim_progress_fn *progress, v
 	return status;
 }
 
-void vl_sharing_free(struct vl_sharing *s)
+void study_vl_sharing_free(struct study_vl_sharing *s)
 {
 	for (unsigned i = 0; i < 2; i++) {
-		struct trial *t = &s->trials[i];
+		struct sharing_run *t = &s->trials[i];
 
 		if (t->rows)
-			sim_rows_free(t->rows, t->fabric->scenario->n_traffic);
+			report_rows_free(t->rows, t->fabric->scenario->n_traffic);
 		if (t->run)
 			run_close(t->run);
 		else if (t->fabric)
@@ -140,14 +140,14 @@ void vl_sharing_free(struct vl_sharing *s)
 	free(s);
 }
 
-uint64_t vl_sharing_seed(const struct vl_sharing *s)
+uint64_t study_vl_sharing_seed(const struct study_vl_sharing *s)
 {
 	return s->trials[1].fabric->scenario->run.seed;
 }
 
 /* ---- tables -------------------------------------------------------------- */
 
-struct lane_row {
+struct vl_parameters_row {
 	const char *port;
 	uint64_t vl;
 	double lambda, ca2;
@@ -158,18 +158,18 @@ struct lane_row {
 };
 
 static const struct column lane_columns[] = {
-	{ "port", NULL, CELL(lane_row, port) },
-	{ "VL", NULL, CELL(lane_row, vl) },
-	{ "lambda", "1/us", CELL(lane_row, lambda), ORIGIN_COMPUTED, 4 },
-	{ "Ca2", NULL, CELL(lane_row, ca2), ORIGIN_COMPUTED, 3 },
-	{ "mu", "1/us", CELL(lane_row, mu), ORIGIN_COMPUTED },
-	{ "Cs2", NULL, CELL(lane_row, cs2), ORIGIN_COMPUTED, 3 },
-	{ "thresholds", NULL, CELL(lane_row, thresholds) },
-	{ "capacity", NULL, CELL(lane_row, capacity) },
+	{ "port", NULL, CELL(vl_parameters_row, port) },
+	{ "VL", NULL, CELL(vl_parameters_row, vl) },
+	{ "lambda", "1/us", CELL(vl_parameters_row, lambda), ORIGIN_COMPUTED, 4 },
+	{ "Ca2", NULL, CELL(vl_parameters_row, ca2), ORIGIN_COMPUTED, 3 },
+	{ "mu", "1/us", CELL(vl_parameters_row, mu), ORIGIN_COMPUTED },
+	{ "Cs2", NULL, CELL(vl_parameters_row, cs2), ORIGIN_COMPUTED, 3 },
+	{ "thresholds", NULL, CELL(vl_parameters_row, thresholds) },
+	{ "capacity", NULL, CELL(vl_parameters_row, capacity) },
 	{ NULL },
 };
 
-static const char *port_name(const struct vl_sharing *s, struct table *t,
+static const char *port_name(const struct study_vl_sharing *s, struct table *t,
 			     const struct vl_forecast *f)
 {
 	struct strbuf name = STRBUF_INIT;
@@ -178,7 +178,7 @@ static const char *port_name(const struct vl_sharing *s, struct table *t,
 	return table_take(t, &name);
 }
 
-static void lane_table(const struct vl_sharing *s, struct results *r)
+static void lane_table(const struct study_vl_sharing *s, struct results *r)
 {
 	struct table *t = results_table(
 		r, "lanes",
@@ -195,7 +195,7 @@ static void lane_table(const struct vl_sharing *s, struct results *r)
 				strbuf_printf(&at, "%s%zu", i > 1 ? "," : "",
 					      f->with.threshold[i - 1]);
 		}
-		const struct lane_row row = {
+		const struct vl_parameters_row row = {
 			.port = port_name(s, t, f),
 			.vl = f->vl,
 			.lambda = f->with.lambda,
@@ -210,7 +210,7 @@ static void lane_table(const struct vl_sharing *s, struct results *r)
 	}
 }
 
-struct comparison_row {
+struct model_comparison_row {
 	const char *port, *thresholds, *measure, *within;
 	unsigned vl;
 	struct interval in;
@@ -218,19 +218,19 @@ struct comparison_row {
 };
 
 static const struct column comparison_columns[] = {
-	{ "port", NULL, CELL(comparison_row, port) },
-	{ "VL", NULL, CELL(comparison_row, vl) },
-	{ "thresholds", NULL, CELL(comparison_row, thresholds) },
-	{ "measure", NULL, CELL(comparison_row, measure) },
-	{ "simulated", NULL, CELL(comparison_row, in.mean), ORIGIN_SIMULATED },
-	{ "+-", NULL, CELL(comparison_row, in.half_width), ORIGIN_SIMULATED },
-	{ "model", NULL, CELL(comparison_row, model), ORIGIN_COMPUTED },
-	{ "EM", "%", CELL(comparison_row, error), ORIGIN_COMPUTED, 2 },
-	{ "within", NULL, CELL(comparison_row, within) },
+	{ "port", NULL, CELL(model_comparison_row, port) },
+	{ "VL", NULL, CELL(model_comparison_row, vl) },
+	{ "thresholds", NULL, CELL(model_comparison_row, thresholds) },
+	{ "measure", NULL, CELL(model_comparison_row, measure) },
+	{ "simulated", NULL, CELL(model_comparison_row, in.mean), ORIGIN_SIMULATED },
+	{ "+-", NULL, CELL(model_comparison_row, in.half_width), ORIGIN_SIMULATED },
+	{ "model", NULL, CELL(model_comparison_row, model), ORIGIN_COMPUTED },
+	{ "EM", "%", CELL(model_comparison_row, error), ORIGIN_COMPUTED, 2 },
+	{ "within", NULL, CELL(model_comparison_row, within) },
 	{ NULL },
 };
 
-static void compare_measure(struct comparison_row *row)
+static void compare_measure(struct model_comparison_row *row)
 {
 	double off = fabs(row->in.mean - row->model);
 
@@ -238,7 +238,7 @@ static void compare_measure(struct comparison_row *row)
 	row->within = !row->in.sound ? "unsure" : off <= row->in.half_width ? "yes" : "no";
 }
 
-static void comparison_lane(const struct vl_sharing *s, struct table *t, size_t k, unsigned i)
+static void comparison_lane(const struct study_vl_sharing *s, struct table *t, size_t k, unsigned i)
 {
 	const struct vl_forecast *f = &s->lanes[k];
 	const struct sim_lane_use *u = &s->trials[i].use[k];
@@ -249,7 +249,7 @@ static void comparison_lane(const struct vl_sharing *s, struct table *t, size_t 
 	blocking.sound = blocking.sound && u->blocked >= ENOUGH_LOSSES;
 	stay.mean /= (double)HD_US;
 	stay.half_width /= (double)HD_US;
-	struct comparison_row rows[] = {
+	struct model_comparison_row rows[] = {
 		{ .measure = "L [packets]", .in = u->jobs, .model = g->mean_queue },
 		{ .measure = "blocking", .in = blocking, .model = g->blocking },
 		{ .measure = "W [us]", .in = stay, .model = g->response },
@@ -264,7 +264,7 @@ static void comparison_lane(const struct vl_sharing *s, struct table *t, size_t 
 	}
 }
 
-static void comparison(const struct vl_sharing *s, struct results *r)
+static void comparison(const struct study_vl_sharing *s, struct results *r)
 {
 	struct table *t = results_table(
 		r, "comparison",
@@ -295,7 +295,7 @@ static const struct column effect_columns[] = {
 	{ NULL },
 };
 
-static void effect_table(const struct vl_sharing *s, struct results *r)
+static void effect_table(const struct study_vl_sharing *s, struct results *r)
 {
 	struct table *t = results_table(
 		r, "effect", "each traffic row from end to end, without and with thresholds",
@@ -304,7 +304,7 @@ static void effect_table(const struct vl_sharing *s, struct results *r)
 
 	for (size_t i = 0; i < scenario->n_traffic; i++) {
 		for (unsigned k = 0; k < 2; k++) {
-			const struct sim_row *row = &s->trials[k].rows[i];
+			const struct report_row *row = &s->trials[k].rows[i];
 			const struct histogram *h = &row->latency;
 
 			const struct effect_row shown = {
@@ -355,7 +355,7 @@ static void assume(struct table *t, struct validity_row *row, const char *assume
 	table_put_row(t, row);
 }
 
-static void validity_lane(const struct vl_sharing *s, struct table *t, size_t k)
+static void validity_lane(const struct study_vl_sharing *s, struct table *t, size_t k)
 {
 	const struct vl_forecast *f = &s->lanes[k];
 	const struct sim_lane_use *u = &s->trials[1].use[k];
@@ -385,7 +385,7 @@ static void validity_lane(const struct vl_sharing *s, struct table *t, size_t k)
 	strbuf_fini(&name);
 }
 
-static void validity(const struct vl_sharing *s, struct results *r)
+static void validity(const struct study_vl_sharing *s, struct results *r)
 {
 	struct table *t = results_table(
 		r, "validity",
@@ -399,7 +399,7 @@ static void validity(const struct vl_sharing *s, struct results *r)
 		"the model is exact where every assumption holds; docs/queueing-models.md says what to expect where one does not");
 }
 
-void vl_sharing_tables(const struct vl_sharing *s, struct results *r)
+void study_vl_sharing_tables(const struct study_vl_sharing *s, struct results *r)
 {
 	lane_table(s, r);
 	comparison(s, r);

@@ -13,17 +13,19 @@
 #include "scenario/override.h"
 #include "sim/sim.h"
 
-struct vl_sharing;
+struct study_vl_sharing;
 
 /* Reads and builds it. `path` and `overrides` outlive the study. */
-HD_MUST_CHECK enum hd_status vl_sharing_new(const char *path, const struct overrides *overrides,
-					    struct diag *d, struct vl_sharing **out);
+HD_MUST_CHECK enum hd_status study_vl_sharing_new(const char *path,
+						  const struct overrides *overrides, struct diag *d,
+						  struct study_vl_sharing **out);
 /* Both runs, once; progress() may end them. HD_ERR_ENV if packets fill the memory. */
-HD_MUST_CHECK enum hd_status vl_sharing_run(struct vl_sharing *s, sim_progress_fn *progress,
-					    void *context, struct diag *d);
-void vl_sharing_free(struct vl_sharing *s);
+HD_MUST_CHECK enum hd_status study_vl_sharing_run(struct study_vl_sharing *s,
+						  sim_progress_fn *progress, void *context,
+						  struct diag *d);
+void study_vl_sharing_free(struct study_vl_sharing *s);
 
-uint64_t vl_sharing_seed(const struct vl_sharing *s);
-void vl_sharing_tables(const struct vl_sharing *s, struct results *r);
+uint64_t study_vl_sharing_seed(const struct study_vl_sharing *s);
+void study_vl_sharing_tables(const struct study_vl_sharing *s, struct results *r);
 
 #endif

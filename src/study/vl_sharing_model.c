@@ -65,7 +65,7 @@ static void add_flow(const struct fabric *fabric, const struct sim_flow *f, stru
 }
 
 /* Turns of one port, each lane of `vls` always with a packet. */
-struct turns {
+struct arbiter_turns {
 	const struct sim_port *port;
 	const struct demand *lanes;
 	unsigned home; /* lanes that carry the home lane's packets: */
@@ -98,7 +98,7 @@ static double even_payload(const struct sim_flow *f, double u)
 	return u < tau ? -log(u / tau) * f->size_mean / tau : 0;
 }
 
-static uint32_t size_of(struct turns *t, unsigned vl)
+static uint32_t size_of(struct arbiter_turns *t, unsigned vl)
 {
 	const struct demand *d = t->own >> vl & 1 ? &t->lanes[t->home] : &t->lanes[vl];
 	const struct sim_flow *f = t->own >> vl & 1 ? d->paced : d->saturating;
@@ -113,7 +113,7 @@ static uint32_t size_of(struct turns *t, unsigned vl)
 }
 
 /* Packets of the home lane per us, and C2 of the time from one to the next. */
-static double speed_of(struct turns *t, const struct arbiter_table *table, bool strict,
+static double speed_of(struct arbiter_turns *t, const struct arbiter_table *table, bool strict,
 		       double *variation)
 {
 	struct arbiter a;
@@ -156,7 +156,7 @@ static enum hd_status solve(const struct ge_queue *q, struct diag *d, struct ge_
 	double *p = hd_alloc(q->capacity + 1, sizeof(*p));
 
 	ge_solve(q, p);
-	*out = ge_measure(q, p);
+	*out = ge_des_measure(q, p);
 	free(p);
 	return HD_OK;
 }
@@ -184,7 +184,7 @@ static enum hd_status forecast(const struct fabric *fabric, uint32_t port,
 	const struct sim_port *p = &fabric->setup.ports[port];
 	const struct demand *own = &lanes[f->vl];
 	bool strict = fabric->setup.arbiter == SIM_STRICT || p->vls == 1;
-	struct turns t = { .port = p, .lanes = lanes, .home = f->vl };
+	struct arbiter_turns t = { .port = p, .lanes = lanes, .home = f->vl };
 	struct arbiter_table table;
 
 	arbiter_table_init(&table,
@@ -226,8 +226,8 @@ static enum hd_status forecast(const struct fabric *fabric, uint32_t port,
 	return status == HD_OK ? solve(&f->without, d, &f->without_result) : status;
 }
 
-enum hd_status vl_sharing_forecast(const struct fabric *fabric, size_t most, struct diag *d,
-				   struct vl_forecast *out, size_t *n)
+enum hd_status study_vl_sharing_forecast(const struct fabric *fabric, size_t most, struct diag *d,
+					 struct vl_forecast *out, size_t *n)
 {
 	struct demand *lanes = hd_alloc(N_DATA_VLS, sizeof(*lanes));
 	enum hd_status status = HD_OK;

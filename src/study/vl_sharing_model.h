@@ -35,8 +35,8 @@ struct vl_forecast {
  * how many were filled in. HD_ERR_RANGE in *d if a lane's queue is none that
  * the model takes.
  */
-HD_MUST_CHECK enum hd_status vl_sharing_forecast(const struct fabric *fabric, size_t most,
-						 struct diag *d, struct vl_forecast *out,
-						 size_t *n);
+HD_MUST_CHECK enum hd_status study_vl_sharing_forecast(const struct fabric *fabric, size_t most,
+						       struct diag *d, struct vl_forecast *out,
+						       size_t *n);
 
 #endif

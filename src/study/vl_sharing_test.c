@@ -339,7 +339,7 @@ static void chain_run(struct rig *r, struct sim_lane_use *use)
 /* The room of a lane, own or borrowed. */
 #define LANE_ROOM 8
 
-struct chain {
+struct sweep_chain {
 	double lambda, ca2;
 	double nu; /* rate of turns */
 	const unsigned *at;
@@ -350,7 +350,7 @@ struct chain {
  * Arrivals in geometric batches, departures of 1 + (thresholds reached) at
  * rate nu: L and the share of arrivals refused.
  */
-static void chain_solve(const struct chain *c, double *mean, double *blocking)
+static void chain_solve(const struct sweep_chain *c, double *mean, double *blocking)
 {
 	unsigned n = LANE_ROOM * (c->n_at + 1) + 1;
 	double *rate = hd_alloc((size_t)n * n, sizeof(*rate));
@@ -416,13 +416,15 @@ static void bounded_lanes_are_the_exact_queue(void **state)
 
 		chain_rig(&r, lambda, ca2[i], "{capacity: 8}", packets_to_play());
 		chain_run(&r, &use);
-		struct chain chain = { .lambda = lambda, .ca2 = ca2[i], .nu = rate_of_turns() };
+		struct sweep_chain chain = { .lambda = lambda,
+					     .ca2 = ca2[i],
+					     .nu = rate_of_turns() };
 
 		chain_solve(&chain, &mean, &blocking);
 		assert_within(&use.jobs, mean);
 		assert_within(&use.blocking, blocking);
 		/* The model is this chain: it is valid here. */
-		assert_int_equal(vl_sharing_forecast(r.fabric, 1, &d, &f, &n), HD_OK);
+		assert_int_equal(study_vl_sharing_forecast(r.fabric, 1, &d, &f, &n), HD_OK);
 		assert_int_equal(n, 1);
 		assert_true(fabs(f.without_result.mean_queue - mean) < 0.001 * mean);
 		assert_true(fabs(f.without_result.blocking - blocking) < 0.001 * blocking);
@@ -442,7 +444,7 @@ static void check_thresholds(const char *text, const unsigned *at, unsigned n_at
 
 	chain_rig(&r, lambda, ca2, text, packets_to_play());
 	chain_run(&r, &use);
-	struct chain chain = { lambda, ca2, rate_of_turns(), at, n_at };
+	struct sweep_chain chain = { lambda, ca2, rate_of_turns(), at, n_at };
 
 	chain_solve(&chain, &mean, &blocking);
 	assert_within(&use.jobs, mean);
@@ -450,7 +452,7 @@ static void check_thresholds(const char *text, const unsigned *at, unsigned n_at
 	assert_int_equal(use.in_vain, 0);
 	assert_true(use.most > 8 * n_at && use.most <= 8 * (n_at + 1));
 	/* The model serves one by one, the lanes in turns: near, not equal. */
-	assert_int_equal(vl_sharing_forecast(r.fabric, 1, &d, &f, &n), HD_OK);
+	assert_int_equal(study_vl_sharing_forecast(r.fabric, 1, &d, &f, &n), HD_OK);
 	assert_int_equal(f.with.n_regions, n_at + 1);
 	assert_true(fabs(f.with_result.mean_queue - mean) < most_error * mean);
 	assert_true(use.blocking.mean < f.without_result.blocking / 2);
@@ -484,7 +486,7 @@ static void without_rivals_a_borrowed_lane_adds_room_only(void **state)
 	rig_init(
 		&r, CHAIN_FABRIC, "{lanes: 4, thresholds: {mechanism: et, at: 4, capacity: 8}}",
 		"traffic: [{name: jobs, kind: poisson, payload: 256, source: h0, destination: h1, load: 90%}]\nrun: {measure: 10us}");
-	assert_int_equal(vl_sharing_forecast(r.fabric, 1, &d, &f, &n), HD_OK);
+	assert_int_equal(study_vl_sharing_forecast(r.fabric, 1, &d, &f, &n), HD_OK);
 	assert_int_equal(n, 1);
 	assert_true(fabs(f.with.mu[1] / f.with.mu[0] - 1) < 1e-9);
 	assert_true(fabs(f.with.mu[0] - 1 / (256 * BYTE_US)) < 1e-9);

@@ -71,7 +71,7 @@ static double sweep_library(unsigned steps)
 		if (ge_check(&q, &d) != HD_OK)
 			exit(1);
 		ge_solve(&q, p);
-		sum += ge_measure(&q, p).mean_queue;
+		sum += ge_des_measure(&q, p).mean_queue;
 	}
 	/* The compiler must not leave it out. */
 	if (!(sum > 0))

@@ -16,20 +16,20 @@ static double cpu_seconds(void)
 	return (double)clock() / CLOCKS_PER_SEC;
 }
 
-static double run(struct fabric *fabric, const struct coll_op *op, enum coll_scheme scheme,
-		  uint64_t *hops)
+static double run(struct fabric *fabric, const struct collective_op *op,
+		  enum collective_scheme scheme, uint64_t *hops)
 {
 	struct diag d = { .status = HD_OK };
-	struct coll_result r;
+	struct collective_result r;
 	double start = cpu_seconds();
 
-	if (coll_run(fabric, op, scheme, &d, &r) != HD_OK || r.n_lacking || r.duplicates ||
+	if (collective_run(fabric, op, scheme, &d, &r) != HD_OK || r.n_lacking || r.duplicates ||
 	    r.strays) {
 		fprintf(stderr, "%s\n", d.message);
 		abort();
 	}
 	*hops = r.hops;
-	coll_result_fini(&r);
+	collective_result_fini(&r);
 	return cpu_seconds() - start;
 }
 
@@ -59,20 +59,20 @@ int main(void)
 		abort();
 	}
 	const struct selection *hosts = selector_hosts(fabric->selector);
-	const struct coll_op op = { .sources = hosts->ports,
-				    .n_sources = hosts->n,
-				    .members = hosts->ports,
-				    .n_members = hosts->n,
-				    .bytes = 2048,
-				    .mtu = 4096,
-				    .lanes = 1,
-				    .tree = MCAST_XY };
+	const struct collective_op op = { .sources = hosts->ports,
+					  .n_sources = hosts->n,
+					  .members = hosts->ports,
+					  .n_members = hosts->n,
+					  .bytes = 2048,
+					  .mtu = 4096,
+					  .lanes = 1,
+					  .tree = MCAST_XY };
 	double built = cpu_seconds() - start;
-	double tree = run(fabric, &op, COLL_MULTICAST, &hops);
+	double tree = run(fabric, &op, COLLECTIVE_MULTICAST, &hops);
 
 	bench_at_most(&b, "all to all by 256 trees: fabric, trees, 65,280 deliveries", "s", 1,
 		      built + tree);
-	double unicast = run(fabric, &op, COLL_UNICAST, &hops);
+	double unicast = run(fabric, &op, COLLECTIVE_UNICAST, &hops);
 
 	bench_at_most(&b, "the same as unicast", "s", 0, unicast);
 	bench_at_least(&b, "hops of unicast", "1e6/s", 0, (double)hops / unicast / 1e6);

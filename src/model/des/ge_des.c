@@ -27,7 +27,7 @@ struct customer {
 	unsigned class_index;
 };
 
-struct source {
+struct ge_source {
 	struct rng rng;
 	size_t room; /* of the batch that is arriving */
 	struct probe probe;
@@ -39,7 +39,7 @@ struct ge_des {
 	double tau;
 	struct eventq events;
 	struct rng service;
-	struct source source[BATCH_MAX_CLASSES];
+	struct ge_source source[BATCH_MAX_CLASSES];
 	struct probe all;
 
 	/* Who is present, oldest first, in a ring of capacity places. */
@@ -196,7 +196,7 @@ static size_t room_now(const struct ge_des *t)
 /* A batch: customers until a gap is not zero. */
 static void arrive(struct ge_des *t, unsigned k, hd_time now)
 {
-	struct source *s = &t->source[k];
+	struct ge_source *s = &t->source[k];
 	const struct batch_class *c = &t->q->classes[k];
 	double gap;
 

@@ -132,7 +132,7 @@ static void a_wrong_model_is_noticed(void **state)
 	ge_des_run(&b, &o, &t, NULL);
 	q.threshold[0] = 6; /* another queue than the twin's */
 	ge_solve(&q, p);
-	struct ge_result r = ge_measure(&q, p);
+	struct ge_result r = ge_des_measure(&q, p);
 
 	assert_false(des_agrees(&t.mean_queue, r.mean_queue));
 	assert_false(des_agrees(&t.response, r.response));
@@ -149,7 +149,7 @@ static void intervals_hold_as_often_as_they_say(void **state)
 
 	(void)state;
 	ge_solve(&q, p);
-	struct ge_result r = ge_measure(&q, p);
+	struct ge_result r = ge_des_measure(&q, p);
 
 	for (int k = 0; k < runs; k++) {
 		struct des_options o = { .packets = 30000,

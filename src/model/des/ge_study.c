@@ -6,12 +6,12 @@
 
 #include "base/alloc.h"
 
-const char *const ge_measure_names[GE_MEASURES] = {
+const char *const ge_des_measure_names[GE_MEASURES] = {
 	[GE_L] = "L", [GE_U] = "U", [GE_BLOCKING] = "blocking", [GE_THROUGHPUT] = "throughput",
 	[GE_W] = "W",
 };
 
-const char *const ge_measure_units[GE_MEASURES] = {
+const char *const ge_des_measure_units[GE_MEASURES] = {
 	[GE_L] = "packets",
 	[GE_U] = "share",
 	[GE_BLOCKING] = "share",
@@ -19,7 +19,7 @@ const char *const ge_measure_units[GE_MEASURES] = {
 	[GE_W] = "t",
 };
 
-double ge_result_get(const struct ge_result *r, enum ge_measure m)
+double ge_des_measure_of(const struct ge_result *r, enum ge_des_measure m)
 {
 	const double values[GE_MEASURES] = {
 		[GE_L] = r->mean_queue,      [GE_U] = r->utilisation,
@@ -30,7 +30,7 @@ double ge_result_get(const struct ge_result *r, enum ge_measure m)
 	return values[m];
 }
 
-const struct interval *ge_des_get(const struct ge_des_result *r, enum ge_measure m)
+const struct interval *ge_des_get(const struct ge_des_result *r, enum ge_des_measure m)
 {
 	const struct interval *const values[GE_MEASURES] = {
 		[GE_L] = &r->mean_queue,      [GE_U] = &r->utilisation,
@@ -60,7 +60,7 @@ static struct ge_queue simple_queue(const struct batch_queue *q)
 	return simple;
 }
 
-static void add_form(struct ge_point *point, const struct ge_queue *q)
+static void add_form(struct ge_des_point *point, const struct ge_queue *q)
 {
 	double *p = hd_alloc(q->capacity + 1, sizeof(*p));
 
@@ -72,7 +72,7 @@ static void add_form(struct ge_point *point, const struct ge_queue *q)
 	free(p);
 }
 
-static void add_thesis(struct ge_point *point, const struct ge_queue *q)
+static void add_thesis(struct ge_des_point *point, const struct ge_queue *q)
 {
 	struct diag none = { .status = HD_OK };
 	struct maxent form;
@@ -83,7 +83,7 @@ static void add_thesis(struct ge_point *point, const struct ge_queue *q)
 
 	maxent_evaluate(q, &form, p);
 	point->has_thesis = true;
-	point->thesis = ge_measure(q, p);
+	point->thesis = ge_des_measure(q, p);
 	free(p);
 }
 
@@ -101,7 +101,7 @@ static enum hd_status without_thresholds(const struct batch_queue *q, size_t cap
 		struct ge_queue simple = simple_queue(&plain);
 
 		ge_solve(&simple, p);
-		*out = ge_measure(&simple, p);
+		*out = ge_des_measure(&simple, p);
 	} else {
 		status = batch_solve(&plain, d, p);
 		if (status == HD_OK)
@@ -111,7 +111,7 @@ static enum hd_status without_thresholds(const struct batch_queue *q, size_t cap
 	return status;
 }
 
-static enum hd_status add_without(struct ge_point *point, const struct batch_queue *q,
+static enum hd_status add_without(struct ge_des_point *point, const struct batch_queue *q,
 				  struct diag *d)
 {
 	size_t lane = q->service.capacity / q->service.n_regions;
@@ -123,7 +123,7 @@ static enum hd_status add_without(struct ge_point *point, const struct batch_que
 			       : status;
 }
 
-static enum hd_status solve_whole(struct ge_point *point, const struct batch_queue *q,
+static enum hd_status solve_whole(struct ge_des_point *point, const struct batch_queue *q,
 				  struct diag *d)
 {
 	enum hd_status status = batch_solve(q, d, point->p);
@@ -139,18 +139,19 @@ static enum hd_status solve_whole(struct ge_point *point, const struct batch_que
 	return HD_OK;
 }
 
-static void solve_simple(struct ge_point *point, const struct ge_study *study)
+static void solve_simple(struct ge_des_point *point, const struct ge_study *study)
 {
 	struct ge_queue q = simple_queue(&study->queue);
 
 	ge_solve(&q, point->p);
-	point->exact = ge_measure(&q, point->p);
+	point->exact = ge_des_measure(&q, point->p);
 	add_form(point, &q);
 	if (study->thesis)
 		add_thesis(point, &q);
 }
 
-enum hd_status ge_point_init(struct ge_point *point, const struct ge_study *study, struct diag *d)
+enum hd_status ge_des_point_init(struct ge_des_point *point, const struct ge_study *study,
+				 struct diag *d)
 {
 	const struct batch_queue *q = &study->queue;
 	bool simple = is_simple(q);
@@ -159,7 +160,7 @@ enum hd_status ge_point_init(struct ge_point *point, const struct ge_study *stud
 
 	if (status != HD_OK)
 		return status;
-	*point = (struct ge_point){ 0 };
+	*point = (struct ge_des_point){ 0 };
 	point->p = hd_alloc(q->service.capacity + 1, sizeof(*point->p));
 	if (simple)
 		solve_simple(point, study);
@@ -168,7 +169,7 @@ enum hd_status ge_point_init(struct ge_point *point, const struct ge_study *stud
 	if (status == HD_OK && study->without)
 		status = add_without(point, q, d);
 	if (status != HD_OK) {
-		ge_point_fini(point);
+		ge_des_point_fini(point);
 		return status;
 	}
 	if (study->des.packets)
@@ -176,7 +177,7 @@ enum hd_status ge_point_init(struct ge_point *point, const struct ge_study *stud
 	return HD_OK;
 }
 
-void ge_point_fini(struct ge_point *point)
+void ge_des_point_fini(struct ge_des_point *point)
 {
 	free(point->p);
 	point->p = NULL;

@@ -18,7 +18,7 @@ struct ge_study {
 	struct des_options des; /* packets = 0: no simulation */
 };
 
-struct ge_point {
+struct ge_des_point {
 	double *p; /* capacity + 1 */
 	struct ge_result exact;
 
@@ -45,16 +45,16 @@ struct ge_point {
 	struct ge_des_result class_des[BATCH_MAX_CLASSES];
 };
 
-HD_MUST_CHECK enum hd_status ge_point_init(struct ge_point *point, const struct ge_study *study,
-					   struct diag *d);
-void ge_point_fini(struct ge_point *point);
+HD_MUST_CHECK enum hd_status ge_des_point_init(struct ge_des_point *point,
+					       const struct ge_study *study, struct diag *d);
+void ge_des_point_fini(struct ge_des_point *point);
 
 /* The measures one by one, in the order of the struct. */
-enum ge_measure { GE_L, GE_U, GE_BLOCKING, GE_THROUGHPUT, GE_W, GE_MEASURES };
-extern const char *const ge_measure_names[GE_MEASURES]; /* "L" */
-extern const char *const ge_measure_units[GE_MEASURES]; /* "packets" */
+enum ge_des_measure { GE_L, GE_U, GE_BLOCKING, GE_THROUGHPUT, GE_W, GE_MEASURES };
+extern const char *const ge_des_measure_names[GE_MEASURES]; /* "L" */
+extern const char *const ge_des_measure_units[GE_MEASURES]; /* "packets" */
 
-double ge_result_get(const struct ge_result *r, enum ge_measure m);
-const struct interval *ge_des_get(const struct ge_des_result *r, enum ge_measure m);
+double ge_des_measure_of(const struct ge_result *r, enum ge_des_measure m);
+const struct interval *ge_des_get(const struct ge_des_result *r, enum ge_des_measure m);
 
 #endif

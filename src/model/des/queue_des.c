@@ -21,12 +21,12 @@ static uint64_t key_of(unsigned kind, size_t lane)
  */
 #define LINE_MAX_WAITING ((size_t)1 << 24)
 
-struct line {
+struct waiting_line {
 	hd_time *arrived;
 	size_t cap, head, n;
 };
 
-static void line_push(struct line *l, hd_time now)
+static void line_push(struct waiting_line *l, hd_time now)
 {
 	if (l->n == l->cap) {
 		size_t cap = l->cap ? 2 * l->cap : 64;
@@ -42,7 +42,7 @@ static void line_push(struct line *l, hd_time now)
 	l->arrived[(l->head + l->n++) & (l->cap - 1)] = now;
 }
 
-static hd_time line_pop(struct line *l)
+static hd_time line_pop(struct waiting_line *l)
 {
 	hd_time arrived = l->arrived[l->head];
 
@@ -51,19 +51,19 @@ static hd_time line_pop(struct line *l)
 	return arrived;
 }
 
-struct lane {
+struct class_queue {
 	struct rng arrivals, service;
-	struct line line;
+	struct waiting_line line;
 	struct window present, served, passed;
 	struct batch_means lost, response, wait;
 	uint64_t n_lost;
 };
 
-struct server {
+struct queue_server {
 	const struct queue_des *q;
 	double scale;
 	struct eventq events;
-	struct lane lane[QUEUE_MAX_CLASSES];
+	struct class_queue lane[QUEUE_MAX_CLASSES];
 	size_t present; /* of all classes */
 
 	bool busy;
@@ -84,7 +84,7 @@ static double service_time(struct rng *r, const struct queue_class *c)
 	return 1 / c->mu - random + rng_exponential(r, random);
 }
 
-static bool next_by_priority(struct server *s)
+static bool next_by_priority(struct queue_server *s)
 {
 	for (size_t k = 0; k < s->q->n_classes; k++) {
 		if (s->lane[k].line.n > 0) {
@@ -96,7 +96,7 @@ static bool next_by_priority(struct server *s)
 }
 
 /* Goes on with the lane whose turn it is, or finds the next that waits. */
-static bool next_by_turns(struct server *s)
+static bool next_by_turns(struct queue_server *s)
 {
 	size_t k = s->serving;
 
@@ -116,7 +116,7 @@ static bool next_by_turns(struct server *s)
 }
 
 /* The work in the queues changes with who waits, not with who is served. */
-static void show_waiting(struct server *s, hd_time now)
+static void show_waiting(struct queue_server *s, hd_time now)
 {
 	double work = 0;
 
@@ -125,9 +125,9 @@ static void show_waiting(struct server *s, hd_time now)
 	window_set(&s->waiting, now, work);
 }
 
-static void show(struct server *s, size_t k, hd_time now)
+static void show(struct queue_server *s, size_t k, hd_time now)
 {
-	struct lane *l = &s->lane[k];
+	struct class_queue *l = &s->lane[k];
 	bool served = s->busy && s->serving == k;
 
 	window_set(&l->served, now, served);
@@ -135,9 +135,9 @@ static void show(struct server *s, size_t k, hd_time now)
 	show_waiting(s, now);
 }
 
-static void serve(struct server *s, hd_time now)
+static void serve(struct queue_server *s, hd_time now)
 {
-	bool (*const next[])(struct server *) = {
+	bool (*const next[])(struct queue_server *) = {
 		[QUEUE_PRIORITY] = next_by_priority,
 		[QUEUE_TURNS] = next_by_turns,
 	};
@@ -145,7 +145,7 @@ static void serve(struct server *s, hd_time now)
 	if (s->busy || !next[s->q->order](s))
 		return;
 	size_t k = s->serving;
-	struct lane *l = &s->lane[k];
+	struct class_queue *l = &s->lane[k];
 
 	s->busy = true;
 	s->arrived = line_pop(&l->line);
@@ -157,9 +157,9 @@ static void serve(struct server *s, hd_time now)
 	show(s, k, now);
 }
 
-static void complete(struct server *s, hd_time now)
+static void complete(struct queue_server *s, hd_time now)
 {
-	struct lane *l = &s->lane[s->serving];
+	struct class_queue *l = &s->lane[s->serving];
 
 	s->busy = false;
 	s->present--;
@@ -170,7 +170,7 @@ static void complete(struct server *s, hd_time now)
 	serve(s, now);
 }
 
-static void start_recording(struct server *s, hd_time now)
+static void start_recording(struct queue_server *s, hd_time now)
 {
 	double rate = 0;
 
@@ -180,7 +180,7 @@ static void start_recording(struct server *s, hd_time now)
 
 	window_start(&s->waiting, now, width);
 	for (size_t k = 0; k < s->q->n_classes; k++) {
-		struct lane *l = &s->lane[k];
+		struct class_queue *l = &s->lane[k];
 
 		window_start(&l->present, now, width);
 		window_start(&l->served, now, width);
@@ -191,16 +191,16 @@ static void start_recording(struct server *s, hd_time now)
 	}
 }
 
-static void next_arrival(struct server *s, size_t k, hd_time now)
+static void next_arrival(struct queue_server *s, size_t k, hd_time now)
 {
 	double gap = rng_exponential(&s->lane[k].arrivals, 1 / s->q->classes[k].lambda);
 
 	eventq_push(&s->events, now + des_time(s->scale, gap), key_of(ARRIVAL, k));
 }
 
-static void arrive(struct server *s, size_t k, hd_time now)
+static void arrive(struct queue_server *s, size_t k, hd_time now)
 {
-	struct lane *l = &s->lane[k];
+	struct class_queue *l = &s->lane[k];
 	bool lost = s->q->capacity && s->present == s->q->capacity;
 
 	if (s->arrivals >= s->from) {
@@ -218,7 +218,7 @@ static void arrive(struct server *s, size_t k, hd_time now)
 	next_arrival(s, k, now);
 }
 
-static void run(struct server *s, const struct des_options *o)
+static void run(struct queue_server *s, const struct des_options *o)
 {
 	struct event e;
 
@@ -232,7 +232,7 @@ static void run(struct server *s, const struct des_options *o)
 	}
 }
 
-static void init(struct server *s, const struct queue_des *q, const struct des_options *o)
+static void init(struct queue_server *s, const struct queue_des *q, const struct des_options *o)
 {
 	double rate = 0, fastest = 0;
 
@@ -254,7 +254,7 @@ static void init(struct server *s, const struct queue_des *q, const struct des_o
 	}
 }
 
-static void report(const struct lane *l, double level, struct queue_des_result *out)
+static void report(const struct class_queue *l, double level, struct queue_des_result *out)
 {
 	out->mean_queue = window_interval(&l->present, level);
 	out->utilisation = window_interval(&l->served, level);
@@ -270,7 +270,7 @@ static void report(const struct lane *l, double level, struct queue_des_result *
 void queue_des_run(const struct queue_des *q, const struct des_options *o,
 		   struct queue_des_result *out, struct interval *conserved)
 {
-	struct server *s = hd_alloc(1, sizeof(*s));
+	struct queue_server *s = hd_alloc(1, sizeof(*s));
 
 	init(s, q, o);
 	run(s, o);

@@ -28,7 +28,7 @@ _Static_assert(SIM_CNP_BYTES == PLAIN_OVERHEAD + CNP_RESERVED_BYTES,
 enum { ATTR_PROBE = 0x10, ATTR_ACCEPT, ATTR_REJECT };
 
 /* A packet on its way to the file: those received come later than sent. */
-struct pending {
+struct pending_record {
 	hd_time at;
 	uint64_t order; /* of equal times */
 	union {
@@ -40,11 +40,11 @@ struct pending {
 	bool arrived; /* seen at the far end */
 };
 
-struct sim_capture {
+struct report_capture {
 	const struct fabric *fabric;
 	const bool *ports;
 	struct capture_writer writer;
-	struct pending *heap; /* least time on top */
+	struct pending_record *heap; /* least time on top */
 	size_t n, cap;
 	uint64_t order;
 	uint8_t *interface; /* per sim port: Wireshark tells 4 apart */
@@ -123,19 +123,20 @@ static enum hd_status check_sizes(const struct fabric *fabric, struct diag *d)
 	return HD_OK;
 }
 
-enum hd_status sim_capture_new(const struct fabric *fabric, FILE *stream, const bool *ports,
-			       enum sim_capture_flow flow, struct diag *d, struct sim_capture **out)
+enum hd_status report_capture_new(const struct fabric *fabric, FILE *stream, const bool *ports,
+				  enum report_capture_flow flow, struct diag *d,
+				  struct report_capture **out)
 {
 	enum hd_status status = check_sizes(fabric, d);
 	uint8_t next = 0;
 
 	if (status != HD_OK)
 		return status;
-	if (flow != SIM_FLOW_NONE && fabric->setup.credits != SIM_CREDITS_EXACT)
+	if (flow != REPORT_FLOW_NONE && fabric->setup.credits != SIM_CREDITS_EXACT)
 		return diag_fail(
 			d, HD_ERR_UNFIT,
 			"flow-control packets are on the links only with 'fabric.credits: exact'");
-	struct sim_capture *c = hd_alloc(1, sizeof(*c));
+	struct report_capture *c = hd_alloc(1, sizeof(*c));
 
 	c->fabric = fabric;
 	c->ports = ports;
@@ -144,12 +145,12 @@ enum hd_status sim_capture_new(const struct fabric *fabric, FILE *stream, const 
 		if (ports[i])
 			c->interface[i] = next++ & 3;
 	}
-	capture_begin(&c->writer, stream, flow == SIM_FLOW_PADDED);
+	capture_begin(&c->writer, stream, flow == REPORT_FLOW_PADDED);
 	*out = c;
 	return HD_OK;
 }
 
-void sim_capture_free(struct sim_capture *c)
+void report_capture_free(struct report_capture *c)
 {
 	if (!c)
 		return;
@@ -158,12 +159,12 @@ void sim_capture_free(struct sim_capture *c)
 	free(c);
 }
 
-static bool is_before(const struct pending *a, const struct pending *b)
+static bool is_before(const struct pending_record *a, const struct pending_record *b)
 {
 	return a->at < b->at || (a->at == b->at && a->order < b->order);
 }
 
-static void push(struct sim_capture *c, const struct pending *p)
+static void push(struct report_capture *c, const struct pending_record *p)
 {
 	c->heap = hd_grow(c->heap, &c->cap, c->n + 1, sizeof(*c->heap));
 	size_t i = c->n++;
@@ -173,9 +174,9 @@ static void push(struct sim_capture *c, const struct pending *p)
 	c->heap[i] = *p;
 }
 
-static struct pending pop(struct sim_capture *c)
+static struct pending_record pop(struct report_capture *c)
 {
-	struct pending top = c->heap[0], last = c->heap[--c->n];
+	struct pending_record top = c->heap[0], last = c->heap[--c->n];
 	size_t i = 0;
 
 	for (;;) {
@@ -364,7 +365,7 @@ static size_t encode_controlled(const struct fabric *fabric, const struct sim_pa
 
 /* ---- in order of time ------------------------------------------------ */
 
-static void write_packet(struct sim_capture *c, const struct pending *p)
+static void write_packet(struct report_capture *c, const struct pending_record *p)
 {
 	uint8_t bytes[PACKET_MAX];
 	enum sim_packet_kind kind = p->packet.kind;
@@ -379,7 +380,7 @@ static void write_packet(struct sim_capture *c, const struct pending *p)
 	capture_write_packet(&c->writer, p->at, p->interface, bytes, size);
 }
 
-static void write_update(struct sim_capture *c, const struct pending *p)
+static void write_update(struct report_capture *c, const struct pending_record *p)
 {
 	const struct flow_packet flow = {
 		.op = FLOW_NORMAL,
@@ -391,10 +392,10 @@ static void write_update(struct sim_capture *c, const struct pending *p)
 	capture_write_flow(&c->writer, p->at, p->interface, &flow);
 }
 
-static void flush(struct sim_capture *c, hd_time until)
+static void flush(struct report_capture *c, hd_time until)
 {
 	while (c->n && c->heap[0].at <= until) {
-		struct pending p = pop(c);
+		struct pending_record p = pop(c);
 
 		if (p.is_update)
 			write_update(c, &p);
@@ -404,7 +405,8 @@ static void flush(struct sim_capture *c, hd_time until)
 }
 
 /* What starts at `port` now: seen there, and at the far end unless lost. */
-static void see(struct sim_capture *c, hd_time now, uint32_t port, struct pending *p, bool arrives)
+static void see(struct report_capture *c, hd_time now, uint32_t port, struct pending_record *p,
+		bool arrives)
 {
 	const struct sim_port *sender = &c->fabric->setup.ports[port];
 
@@ -424,23 +426,23 @@ static void see(struct sim_capture *c, hd_time now, uint32_t port, struct pendin
 	}
 }
 
-void sim_capture_grant(struct sim_capture *c, hd_time now, uint32_t port,
-		       const struct sim_packet *p)
+void report_capture_grant(struct report_capture *c, hd_time now, uint32_t port,
+			  const struct sim_packet *p)
 {
-	struct pending next = { .packet = *p };
+	struct pending_record next = { .packet = *p };
 
 	see(c, now, port, &next, !p->lost);
 }
 
-void sim_capture_update(struct sim_capture *c, hd_time now, uint32_t port,
-			const struct sim_update *u)
+void report_capture_update(struct report_capture *c, hd_time now, uint32_t port,
+			   const struct sim_update *u)
 {
-	struct pending next = { .update = *u, .is_update = true };
+	struct pending_record next = { .update = *u, .is_update = true };
 
 	see(c, now, port, &next, !u->lost);
 }
 
-void sim_capture_finish(struct sim_capture *c)
+void report_capture_finish(struct report_capture *c)
 {
 	flush(c, HD_TIME_NEVER);
 	(void)!capture_finish(&c->writer);
@@ -450,14 +452,15 @@ void sim_capture_finish(struct sim_capture *c)
 
 static int pending_order(const void *x, const void *y)
 {
-	const struct pending *a = x, *b = y;
+	const struct pending_record *a = x, *b = y;
 
 	return is_before(a, b) ? -1 : is_before(b, a);
 }
 
 static const struct pack_member pending_members[] = {
-	PACK(pending, at),        PACK(pending, order),   PACK(pending, interface),
-	PACK(pending, is_update), PACK(pending, arrived),
+	PACK(pending_record, at),        PACK(pending_record, order),
+	PACK(pending_record, interface), PACK(pending_record, is_update),
+	PACK(pending_record, arrived),
 };
 
 static const struct pack_member update_members[] = {
@@ -468,13 +471,13 @@ static const struct pack_member update_members[] = {
 };
 
 /* Of a flow, or injected by an endpoint. */
-static bool is_possible(const struct sim_capture *c, const struct sim_packet *x)
+static bool is_possible(const struct report_capture *c, const struct sim_packet *x)
 {
 	return x->source < c->fabric->setup.n_nodes &&
 	       (x->flow == SIM_NONE || x->flow < c->fabric->n_flows);
 }
 
-static void pack_pending(struct sim_capture *c, struct pack *p, struct pending *x)
+static void pack_pending(struct report_capture *c, struct pack *p, struct pending_record *x)
 {
 	PACK_STRUCT(p, pending_members, x);
 	if (x->is_update)
@@ -484,7 +487,7 @@ static void pack_pending(struct sim_capture *c, struct pack *p, struct pending *
 	pack_check(p, x->interface < 4 && (x->is_update || is_possible(c, &x->packet)));
 }
 
-void sim_capture_pack(struct sim_capture *c, struct pack *p)
+void report_capture_pack(struct report_capture *c, struct pack *p)
 {
 	size_t n = pack_count(p, c->n);
 
@@ -494,7 +497,7 @@ void sim_capture_pack(struct sim_capture *c, struct pack *p)
 	if (!p->reads && c->n)
 		qsort(c->heap, c->n, sizeof(*c->heap), pending_order);
 	for (size_t i = 0; i < n && !p->refused; i++) {
-		struct pending x = { 0 };
+		struct pending_record x = { 0 };
 
 		pack_pending(c, p, p->reads ? &x : &c->heap[i]);
 		if (p->reads)

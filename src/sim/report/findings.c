@@ -5,24 +5,24 @@
 
 #include "sim/report/report_internal.h"
 
-struct goal_row {
+struct goal_result_row {
 	const char *traffic, *goal, *asked, *found;
 	bool met;
 };
 
 static const struct column goal_columns[] = {
-	{ "traffic", NULL, CELL(goal_row, traffic) },
-	{ "goal", NULL, CELL(goal_row, goal) },
-	{ "asked", NULL, CELL(goal_row, asked) },
-	{ "found", NULL, CELL(goal_row, found), ORIGIN_SIMULATED },
-	{ "met", NULL, CELL(goal_row, met), ORIGIN_SIMULATED },
+	{ "traffic", NULL, CELL(goal_result_row, traffic) },
+	{ "goal", NULL, CELL(goal_result_row, goal) },
+	{ "asked", NULL, CELL(goal_result_row, asked) },
+	{ "found", NULL, CELL(goal_result_row, found), ORIGIN_SIMULATED },
+	{ "met", NULL, CELL(goal_result_row, met), ORIGIN_SIMULATED },
 	{ NULL },
 };
 
 struct judging {
 	struct table *t;
 	const char *row;
-	const struct sim_row *r;
+	const struct report_row *r;
 	double time; /* seconds measured */
 	bool all_met;
 };
@@ -30,7 +30,7 @@ struct judging {
 static void judge(struct judging *j, const char *goal, struct strbuf *asked, struct strbuf *found,
 		  bool met)
 {
-	const struct goal_row shown = {
+	const struct goal_result_row shown = {
 		.traffic = j->row,
 		.goal = goal,
 		.asked = asked->text,
@@ -119,7 +119,7 @@ static void judge_throughput(struct judging *j, struct hd_rate asked)
 
 static void judge_rest(struct judging *j, const struct scn_goal *g)
 {
-	const struct sim_row *r = j->r;
+	const struct report_row *r = j->r;
 
 	judge_share(j, "delivered", g->delivered, (double)r->delivered / (double)r->expected);
 	judge_share(j, "fairness", g->fairness, r->jain);
@@ -136,7 +136,7 @@ static void judge_rest(struct judging *j, const struct scn_goal *g)
 }
 
 /* Whose flows never ask has no goal to miss, unless it is named. */
-static void judge_blocking(struct judging *j, const struct sim_findings *f, uint32_t row,
+static void judge_blocking(struct judging *j, const struct report_input *f, uint32_t row,
 			   const struct scn_goal *g)
 {
 	struct strbuf want = STRBUF_INIT, got = STRBUF_INIT;
@@ -154,7 +154,7 @@ static void judge_blocking(struct judging *j, const struct sim_findings *f, uint
 	      c.asked && c.blocking.mean * (double)g->blocking.den <= (double)g->blocking.num);
 }
 
-static void judge_broken(struct judging *j, const struct sim_findings *f, uint32_t row,
+static void judge_broken(struct judging *j, const struct report_input *f, uint32_t row,
 			 const struct scn_goal *g)
 {
 	struct strbuf want = STRBUF_INIT, got = STRBUF_INIT;
@@ -171,7 +171,7 @@ static void judge_broken(struct judging *j, const struct sim_findings *f, uint32
 }
 
 /* Each admitted connection keeps the deadline of its row. */
-static void judge_deadline(struct judging *j, const struct sim_findings *f, uint32_t row)
+static void judge_deadline(struct judging *j, const struct report_input *f, uint32_t row)
 {
 	struct strbuf want = STRBUF_INIT, got = STRBUF_INIT;
 	struct row_connections c;
@@ -194,7 +194,7 @@ static bool has_deadlines(const struct scenario *s)
 	return any;
 }
 
-bool findings_goals(const struct sim_findings *f, const struct sim_row *rows, struct results *r)
+bool findings_goals(const struct report_input *f, const struct report_row *rows, struct results *r)
 {
 	const struct scenario *s = f->fabric->scenario;
 	struct judging j = {
@@ -270,7 +270,7 @@ static const char *packet_name(const struct fabric *fabric, const struct sim_wai
 	return table_take(t, &name);
 }
 
-void findings_deadlock(const struct sim_findings *f, struct results *r)
+void findings_deadlock(const struct report_input *f, struct results *r)
 {
 	const struct fabric *fabric = f->fabric;
 	struct sim_wait *waits = NULL;

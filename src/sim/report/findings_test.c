@@ -24,9 +24,9 @@
 
 struct run {
 	struct fabric *fabric;
-	struct sim_watch watch;
+	struct report_observers watch;
 	struct sim *sim;
-	struct sim_findings found;
+	struct report_input found;
 };
 
 static void begin(const char *text, struct run *r)
@@ -37,24 +37,24 @@ static void begin(const char *text, struct run *r)
 		fail_msg("%u:%u: %s", d.line, d.column, d.message);
 		abort();
 	}
-	sim_watch_init(&r->watch, r->fabric);
+	report_observers_init(&r->watch, r->fabric);
 }
 
 static void finish(struct run *r)
 {
 	r->sim =
 		sim_new(&r->fabric->setup, r->fabric->flows, r->fabric->n_flows, &r->fabric->rules);
-	sim_watch_attach(&r->watch, r->sim);
+	report_observers_attach(&r->watch, r->sim);
 	enum sim_state state = sim_run(r->sim, HD_TIME_NEVER, NULL, NULL);
 
-	r->found = (struct sim_findings){
+	r->found = (struct report_input){
 		.fabric = r->fabric, .sim = r->sim, .metrics = sim_metrics(r->sim), .state = state
 	};
 }
 
 static void end(struct run *r)
 {
-	sim_watch_fini(&r->watch);
+	report_observers_fini(&r->watch);
 	sim_free(r->sim);
 	fabric_free(r->fabric);
 }
@@ -74,7 +74,7 @@ static void latency_without_load_is_the_closed_form(void **state)
 	   "traffic: [{name: a, kind: cbr, rate: 1Mb/s, pattern: pairs, source: h0, destination: h1}]\n"
 	   "run: {warmup: 0s, measure: 100ms}\n",
 	   &r);
-	struct sim_row *rows = sim_rows(r.fabric, r.found.metrics);
+	struct report_row *rows = report_rows(r.fabric, r.found.metrics);
 
 	/* Two cables, one switch: 2 P + routing + arbitration + D. */
 	assert_true(rows[0].delivered >= 5);
@@ -82,7 +82,7 @@ static void latency_without_load_is_the_closed_form(void **state)
 	assert_true(rows[0].latency.max == 2184 * HD_NS);
 	assert_int_equal(rows[0].made, rows[0].delivered);
 	assert_int_equal(rows[0].delivered_payload, 2048 * rows[0].delivered);
-	sim_rows_free(rows, 1);
+	report_rows_free(rows, 1);
 	end(&r);
 }
 
@@ -102,7 +102,7 @@ static bool goals_met(const char *goal)
 		"goals: [{%s}]\n",
 		goal);
 	go(text, &r);
-	bool met = sim_tables(&r.found, res);
+	bool met = report_tables(&r.found, res);
 	const struct table *t = results_find(res, "goals");
 
 	assert_non_null(t);
@@ -134,7 +134,7 @@ static void the_most_that_waits_fills_the_buffer(void **state)
 	   "traffic: [{name: a, kind: saturating, pattern: incast, source: h0..h2, destination: h3}]\n"
 	   "run: {measure: 1ms}\n",
 	   &r);
-	sim_tables(&r.found, res);
+	report_tables(&r.found, res);
 	const struct sim_setup *s = &r.fabric->setup;
 	const struct selection *hosts = selector_hosts(r.fabric->selector);
 	uint32_t h0 = r.fabric->port_of_origin[hosts->ports[0]];
@@ -192,7 +192,7 @@ static size_t remarks_at(const char *load)
 		"run: {warmup: 1ms, measure: 10ms}\n",
 		load);
 	go(text, &r);
-	sim_tables(&r.found, res);
+	report_tables(&r.found, res);
 	size_t n = res->n_remarks;
 
 	if (n)
@@ -222,7 +222,7 @@ static void losses_are_counted_by_reason(void **state)
 	   "traffic: [{name: a, kind: messages, pattern: pairs, source: h0, destination: h1, partition: p, count: 7}]\n"
 	   "run: {warmup: 0s}\ngoals: [{row: a, lost: 6}]\n",
 	   &r);
-	assert_false(sim_tables(&r.found, res));
+	assert_false(report_tables(&r.found, res));
 	const struct table *t = results_find(res, "losses");
 
 	assert_non_null(t);
@@ -242,12 +242,12 @@ static void every_copy_of_a_multicast_is_expected(void **state)
 	   "  groups: [{name: g}]\n"
 	   "traffic: [{name: a, kind: messages, pattern: group, group: g, source: h0, count: 10}]\nrun: {warmup: 0s}\n",
 	   &r);
-	struct sim_row *rows = sim_rows(r.fabric, r.found.metrics);
+	struct report_row *rows = report_rows(r.fabric, r.found.metrics);
 
 	assert_int_equal(rows[0].made, 10);
 	assert_int_equal(rows[0].expected, 30);
 	assert_int_equal(rows[0].delivered, 30);
-	sim_rows_free(rows, 1);
+	report_rows_free(rows, 1);
 	end(&r);
 }
 
@@ -348,9 +348,10 @@ static void captures_hold_what_the_cables_carried(void **state)
 	for (unsigned i = 0; i < 2; i++)
 		ports[r.fabric->port_of_origin[selector_hosts(r.fabric->selector)->ports[i]]] =
 			true;
-	assert_int_equal(sim_watch_capture(&r.watch, file, ports, SIM_FLOW_NONE, &d), HD_OK);
+	assert_int_equal(report_observers_capture(&r.watch, file, ports, REPORT_FLOW_NONE, &d),
+			 HD_OK);
 	finish(&r);
-	sim_watch_finish(&r.watch);
+	report_observers_finish(&r.watch);
 	rewind(file);
 	assert_int_equal(capture_open(file, &d, &capture), HD_OK);
 	while (capture_next(capture, &d, &rec, &more) == HD_OK && more)
@@ -380,8 +381,9 @@ static void captures_need_packets_that_have_a_format(void **state)
 		struct diag d = { .status = HD_OK };
 
 		begin(cases[i].text, &r);
-		assert_int_equal(sim_watch_capture(&r.watch, NULL, NULL, SIM_FLOW_NONE, &d),
-				 HD_ERR_UNFIT);
+		assert_int_equal(
+			report_observers_capture(&r.watch, NULL, NULL, REPORT_FLOW_NONE, &d),
+			HD_ERR_UNFIT);
 		assert_string_equal(d.message, cases[i].message);
 		finish(&r);
 		end(&r);
@@ -404,9 +406,9 @@ static void traces_tell_of_every_step(void **state)
 	      "traffic: [{name: a, kind: messages, payload: 100, pattern: pairs, source: h0, destination: h1}]\n"
 	      "run: {warmup: 0s}\n",
 	      &r);
-	sim_watch_trace(&r.watch, file, NULL);
+	report_observers_trace(&r.watch, file, NULL);
 	finish(&r);
-	sim_watch_finish(&r.watch);
+	report_observers_finish(&r.watch);
 	rewind(file);
 	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
 	assert_string_equal(text, expected);
@@ -428,7 +430,7 @@ static double exponent_of(const char *shape)
 		"run: {warmup: 0s, measure: 4ms}\n",
 		shape);
 	go(text, &r);
-	sim_watch_similarity(&r.watch, r.found.metrics, res);
+	report_observers_similarity(&r.watch, r.found.metrics, res);
 	const struct table *t = results_find(res, "self-similarity");
 
 	assert_non_null(t);

@@ -130,14 +130,14 @@ static void print_port(const struct fabric *fabric, uint32_t port, const struct 
 }
 
 /* Counters of 16 SLs or VLs: an attribute, and how perfquery names it. */
-struct family {
+struct counter_family {
 	const char *title, *name; /* the latter before the number */
 	unsigned bits;
 	uint16_t attribute;
 };
 
 /* `values` are 16; they stop at the most that their fields hold. */
-static void print_family(const struct fabric *fabric, uint32_t port, const struct family *f,
+static void print_family(const struct fabric *fabric, uint32_t port, const struct counter_family *f,
 			 const uint64_t *values, struct strbuf *out)
 {
 	port_id origin = fabric->setup.ports[port].origin;
@@ -161,7 +161,7 @@ static void print_family(const struct fabric *fabric, uint32_t port, const struc
 
 enum { N_FAMILIES = 4 };
 
-static const struct family families[N_FAMILIES] = {
+static const struct counter_family families[N_FAMILIES] = {
 	{ "PortXmitDataSL", "XmtDataSL", 32, ATTR_PORT_XMIT_DATA_SL },
 	{ "PortRcvDataSL", "RcvDataSL", 32, ATTR_PORT_RCV_DATA_SL },
 	{ "PortVLOpPackets", "PortVLOpPackets", 16, ATTR_PORT_VL_OP_PACKETS },

@@ -24,12 +24,12 @@ static const struct column percentile_columns[] = {
 };
 
 /* A row whose packets are too few for a percentile ends before it. */
-static void percentiles(const struct sim_findings *f, struct results *r)
+static void percentiles(const struct report_input *f, struct results *r)
 {
 	static const double at[] = { 0,  1,  5,  10, 20,   30,   40,   50,    60,    70,     80,
 				     90, 95, 98, 99, 99.5, 99.8, 99.9, 99.95, 99.99, 99.999, 100 };
 	const struct scenario *s = f->fabric->scenario;
-	struct sim_row *rows = sim_rows(f->fabric, f->metrics);
+	struct report_row *rows = report_rows(f->fabric, f->metrics);
 	struct table *t = results_series(r, "latency percentiles",
 					 "share of packets that are delivered within a latency",
 					 percentile_columns);
@@ -49,7 +49,7 @@ static void percentiles(const struct sim_findings *f, struct results *r)
 			table_put_row(t, &shown);
 		}
 	}
-	sim_rows_free(rows, s->n_traffic);
+	report_rows_free(rows, s->n_traffic);
 }
 
 struct delay_row {
@@ -97,7 +97,7 @@ static void put_delays(struct table *t, unsigned sl, const struct histogram *h, 
 	}
 }
 
-static void delays(const struct sim_findings *f, struct results *r)
+static void delays(const struct report_input *f, struct results *r)
 {
 	const struct histogram *all = &f->metrics->latency;
 
@@ -163,7 +163,7 @@ static void promise(const struct vlarb *arb, const struct sim_counters *c,
 		promised[vl] = is_high[vl] ? NAN : left * promised[vl];
 }
 
-static void put_shares(const struct sim_findings *f, uint32_t port, struct table *t)
+static void put_shares(const struct report_input *f, uint32_t port, struct table *t)
 {
 	const struct fabric *fabric = f->fabric;
 	double promised[N_DATA_VLS];
@@ -203,7 +203,7 @@ static bool lanes_compete(const struct sim_metrics *m)
 	return false;
 }
 
-static void lane_shares(const struct sim_findings *f, struct results *r)
+static void lane_shares(const struct report_input *f, struct results *r)
 {
 	const struct sim_setup *s = &f->fabric->setup;
 
@@ -235,7 +235,7 @@ static void lane_shares(const struct sim_findings *f, struct results *r)
 	free(shown);
 }
 
-void sim_picture_curves(const struct sim_findings *f, struct results *r)
+void report_picture_curves(const struct report_input *f, struct results *r)
 {
 	percentiles(f, r);
 	delays(f, r);

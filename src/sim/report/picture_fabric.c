@@ -10,8 +10,8 @@
 
 #define MAX_PATHS 240 /* flows whose way is shown */
 
-/* The same order as sim_samples has; to be freed. */
-static struct picture_link *links_of(const struct sim_findings *f, size_t *n)
+/* The same order as report_samples has; to be freed. */
+static struct picture_link *links_of(const struct report_input *f, size_t *n)
 {
 	const struct sim_setup *s = &f->fabric->setup;
 	struct picture_link *links = hd_alloc(s->n_ports + 1, sizeof(*links));
@@ -46,7 +46,7 @@ static const struct column event_columns[] = {
 	{ NULL },
 };
 
-static void put_event(const struct sim_findings *f, hd_time time, const char *event, uint32_t port,
+static void put_event(const struct report_input *f, hd_time time, const char *event, uint32_t port,
 		      struct table *t)
 {
 	const struct happening_row row = {
@@ -59,7 +59,7 @@ static void put_event(const struct sim_findings *f, hd_time time, const char *ev
 		table_put_row(t, &row);
 }
 
-static void put_events(const struct sim_findings *f, struct results *r)
+static void put_events(const struct report_input *f, struct results *r)
 {
 	const struct sim_setup *s = &f->fabric->setup;
 
@@ -80,24 +80,24 @@ static void put_events(const struct sim_findings *f, struct results *r)
 
 #define NO_PORT TOPO_MAX_PORTS
 
-struct path_row {
+struct path_hop_row {
 	const char *path;
 	unsigned hop, in, out, sl, vl;
 	node_id node;
 };
 
 static const struct column path_columns[] = {
-	{ "path", NULL, CELL(path_row, path) },
-	{ "hop", NULL, CELL(path_row, hop) },
-	{ "node", NULL, CELL(path_row, node) },
-	{ "in", "port", CELL_UNLESS(path_row, in, NO_PORT), ORIGIN_COMPUTED },
-	{ "out", "port", CELL_UNLESS(path_row, out, NO_PORT), ORIGIN_COMPUTED },
-	{ "SL", NULL, CELL(path_row, sl) },
-	{ "VL", NULL, CELL_UNLESS(path_row, vl, NO_PORT), ORIGIN_COMPUTED },
+	{ "path", NULL, CELL(path_hop_row, path) },
+	{ "hop", NULL, CELL(path_hop_row, hop) },
+	{ "node", NULL, CELL(path_hop_row, node) },
+	{ "in", "port", CELL_UNLESS(path_hop_row, in, NO_PORT), ORIGIN_COMPUTED },
+	{ "out", "port", CELL_UNLESS(path_hop_row, out, NO_PORT), ORIGIN_COMPUTED },
+	{ "SL", NULL, CELL(path_hop_row, sl) },
+	{ "VL", NULL, CELL_UNLESS(path_hop_row, vl, NO_PORT), ORIGIN_COMPUTED },
 	{ NULL },
 };
 
-struct walk {
+struct path_walk {
 	const struct fabric *fabric;
 	struct table *t;
 	const char *name;
@@ -106,9 +106,9 @@ struct walk {
 };
 
 /* The last node of a path has no way out, and so no lane. */
-static void put_hop(struct walk *w, node_id node, unsigned in, unsigned out, unsigned vl)
+static void put_hop(struct path_walk *w, node_id node, unsigned in, unsigned out, unsigned vl)
 {
-	const struct path_row row = {
+	const struct path_hop_row row = {
 		.path = w->name,
 		.hop = w->hop++,
 		.node = node,
@@ -122,7 +122,7 @@ static void put_hop(struct walk *w, node_id node, unsigned in, unsigned out, uns
 }
 
 /* From an end port to a LID of its subnet, switch by switch. */
-static void walk_path(struct walk *w, port_id from, lid_t dlid)
+static void walk_path(struct path_walk *w, port_id from, lid_t dlid)
 {
 	const struct topo *t = &w->fabric->topo;
 	const struct subnet *s = &w->fabric->subnet;
@@ -178,7 +178,7 @@ static void put_path(const struct fabric *fabric, uint32_t flow, struct table *t
 	findings_flow_name(fabric, flow, &name);
 	if (fabric->flow_target[flow] == TOPO_NONE && owner != TOPO_NONE)
 		strbuf_printf(&name, " -> %s", topo_node_of(&fabric->topo, owner)->name);
-	struct walk w = { .fabric = fabric, .t = t, .name = name.text, .sl = f->sl };
+	struct path_walk w = { .fabric = fabric, .t = t, .name = name.text, .sl = f->sl };
 
 	walk_path(&w, from, to->dlid);
 	strbuf_fini(&name);
@@ -195,7 +195,7 @@ static void put_paths(const struct fabric *fabric, struct results *r)
 		put_path(fabric, i, t);
 }
 
-void sim_picture_fabric(const struct sim_findings *f, struct results *r)
+void report_picture_fabric(const struct report_input *f, struct results *r)
 {
 	const struct subnet *s = &f->fabric->subnet;
 	size_t n;

@@ -21,14 +21,14 @@ static uint32_t tier_of(const struct fabric *fabric, uint32_t port)
 }
 
 /* One class per direction of a link, or per ordered pair of tiers. */
-static void classes_init(struct sim_samples *x)
+static void classes_init(struct report_samples *x)
 {
 	const struct sim_setup *s = &x->fabric->setup;
 	uint32_t plugged = 0;
 
 	for (uint32_t i = 0; i < s->n_ports; i++)
 		plugged += s->ports[i].peer != SIM_NONE;
-	x->by_tier = plugged > SIM_PICTURE_LINKS;
+	x->by_tier = plugged > REPORT_PICTURE_LINKS;
 	x->n_classes = x->by_tier ? TIERS * TIERS : plugged;
 	x->class_of = hd_alloc(s->n_ports + 1, sizeof(*x->class_of));
 	x->members = hd_alloc(x->n_classes + 1, sizeof(*x->members));
@@ -85,7 +85,7 @@ static hd_time width_guess(const struct fabric *fabric)
 /* What arrives before measuring begins is not counted. */
 static void note_ended(void *context, const struct sim_event_record *e, const struct sim_packet *p)
 {
-	struct sim_samples *x = context;
+	struct report_samples *x = context;
 	const struct fabric *fabric = x->fabric;
 	struct sim_progress now;
 
@@ -94,7 +94,7 @@ static void note_ended(void *context, const struct sim_event_record *e, const st
 	sim_progress(x->sim, &now);
 	if (e->time < now.from)
 		return;
-	struct sim_row_sums *sum = &x->sums[fabric->flows[e->flow].row];
+	struct report_row_sums *sum = &x->sums[fabric->flows[e->flow].row];
 
 	sum->got += p->bytes - (uint32_t)findings_overhead(fabric, e->flow) -
 		    (p->target != TOPO_NONE ? fabric->flows[e->flow].grh_bytes : 0);
@@ -102,12 +102,12 @@ static void note_ended(void *context, const struct sim_event_record *e, const st
 	sum->packets++;
 }
 
-void sim_samples_init(struct sim_samples *x, const struct fabric *fabric, struct sim *s,
-		      hd_time every)
+void report_samples_init(struct report_samples *x, const struct fabric *fabric, struct sim *s,
+			 hd_time every)
 {
-	size_t rows = fabric->scenario->n_traffic, n = SIM_MAX_SAMPLES;
+	size_t rows = fabric->scenario->n_traffic, n = REPORT_MAX_SAMPLES;
 
-	*x = (struct sim_samples){
+	*x = (struct report_samples){
 		.fabric = fabric,
 		.sim = s,
 		.every = every ? every : width_guess(fabric),
@@ -121,7 +121,7 @@ void sim_samples_init(struct sim_samples *x, const struct fabric *fabric, struct
 	sim_observe(s, &(struct sim_observer){ .context = x, .ended = note_ended });
 }
 
-void sim_samples_fini(struct sim_samples *x)
+void report_samples_fini(struct report_samples *x)
 {
 	free(x->class_of);
 	free(x->members);
@@ -133,7 +133,7 @@ void sim_samples_fini(struct sim_samples *x)
 }
 
 /* In steps from where measuring begins; in a warm-up of packets, from 0. */
-hd_time sim_samples_next(const struct sim_samples *x)
+hd_time report_samples_next(const struct report_samples *x)
 {
 	struct sim_progress p;
 
@@ -147,7 +147,7 @@ hd_time sim_samples_next(const struct sim_samples *x)
 	return start + ((p.now - start) / x->every + 1) * x->every;
 }
 
-static void take_ports(struct sim_samples *x, const struct sim_metrics *m)
+static void take_ports(struct report_samples *x, const struct sim_metrics *m)
 {
 	double *used = &x->used[x->n * x->n_classes];
 	double *waited = &x->waited[x->n * x->n_classes];
@@ -165,11 +165,11 @@ static void take_ports(struct sim_samples *x, const struct sim_metrics *m)
 	}
 }
 
-static void take_rows(struct sim_samples *x, const struct sim_metrics *m)
+static void take_rows(struct report_samples *x, const struct sim_metrics *m)
 {
 	const struct fabric *fabric = x->fabric;
 	size_t rows = fabric->scenario->n_traffic;
-	struct sim_row_sums *at = &x->rows[x->n * rows];
+	struct report_row_sums *at = &x->rows[x->n * rows];
 
 	memcpy(at, x->sums, rows * sizeof(*at));
 	for (uint32_t i = 0; i < m->n_flows && i < fabric->n_flows; i++)
@@ -178,7 +178,7 @@ static void take_rows(struct sim_samples *x, const struct sim_metrics *m)
 }
 
 /* Keeps the second of every two samples: the sums go on from there. */
-static void halve(struct sim_samples *x)
+static void halve(struct report_samples *x)
 {
 	size_t rows = x->fabric->scenario->n_traffic, n = x->n / 2;
 
@@ -198,7 +198,7 @@ static void halve(struct sim_samples *x)
 	x->every *= 2;
 }
 
-void sim_samples_take(struct sim_samples *x)
+void report_samples_take(struct report_samples *x)
 {
 	struct sim_progress p;
 
@@ -222,7 +222,7 @@ void sim_samples_take(struct sim_samples *x)
 			return;
 		x->n--;
 	}
-	if (x->n == SIM_MAX_SAMPLES)
+	if (x->n == REPORT_MAX_SAMPLES)
 		halve(x);
 	x->time[x->n] = time;
 	take_ports(x, m);
@@ -233,19 +233,19 @@ void sim_samples_take(struct sim_samples *x)
 /* ---- as bytes ------------------------------------------------------------ */
 
 static const struct pack_member sums_members[] = {
-	PACK(sim_row_sums, made),
-	PACK(sim_row_sums, got),
-	PACK(sim_row_sums, delay),
-	PACK(sim_row_sums, packets),
+	PACK(report_row_sums, made),
+	PACK(report_row_sums, got),
+	PACK(report_row_sums, delay),
+	PACK(report_row_sums, packets),
 };
 
-void sim_samples_pack(struct sim_samples *x, struct pack *p)
+void report_samples_pack(struct report_samples *x, struct pack *p)
 {
 	size_t rows = x->fabric->scenario->n_traffic;
 
 	pack_u64(p, &x->every);
 	pack_size(p, &x->n);
-	if (!pack_check(p, x->every > 0 && x->n <= SIM_MAX_SAMPLES))
+	if (!pack_check(p, x->every > 0 && x->n <= REPORT_MAX_SAMPLES))
 		x->n = 0;
 	for (size_t i = 0; i < x->n; i++)
 		pack_u64(p, &x->time[i]);
@@ -262,26 +262,26 @@ void sim_samples_pack(struct sim_samples *x, struct pack *p)
 /* ---- tables ------------------------------------------------------------- */
 
 /* One class: the links from a tier to a tier, or a single link. */
-struct class_row {
+struct link_class_row {
 	hd_time time;
 	uint64_t link, from_tier, to_tier;
 	double used, waiting;
 };
 
 static const struct column link_columns[] = {
-	{ "time", "us", CELL_TIME(class_row, time), ORIGIN_SIMULATED, 3 },
-	{ "link", NULL, CELL(class_row, link) },
-	{ "used", "%", CELL(class_row, used), ORIGIN_SIMULATED, 1 },
-	{ "waiting", "%", CELL(class_row, waiting), ORIGIN_SIMULATED, 1 },
+	{ "time", "us", CELL_TIME(link_class_row, time), ORIGIN_SIMULATED, 3 },
+	{ "link", NULL, CELL(link_class_row, link) },
+	{ "used", "%", CELL(link_class_row, used), ORIGIN_SIMULATED, 1 },
+	{ "waiting", "%", CELL(link_class_row, waiting), ORIGIN_SIMULATED, 1 },
 	{ NULL },
 };
 
 static const struct column tier_columns[] = {
-	{ "time", "us", CELL_TIME(class_row, time), ORIGIN_SIMULATED, 3 },
-	{ "from tier", NULL, CELL(class_row, from_tier) },
-	{ "to tier", NULL, CELL(class_row, to_tier) },
-	{ "used", "%", CELL(class_row, used), ORIGIN_SIMULATED, 1 },
-	{ "waiting", "%", CELL(class_row, waiting), ORIGIN_SIMULATED, 1 },
+	{ "time", "us", CELL_TIME(link_class_row, time), ORIGIN_SIMULATED, 3 },
+	{ "from tier", NULL, CELL(link_class_row, from_tier) },
+	{ "to tier", NULL, CELL(link_class_row, to_tier) },
+	{ "used", "%", CELL(link_class_row, used), ORIGIN_SIMULATED, 1 },
+	{ "waiting", "%", CELL(link_class_row, waiting), ORIGIN_SIMULATED, 1 },
 	{ NULL },
 };
 
@@ -295,13 +295,13 @@ static double since(const double *sums, size_t sample, size_t stride, size_t k)
 }
 
 /* What a row gained since the sample before. */
-static struct sim_row_sums gained(const struct sim_samples *x, size_t sample, size_t row)
+static struct report_row_sums gained(const struct report_samples *x, size_t sample, size_t row)
 {
 	size_t rows = x->fabric->scenario->n_traffic;
-	struct sim_row_sums a = x->rows[sample * rows + row];
+	struct report_row_sums a = x->rows[sample * rows + row];
 
 	if (sample) {
-		const struct sim_row_sums *before = &x->rows[(sample - 1) * rows + row];
+		const struct report_row_sums *before = &x->rows[(sample - 1) * rows + row];
 
 		a.made -= before->made;
 		a.got -= before->got;
@@ -311,13 +311,13 @@ static struct sim_row_sums gained(const struct sim_samples *x, size_t sample, si
 	return a;
 }
 
-static hd_time span(const struct sim_samples *x, size_t sample)
+static hd_time span(const struct report_samples *x, size_t sample)
 {
 	return x->time[sample] - (sample ? x->time[sample - 1] : 0);
 }
 
 /* When a sample ends, from the start of the run. */
-static hd_time end_of(const struct sim_samples *x, size_t sample)
+static hd_time end_of(const struct report_samples *x, size_t sample)
 {
 	struct sim_progress p;
 
@@ -325,7 +325,7 @@ static hd_time end_of(const struct sim_samples *x, size_t sample)
 	return p.from + x->time[sample];
 }
 
-static void put_classes(const struct sim_samples *x, struct table *t)
+static void put_classes(const struct report_samples *x, struct table *t)
 {
 	for (size_t i = 0; i < x->n; i++) {
 		double time = (double)span(x, i);
@@ -334,7 +334,7 @@ static void put_classes(const struct sim_samples *x, struct table *t)
 		for (uint32_t k = 0; k < x->n_classes; k++) {
 			if (!x->members[k])
 				continue;
-			const struct class_row row = {
+			const struct link_class_row row = {
 				.time = end,
 				.link = k,
 				.from_tier = k / TIERS,
@@ -348,22 +348,22 @@ static void put_classes(const struct sim_samples *x, struct table *t)
 	}
 }
 
-struct traffic_row {
+struct traffic_sample_row {
 	hd_time time;
 	const char *traffic;
 	double offered, delivered, mean_latency;
 };
 
 static const struct column traffic_columns[] = {
-	{ "time", "us", CELL_TIME(traffic_row, time), ORIGIN_SIMULATED, 3 },
-	{ "traffic", NULL, CELL(traffic_row, traffic) },
-	{ "offered", "Gb/s", CELL(traffic_row, offered), ORIGIN_SIMULATED, 3 },
-	{ "delivered", "Gb/s", CELL(traffic_row, delivered), ORIGIN_SIMULATED, 3 },
-	{ "mean latency", "us", CELL(traffic_row, mean_latency), ORIGIN_SIMULATED, 3 },
+	{ "time", "us", CELL_TIME(traffic_sample_row, time), ORIGIN_SIMULATED, 3 },
+	{ "traffic", NULL, CELL(traffic_sample_row, traffic) },
+	{ "offered", "Gb/s", CELL(traffic_sample_row, offered), ORIGIN_SIMULATED, 3 },
+	{ "delivered", "Gb/s", CELL(traffic_sample_row, delivered), ORIGIN_SIMULATED, 3 },
+	{ "mean latency", "us", CELL(traffic_sample_row, mean_latency), ORIGIN_SIMULATED, 3 },
 	{ NULL },
 };
 
-static void put_traffic(const struct sim_samples *x, struct table *t)
+static void put_traffic(const struct report_samples *x, struct table *t)
 {
 	const struct scenario *s = x->fabric->scenario;
 	size_t rows = s->n_traffic;
@@ -373,9 +373,9 @@ static void put_traffic(const struct sim_samples *x, struct table *t)
 		hd_time end = end_of(x, i);
 
 		for (size_t k = 0; k < rows; k++) {
-			const struct sim_row_sums g = gained(x, i, k);
+			const struct report_row_sums g = gained(x, i, k);
 
-			const struct traffic_row row = {
+			const struct traffic_sample_row row = {
 				.time = end,
 				.traffic = s->traffic[k].name,
 				.offered = findings_gbps(g.made, seconds),
@@ -389,7 +389,7 @@ static void put_traffic(const struct sim_samples *x, struct table *t)
 	}
 }
 
-void sim_samples_tables(const struct sim_samples *x, struct results *r)
+void report_samples_tables(const struct report_samples *x, struct results *r)
 {
 	if (x->n < 2)
 		return;

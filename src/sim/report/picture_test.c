@@ -31,7 +31,7 @@
 struct run {
 	struct fabric *fabric;
 	struct sim *sim;
-	struct sim_samples samples;
+	struct report_samples samples;
 	struct results *r;
 };
 
@@ -49,29 +49,29 @@ static void go(const char *text, hd_time every, struct run *x)
 	x->sim =
 		sim_new(&x->fabric->setup, x->fabric->flows, x->fabric->n_flows, &x->fabric->rules);
 	if (every)
-		sim_samples_init(&x->samples, x->fabric, x->sim, every);
+		report_samples_init(&x->samples, x->fabric, x->sim, every);
 	do {
-		state = sim_run(x->sim, every ? sim_samples_next(&x->samples) : HD_TIME_NEVER, NULL,
-				NULL);
+		state = sim_run(x->sim, every ? report_samples_next(&x->samples) : HD_TIME_NEVER,
+				NULL, NULL);
 		if (every)
-			sim_samples_take(&x->samples);
+			report_samples_take(&x->samples);
 	} while (state == SIM_PAUSED);
-	const struct sim_findings f = { .fabric = x->fabric,
+	const struct report_input f = { .fabric = x->fabric,
 					.sim = x->sim,
 					.metrics = sim_metrics(x->sim),
 					.state = state,
 					.all = true };
 
-	sim_picture_curves(&f, x->r);
-	sim_picture_fabric(&f, x->r);
+	report_picture_curves(&f, x->r);
+	report_picture_fabric(&f, x->r);
 	if (every)
-		sim_samples_tables(&x->samples, x->r);
+		report_samples_tables(&x->samples, x->r);
 }
 
 static void end(struct run *x)
 {
 	results_free(x->r);
-	sim_samples_fini(&x->samples);
+	report_samples_fini(&x->samples);
 	sim_free(x->sim);
 	fabric_free(x->fabric);
 }
@@ -154,8 +154,8 @@ static void samples_add_up_to_the_run(void **state)
 	const struct table *links = results_find(x.r, "links");
 	size_t n = table_rows(links), samples = table_rows(t) / n;
 
-	assert_true(samples > SIM_MAX_SAMPLES / 2);
-	assert_true(samples <= SIM_MAX_SAMPLES);
+	assert_true(samples > REPORT_MAX_SAMPLES / 2);
+	assert_true(samples <= REPORT_MAX_SAMPLES);
 	for (size_t link = 0; link < n; link++) {
 		/* The warm-up takes 100 us. */
 		double sum = 0, before = 100;
@@ -295,7 +295,7 @@ static void percentiles_rise_to_the_largest_latency(void **state)
 	(void)state;
 	go(SHARED, 0, &x);
 	const struct table *t = results_find(x.r, "latency percentiles");
-	struct sim_row *rows = sim_rows(x.fabric, sim_metrics(x.sim));
+	struct report_row *rows = report_rows(x.fabric, sim_metrics(x.sim));
 
 	for (size_t i = 0; i < table_rows(t); i++) {
 		double latency = cell(t, i, "latency")->real;
@@ -306,7 +306,7 @@ static void percentiles_rise_to_the_largest_latency(void **state)
 		before = latency;
 	}
 	assert_true(fabs(before * 1e6 - (double)rows[0].latency.max) < 1);
-	sim_rows_free(rows, 3);
+	report_rows_free(rows, 3);
 	double all = 0;
 
 	t = results_find(x.r, "delay histogram");

@@ -60,28 +60,28 @@ void findings_flow_name(const struct fabric *fabric, uint32_t flow, struct strbu
  * Adds the goals, each with what was found; true if all were met. A row
  * without a packet meets no latency goal.
  */
-bool findings_goals(const struct sim_findings *f, const struct sim_row *rows, struct results *r);
+bool findings_goals(const struct report_input *f, const struct report_row *rows, struct results *r);
 /* After SIM_DEADLOCK: the circle of packets that wait, and a remark. */
-void findings_deadlock(const struct sim_findings *f, struct results *r);
+void findings_deadlock(const struct report_input *f, struct results *r);
 
 /* tables_loans.c; nothing if no lanes are bounded. */
-void findings_loans(const struct sim_findings *f, struct results *r);
+void findings_loans(const struct report_input *f, struct results *r);
 
 /* tables_vls.c: maps and arbitration tables */
-void findings_vls(const struct sim_findings *f, struct results *r);
+void findings_vls(const struct report_input *f, struct results *r);
 
 /* tables_ports.c */
-void findings_ports(const struct sim_findings *f, struct results *r);
+void findings_ports(const struct report_input *f, struct results *r);
 /* Where links went down; nothing if none did. */
-void findings_downed(const struct sim_findings *f, struct results *r);
-void findings_lanes(const struct sim_findings *f, struct results *r);
-void findings_port_lanes(const struct sim_findings *f, struct results *r);
+void findings_downed(const struct report_input *f, struct results *r);
+void findings_lanes(const struct report_input *f, struct results *r);
+void findings_port_lanes(const struct report_input *f, struct results *r);
 /* The port's name, for the next row of `t`. */
 const char *findings_port_name(const struct fabric *fabric, uint32_t port, struct table *t);
 
 /* tables_manager.c: what a subnet manager did; nothing if there is none. */
-void findings_choices(const struct sim_findings *f, struct results *r);
-void findings_manager(const struct sim_findings *f, struct results *r);
+void findings_choices(const struct report_input *f, struct results *r);
+void findings_manager(const struct report_input *f, struct results *r);
 
 /* Connections of a row that came, or asked for bandwidth. */
 struct row_connections {
@@ -100,14 +100,14 @@ struct row_connections {
 };
 
 /* tables_connections.c: false if the row's flows never ask, nor come and go. */
-bool findings_row_connections(const struct sim_findings *f, uint32_t row,
+bool findings_row_connections(const struct report_input *f, uint32_t row,
 			      struct row_connections *out);
 /* Nothing if none come and nobody asks. */
-void findings_connections(const struct sim_findings *f, struct results *r);
+void findings_connections(const struct report_input *f, struct results *r);
 
 /* tables_flows.c */
-void findings_deadlines(const struct sim_findings *f, struct results *r);
-void findings_jitter(const struct sim_findings *f, struct results *r);
-void findings_flows(const struct sim_findings *f, struct results *r);
+void findings_deadlines(const struct report_input *f, struct results *r);
+void findings_jitter(const struct report_input *f, struct results *r);
+void findings_flows(const struct report_input *f, struct results *r);
 
 #endif

@@ -18,7 +18,7 @@ struct test_run {
 	struct sim *sim;
 	enum sim_state state;
 	const struct sim_metrics *metrics;
-	struct sim_row *rows;
+	struct report_row *rows;
 };
 
 static inline void test_run_init(struct test_run *r, const char *text)
@@ -33,12 +33,12 @@ static inline void test_run_init(struct test_run *r, const char *text)
 		sim_new(&r->fabric->setup, r->fabric->flows, r->fabric->n_flows, &r->fabric->rules);
 	r->state = sim_run(r->sim, HD_TIME_NEVER, NULL, NULL);
 	r->metrics = sim_metrics(r->sim);
-	r->rows = sim_rows(r->fabric, r->metrics);
+	r->rows = report_rows(r->fabric, r->metrics);
 }
 
 static inline void test_run_fini(struct test_run *r)
 {
-	sim_rows_free(r->rows, r->fabric->scenario->n_traffic);
+	report_rows_free(r->rows, r->fabric->scenario->n_traffic);
 	sim_free(r->sim);
 	fabric_free(r->fabric);
 }

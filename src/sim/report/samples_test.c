@@ -90,7 +90,7 @@ struct log {
 struct run {
 	struct fabric *fabric;
 	struct sim *sim;
-	struct sim_samples samples;
+	struct report_samples samples;
 	const struct sim_metrics *m;
 	struct log sent, arrived;
 	const char *text;
@@ -149,17 +149,17 @@ static void go(const char *text, hd_time every, bool watch, struct run *x)
 							    .delivered = on_delivered,
 							    .granted = on_granted,
 							    .updated = on_updated });
-	sim_samples_init(&x->samples, x->fabric, x->sim, every);
+	report_samples_init(&x->samples, x->fabric, x->sim, every);
 	do {
-		state = sim_run(x->sim, sim_samples_next(&x->samples), NULL, NULL);
-		sim_samples_take(&x->samples);
+		state = sim_run(x->sim, report_samples_next(&x->samples), NULL, NULL);
+		report_samples_take(&x->samples);
 	} while (state == SIM_PAUSED);
 	x->m = sim_metrics(x->sim);
 }
 
 static void end(struct run *x)
 {
-	sim_samples_fini(&x->samples);
+	report_samples_fini(&x->samples);
 	sim_free(x->sim);
 	fabric_free(x->fabric);
 	free(x->sent.items);
@@ -200,7 +200,7 @@ static double seen_arriving(const struct run *x, uint32_t row, hd_time from, hd_
 /* [from, to] of a sample in the time of the run. */
 static struct seen sample_at(const struct run *x, size_t i)
 {
-	const struct sim_samples *s = &x->samples;
+	const struct report_samples *s = &x->samples;
 
 	return (struct seen){ .from = x->m->from + (i ? s->time[i - 1] : 0),
 			      .to = x->m->from + s->time[i] };
@@ -219,7 +219,7 @@ static void check_use(const struct run *x, uint32_t port, struct seen when, doub
 
 static void check_ports(const struct run *x)
 {
-	const struct sim_samples *s = &x->samples;
+	const struct report_samples *s = &x->samples;
 	const struct seen all = { .from = x->m->from, .to = x->m->to };
 
 	for (uint32_t port = 0; port < x->m->n_ports; port++) {
@@ -250,7 +250,7 @@ static void check_got(const struct run *x, uint32_t row, struct seen when, doubl
 
 static void check_rows(const struct run *x)
 {
-	const struct sim_samples *s = &x->samples;
+	const struct report_samples *s = &x->samples;
 	size_t rows = x->fabric->scenario->n_traffic;
 
 	for (uint32_t row = 0; row < rows; row++) {
@@ -268,7 +268,7 @@ static void check_rows(const struct run *x)
 /* What the samples hold together is what the run reports. */
 static void check_sum(const struct run *x)
 {
-	const struct sim_samples *s = &x->samples;
+	const struct report_samples *s = &x->samples;
 	size_t rows = x->fabric->scenario->n_traffic;
 
 	if (!s->n)
@@ -283,7 +283,7 @@ static void check_sum(const struct run *x)
 			total += (double)findings_delivered(x->fabric, &x->m->flows[i], i);
 			latency += (double)x->m->flows[i].latency_sum;
 		}
-		const struct sim_row_sums *sum = &s->rows[(s->n - 1) * rows + row];
+		const struct report_row_sums *sum = &s->rows[(s->n - 1) * rows + row];
 
 		if (sum->got != total || sum->delay != latency)
 			fail_msg("row %u: %f of %f bytes\n%s", row, sum->got, total, x->text);
@@ -338,7 +338,7 @@ static void samples_are_what_passed_in_them(void **state)
 /* The last one may end within a packet. */
 static void check_full(const struct run *x, double carries)
 {
-	const struct sim_samples *s = &x->samples;
+	const struct report_samples *s = &x->samples;
 	double before = 0;
 
 	for (size_t i = 0; i + 1 < s->n; i++) {

@@ -41,11 +41,11 @@ void findings_flow_name(const struct fabric *fabric, uint32_t flow, struct strbu
 }
 
 static void count_flows(const struct fabric *fabric, const struct sim_metrics *m,
-			struct sim_row *rows)
+			struct report_row *rows)
 {
 	for (uint32_t i = 0; i < m->n_flows && i < fabric->n_flows; i++) {
 		const struct sim_flow_counts *c = &m->flows[i];
-		struct sim_row *row = &rows[fabric->flows[i].row];
+		struct report_row *row = &rows[fabric->flows[i].row];
 		uint64_t copies = fabric->flows[i].copies;
 
 		row->n_flows++;
@@ -60,7 +60,7 @@ static void count_flows(const struct fabric *fabric, const struct sim_metrics *m
 
 /* Jain's index over the bytes that the flows of each row delivered. */
 static void rate_fairness(const struct fabric *fabric, const struct sim_metrics *m,
-			  struct sim_row *rows)
+			  struct report_row *rows)
 {
 	double *shares = hd_alloc(fabric->n_flows, sizeof(*shares));
 	uint32_t most = m->n_flows < fabric->n_flows ? m->n_flows : fabric->n_flows;
@@ -79,10 +79,10 @@ static void rate_fairness(const struct fabric *fabric, const struct sim_metrics 
 	free(shares);
 }
 
-struct sim_row *sim_rows(const struct fabric *fabric, const struct sim_metrics *m)
+struct report_row *report_rows(const struct fabric *fabric, const struct sim_metrics *m)
 {
 	size_t n = fabric->scenario->n_traffic;
-	struct sim_row *rows = hd_alloc(n, sizeof(*rows));
+	struct report_row *rows = hd_alloc(n, sizeof(*rows));
 
 	for (size_t i = 0; i < n; i++)
 		histogram_init(&rows[i].latency);
@@ -95,14 +95,14 @@ struct sim_row *sim_rows(const struct fabric *fabric, const struct sim_metrics *
 	return rows;
 }
 
-void sim_rows_free(struct sim_row *rows, size_t n)
+void report_rows_free(struct report_row *rows, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		histogram_fini(&rows[i].latency);
 	free(rows);
 }
 
-struct fabric_row {
+struct fabric_summary_row {
 	uint64_t hosts, switches, cables;
 	const char *routing;
 	uint64_t lanes, flows;
@@ -111,21 +111,21 @@ struct fabric_row {
 };
 
 static const struct column fabric_columns[] = {
-	{ "hosts", NULL, CELL(fabric_row, hosts) },
-	{ "switches", NULL, CELL(fabric_row, switches) },
-	{ "cables", NULL, CELL(fabric_row, cables) },
-	{ "routing", NULL, CELL(fabric_row, routing) },
-	{ "lanes", NULL, CELL(fabric_row, lanes) },
-	{ "flows", NULL, CELL(fabric_row, flows) },
-	{ "mtu", "B", CELL(fabric_row, mtu) },
-	{ "switch input buffer", "B", CELL(fabric_row, switch_buffer) },
-	{ "switch output buffer", "B", CELL(fabric_row, output_buffer) },
-	{ "host buffer", "B", CELL(fabric_row, host_buffer) },
+	{ "hosts", NULL, CELL(fabric_summary_row, hosts) },
+	{ "switches", NULL, CELL(fabric_summary_row, switches) },
+	{ "cables", NULL, CELL(fabric_summary_row, cables) },
+	{ "routing", NULL, CELL(fabric_summary_row, routing) },
+	{ "lanes", NULL, CELL(fabric_summary_row, lanes) },
+	{ "flows", NULL, CELL(fabric_summary_row, flows) },
+	{ "mtu", "B", CELL(fabric_summary_row, mtu) },
+	{ "switch input buffer", "B", CELL(fabric_summary_row, switch_buffer) },
+	{ "switch output buffer", "B", CELL(fabric_summary_row, output_buffer) },
+	{ "host buffer", "B", CELL(fabric_summary_row, host_buffer) },
 	{ NULL },
 };
 
 /* T1: of all ports of a kind that have a cable. */
-static void put_buffers(const struct fabric *fabric, struct fabric_row *row)
+static void put_buffers(const struct fabric *fabric, struct fabric_summary_row *row)
 {
 	for (uint32_t i = 0; i < fabric->setup.n_ports; i++) {
 		const struct sim_port *p = &fabric->setup.ports[i];
@@ -140,7 +140,7 @@ static void put_buffers(const struct fabric *fabric, struct fabric_row *row)
 	}
 }
 
-static void fabric_table(const struct sim_findings *f, struct results *r)
+static void fabric_table(const struct report_input *f, struct results *r)
 {
 	const struct fabric *fabric = f->fabric;
 	uint64_t ends = 0, switches = 0, plugged = 0;
@@ -153,7 +153,7 @@ static void fabric_table(const struct sim_findings *f, struct results *r)
 		plugged += fabric->topo.ports[p].peer != TOPO_NONE;
 	struct table *t = results_record(r, "fabric", "what was simulated", fabric_columns);
 
-	struct fabric_row row = {
+	struct fabric_summary_row row = {
 		.hosts = ends,
 		.switches = switches,
 		.cables = plugged / 2,
@@ -167,7 +167,7 @@ static void fabric_table(const struct sim_findings *f, struct results *r)
 	table_put_row(t, &row);
 }
 
-struct summary_row {
+struct run_summary_row {
 	hd_time measured;
 	double offered, delivered;
 	uint64_t packets, lost;
@@ -179,32 +179,32 @@ struct summary_row {
 };
 
 static const struct column summary_columns[] = {
-	{ "measured", "us", CELL_TIME(summary_row, measured), ORIGIN_SIMULATED, 1 },
-	{ "offered", "Gb/s", CELL(summary_row, offered), ORIGIN_SIMULATED, 3 },
-	{ "delivered", "Gb/s", CELL(summary_row, delivered), ORIGIN_SIMULATED, 3 },
-	{ "packets", NULL, CELL(summary_row, packets), ORIGIN_SIMULATED },
-	{ "lost", NULL, CELL(summary_row, lost), ORIGIN_SIMULATED },
-	{ "latency mean", "us", CELL_TIME(summary_row, latency_mean), ORIGIN_SIMULATED, 3 },
-	{ "latency +-", "us", CELL_TIME(summary_row, latency_half_width), ORIGIN_SIMULATED, 3 },
-	{ "latency p99", "us", CELL_TIME(summary_row, latency_p99), ORIGIN_SIMULATED, 3 },
-	{ "latency max", "us", CELL_TIME(summary_row, latency_max), ORIGIN_SIMULATED, 3 },
-	{ "host links used", "%", CELL(summary_row, host_links_used), ORIGIN_SIMULATED, 1 },
-	{ "switch links used", "%", CELL(summary_row, switch_links_used), ORIGIN_SIMULATED, 1 },
-	{ "busiest link used", "%", CELL(summary_row, busiest_link_used), ORIGIN_SIMULATED, 1 },
-	{ "packet-hops", NULL, CELL(summary_row, packet_hops), ORIGIN_SIMULATED },
-	{ "checksum", NULL, CELL(summary_row, checksum), ORIGIN_SIMULATED },
+	{ "measured", "us", CELL_TIME(run_summary_row, measured), ORIGIN_SIMULATED, 1 },
+	{ "offered", "Gb/s", CELL(run_summary_row, offered), ORIGIN_SIMULATED, 3 },
+	{ "delivered", "Gb/s", CELL(run_summary_row, delivered), ORIGIN_SIMULATED, 3 },
+	{ "packets", NULL, CELL(run_summary_row, packets), ORIGIN_SIMULATED },
+	{ "lost", NULL, CELL(run_summary_row, lost), ORIGIN_SIMULATED },
+	{ "latency mean", "us", CELL_TIME(run_summary_row, latency_mean), ORIGIN_SIMULATED, 3 },
+	{ "latency +-", "us", CELL_TIME(run_summary_row, latency_half_width), ORIGIN_SIMULATED, 3 },
+	{ "latency p99", "us", CELL_TIME(run_summary_row, latency_p99), ORIGIN_SIMULATED, 3 },
+	{ "latency max", "us", CELL_TIME(run_summary_row, latency_max), ORIGIN_SIMULATED, 3 },
+	{ "host links used", "%", CELL(run_summary_row, host_links_used), ORIGIN_SIMULATED, 1 },
+	{ "switch links used", "%", CELL(run_summary_row, switch_links_used), ORIGIN_SIMULATED, 1 },
+	{ "busiest link used", "%", CELL(run_summary_row, busiest_link_used), ORIGIN_SIMULATED, 1 },
+	{ "packet-hops", NULL, CELL(run_summary_row, packet_hops), ORIGIN_SIMULATED },
+	{ "checksum", NULL, CELL(run_summary_row, checksum), ORIGIN_SIMULATED },
 	{ NULL },
 };
 
 /* Mean use of what hosts send on and of links between switches, and most. */
-struct link_use {
+struct mean_link_use {
 	double host, trunk, most;
 };
 
-static struct link_use measure_links(const struct sim_findings *f)
+static struct mean_link_use measure_links(const struct report_input *f)
 {
 	const struct sim_setup *s = &f->fabric->setup;
-	struct link_use use = { 0, 0, 0 };
+	struct mean_link_use use = { 0, 0, 0 };
 	uint32_t hosts = 0, trunks = 0;
 
 	for (uint32_t i = 0; i < s->n_ports; i++) {
@@ -237,14 +237,14 @@ static uint64_t all_lost(const struct sim_metrics *m)
 	return lost;
 }
 
-static void summary_table(const struct sim_findings *f, const struct sim_row *rows,
+static void summary_table(const struct report_input *f, const struct report_row *rows,
 			  struct results *r)
 {
 	const struct sim_metrics *m = f->metrics;
 	const char *title = f->fabric->scenario->title;
 	struct table *t =
 		results_record(r, "summary", title ? title : "the run as a whole", summary_columns);
-	struct link_use use = measure_links(f);
+	struct mean_link_use use = measure_links(f);
 	/* Of the rows of traffic: without any, there is nothing to say. */
 	double offered = f->fabric->scenario->n_traffic ? 0 : NAN;
 	double delivered = offered;
@@ -253,7 +253,7 @@ static void summary_table(const struct sim_findings *f, const struct sim_row *ro
 		offered += (double)rows[i].made_payload;
 		delivered += (double)rows[i].delivered_payload;
 	}
-	const struct summary_row row = {
+	const struct run_summary_row row = {
 		.measured = m->to - m->from,
 		.offered = findings_gbps(offered, findings_seconds(m)),
 		.delivered = findings_gbps(delivered, findings_seconds(m)),
@@ -275,7 +275,7 @@ static void summary_table(const struct sim_findings *f, const struct sim_row *ro
 	table_put_row(t, &row);
 }
 
-struct traffic_row {
+struct traffic_total_row {
 	const char *traffic;
 	uint64_t sl, flows;
 	double offered, delivered;
@@ -286,23 +286,23 @@ struct traffic_row {
 };
 
 static const struct column traffic_columns[] = {
-	{ "traffic", NULL, CELL(traffic_row, traffic) },
-	{ "SL", NULL, CELL(traffic_row, sl) },
-	{ "flows", NULL, CELL(traffic_row, flows) },
-	{ "offered", "Gb/s", CELL(traffic_row, offered), ORIGIN_SIMULATED, 3 },
-	{ "delivered", "Gb/s", CELL(traffic_row, delivered), ORIGIN_SIMULATED, 3 },
-	{ "packets", NULL, CELL(traffic_row, packets), ORIGIN_SIMULATED },
-	{ "lost", NULL, CELL(traffic_row, lost), ORIGIN_SIMULATED },
-	{ "mean", "us", CELL_TIME(traffic_row, mean), ORIGIN_SIMULATED, 3 },
-	{ "p50", "us", CELL_TIME(traffic_row, p50), ORIGIN_SIMULATED, 3 },
-	{ "p99", "us", CELL_TIME(traffic_row, p99), ORIGIN_SIMULATED, 3 },
-	{ "p99.9", "us", CELL_TIME(traffic_row, p999), ORIGIN_SIMULATED, 3 },
-	{ "max", "us", CELL_TIME(traffic_row, max), ORIGIN_SIMULATED, 3 },
-	{ "fairness", NULL, CELL(traffic_row, fairness), ORIGIN_SIMULATED, 3 },
+	{ "traffic", NULL, CELL(traffic_total_row, traffic) },
+	{ "SL", NULL, CELL(traffic_total_row, sl) },
+	{ "flows", NULL, CELL(traffic_total_row, flows) },
+	{ "offered", "Gb/s", CELL(traffic_total_row, offered), ORIGIN_SIMULATED, 3 },
+	{ "delivered", "Gb/s", CELL(traffic_total_row, delivered), ORIGIN_SIMULATED, 3 },
+	{ "packets", NULL, CELL(traffic_total_row, packets), ORIGIN_SIMULATED },
+	{ "lost", NULL, CELL(traffic_total_row, lost), ORIGIN_SIMULATED },
+	{ "mean", "us", CELL_TIME(traffic_total_row, mean), ORIGIN_SIMULATED, 3 },
+	{ "p50", "us", CELL_TIME(traffic_total_row, p50), ORIGIN_SIMULATED, 3 },
+	{ "p99", "us", CELL_TIME(traffic_total_row, p99), ORIGIN_SIMULATED, 3 },
+	{ "p99.9", "us", CELL_TIME(traffic_total_row, p999), ORIGIN_SIMULATED, 3 },
+	{ "max", "us", CELL_TIME(traffic_total_row, max), ORIGIN_SIMULATED, 3 },
+	{ "fairness", NULL, CELL(traffic_total_row, fairness), ORIGIN_SIMULATED, 3 },
 	{ NULL },
 };
 
-static void traffic_table(const struct sim_findings *f, const struct sim_row *rows,
+static void traffic_table(const struct report_input *f, const struct report_row *rows,
 			  struct results *r)
 {
 	const struct scenario *s = f->fabric->scenario;
@@ -312,9 +312,9 @@ static void traffic_table(const struct sim_findings *f, const struct sim_row *ro
 			      traffic_columns);
 
 	for (size_t i = 0; i < s->n_traffic; i++) {
-		const struct sim_row *row = &rows[i];
+		const struct report_row *row = &rows[i];
 
-		const struct traffic_row shown = {
+		const struct traffic_total_row shown = {
 			.traffic = s->traffic[i].name,
 			.sl = scenario_sl(s, &s->traffic[i]),
 			.flows = row->n_flows,
@@ -351,7 +351,7 @@ static const struct column sl_columns[] = {
 	{ NULL },
 };
 
-static void sl_table(const struct sim_findings *f, struct results *r)
+static void sl_table(const struct report_input *f, struct results *r)
 {
 	const struct sim_metrics *m = f->metrics;
 	unsigned used = 0;
@@ -381,18 +381,18 @@ static void sl_table(const struct sim_findings *f, struct results *r)
 	}
 }
 
-struct loss_row {
+struct loss_reason_row {
 	const char *reason;
 	uint64_t packets;
 };
 
 static const struct column loss_columns[] = {
-	{ "reason", NULL, CELL(loss_row, reason) },
-	{ "packets", NULL, CELL(loss_row, packets), ORIGIN_SIMULATED },
+	{ "reason", NULL, CELL(loss_reason_row, reason) },
+	{ "packets", NULL, CELL(loss_reason_row, packets), ORIGIN_SIMULATED },
 	{ NULL },
 };
 
-static void loss_table(const struct sim_findings *f, struct results *r)
+static void loss_table(const struct report_input *f, struct results *r)
 {
 	static const char *const reasons[] = {
 		[SIM_LOST_CORRUPT] = "bit errors, caught by a CRC",
@@ -412,7 +412,7 @@ static void loss_table(const struct sim_findings *f, struct results *r)
 	for (unsigned i = SIM_DELIVERED + 1; i < SIM_FATES; i++) {
 		if (!f->metrics->lost[i])
 			continue;
-		const struct loss_row row = {
+		const struct loss_reason_row row = {
 			.reason = reasons[i],
 			.packets = f->metrics->lost[i],
 		};
@@ -422,7 +422,8 @@ static void loss_table(const struct sim_findings *f, struct results *r)
 }
 
 /* What a newcomer would otherwise have to guess. */
-static void add_remarks(const struct sim_findings *f, const struct sim_row *rows, struct results *r)
+static void add_remarks(const struct report_input *f, const struct report_row *rows,
+			struct results *r)
 {
 	const struct scenario *s = f->fabric->scenario;
 	const struct sim_checks *c = &f->metrics->checks;
@@ -469,10 +470,10 @@ static void add_remarks(const struct sim_findings *f, const struct sim_row *rows
 			(unsigned long long)c->out_of_order, (unsigned long long)c->duplicates);
 }
 
-bool sim_tables(const struct sim_findings *f, struct results *r)
+bool report_tables(const struct report_input *f, struct results *r)
 {
 	size_t n = f->fabric->scenario->n_traffic;
-	struct sim_row *rows = sim_rows(f->fabric, f->metrics);
+	struct report_row *rows = report_rows(f->fabric, f->metrics);
 
 	if (f->state == SIM_DEADLOCK)
 		findings_deadlock(f, r);
@@ -498,6 +499,6 @@ bool sim_tables(const struct sim_findings *f, struct results *r)
 		findings_flows(f, r);
 	}
 	add_remarks(f, rows, r);
-	sim_rows_free(rows, n);
+	report_rows_free(rows, n);
 	return met && f->state != SIM_DEADLOCK;
 }

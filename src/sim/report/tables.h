@@ -15,7 +15,7 @@
 #include "measure/results.h"
 #include "sim/sim.h"
 
-struct sim_findings {
+struct report_input {
 	const struct fabric *fabric;
 	struct sim *sim;
 	const struct sim_metrics *metrics;
@@ -24,7 +24,7 @@ struct sim_findings {
 };
 
 /* One traffic row; the histogram is of all its packets. */
-struct sim_row {
+struct report_row {
 	struct histogram latency;
 	uint32_t n_flows;
 	uint64_t made, delivered, lost;           /* packets; copies for delivered */
@@ -33,20 +33,20 @@ struct sim_row {
 	double jain;
 };
 
-/* Rows of the scenario, in order; the caller frees with sim_rows_free. */
-struct sim_row *sim_rows(const struct fabric *fabric, const struct sim_metrics *m);
-void sim_rows_free(struct sim_row *rows, size_t n);
+/* Rows of the scenario, in order; the caller frees with report_rows_free. */
+struct report_row *report_rows(const struct fabric *fabric, const struct sim_metrics *m);
+void report_rows_free(struct report_row *rows, size_t n);
 
 /*
  * Adds all tables but those below; true if every goal of the scenario was met,
  * and the run did not end in a deadlock.
  */
-bool sim_tables(const struct sim_findings *f, struct results *r);
+bool report_tables(const struct report_input *f, struct results *r);
 
 /*
  * Of end ports: congestion control (rates of the rows, marks, who was
  * admitted), lanes whose queues are bounded or that borrow others (B1 to B6).
  */
-void sim_end_tables(const struct sim_findings *f, struct results *r);
+void report_end_tables(const struct report_input *f, struct results *r);
 
 #endif

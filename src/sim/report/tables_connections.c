@@ -9,7 +9,7 @@
 
 #define MOST_STEPS 50 /* of time, in the series */
 
-struct asked {
+struct connection_row {
 	const char *traffic, *kind, *refused_by, *refusal, *cause;
 	double deadline, bound, worst; /* microseconds; NaN: none */
 	struct fabric_loss loss;
@@ -18,35 +18,36 @@ struct asked {
 	struct row_connections c;
 };
 static const struct column columns[] = {
-	{ "traffic", NULL, CELL(asked, traffic) },
-	{ "kind", NULL, CELL(asked, kind) },
-	{ "asked", NULL, CELL(asked, c.asked), ORIGIN_SIMULATED },
-	{ "admitted", NULL, CELL(asked, admitted), ORIGIN_SIMULATED },
-	{ "blocked", NULL, CELL(asked, c.blocked), ORIGIN_SIMULATED },
-	{ "blocking", "%", CELL_SHARE(asked, c.blocking.mean), ORIGIN_SIMULATED, 2 },
-	{ "blocking +-", "%", CELL_SHARE(asked, c.blocking.half_width), ORIGIN_SIMULATED, 2 },
-	{ "by formula", "%", CELL_SHARE(asked, loss.blocking), ORIGIN_COMPUTED, 2 },
-	{ "formula", NULL, CELL(asked, loss.form), ORIGIN_COMPUTED },
-	{ "held", NULL, CELL(asked, c.held), ORIGIN_SIMULATED, 2 },
-	{ "reserved", "Gb/s", CELL_BITS(asked, c.reserved), ORIGIN_SIMULATED, 3 },
-	{ "deadline", "us", CELL(asked, deadline), ORIGIN_GIVEN, 3 },
-	{ "bound", "us", CELL(asked, bound), ORIGIN_COMPUTED, 3 },
-	{ "worst", "us", CELL(asked, worst), ORIGIN_SIMULATED, 3 },
-	{ "refused most by", NULL, CELL(asked, refused_by), ORIGIN_SIMULATED },
-	{ "refusal", NULL, CELL(asked, refusal), ORIGIN_SIMULATED },
-	{ "broken", NULL, CELL(asked, c.broken), ORIGIN_SIMULATED },
-	{ "cause", NULL, CELL(asked, cause), ORIGIN_SIMULATED },
+	{ "traffic", NULL, CELL(connection_row, traffic) },
+	{ "kind", NULL, CELL(connection_row, kind) },
+	{ "asked", NULL, CELL(connection_row, c.asked), ORIGIN_SIMULATED },
+	{ "admitted", NULL, CELL(connection_row, admitted), ORIGIN_SIMULATED },
+	{ "blocked", NULL, CELL(connection_row, c.blocked), ORIGIN_SIMULATED },
+	{ "blocking", "%", CELL_SHARE(connection_row, c.blocking.mean), ORIGIN_SIMULATED, 2 },
+	{ "blocking +-", "%", CELL_SHARE(connection_row, c.blocking.half_width), ORIGIN_SIMULATED,
+	  2 },
+	{ "by formula", "%", CELL_SHARE(connection_row, loss.blocking), ORIGIN_COMPUTED, 2 },
+	{ "formula", NULL, CELL(connection_row, loss.form), ORIGIN_COMPUTED },
+	{ "held", NULL, CELL(connection_row, c.held), ORIGIN_SIMULATED, 2 },
+	{ "reserved", "Gb/s", CELL_BITS(connection_row, c.reserved), ORIGIN_SIMULATED, 3 },
+	{ "deadline", "us", CELL(connection_row, deadline), ORIGIN_GIVEN, 3 },
+	{ "bound", "us", CELL(connection_row, bound), ORIGIN_COMPUTED, 3 },
+	{ "worst", "us", CELL(connection_row, worst), ORIGIN_SIMULATED, 3 },
+	{ "refused most by", NULL, CELL(connection_row, refused_by), ORIGIN_SIMULATED },
+	{ "refusal", NULL, CELL(connection_row, refusal), ORIGIN_SIMULATED },
+	{ "broken", NULL, CELL(connection_row, c.broken), ORIGIN_SIMULATED },
+	{ "cause", NULL, CELL(connection_row, cause), ORIGIN_SIMULATED },
 	{ NULL },
 };
 static const struct column step_columns[] = {
-	{ "time", "us", CELL_TIME(asked, time), ORIGIN_GIVEN, 1 },
-	{ "traffic", NULL, CELL(asked, traffic) },
-	{ "asked", NULL, CELL(asked, c.asked), ORIGIN_SIMULATED },
-	{ "admitted", NULL, CELL(asked, admitted), ORIGIN_SIMULATED },
-	{ "blocked", NULL, CELL(asked, c.blocked), ORIGIN_SIMULATED },
-	{ "blocking", "%", CELL_SHARE(asked, c.blocking.mean), ORIGIN_SIMULATED, 2 },
-	{ "by formula", "%", CELL_SHARE(asked, loss.blocking), ORIGIN_COMPUTED, 2 },
-	{ "held", NULL, CELL(asked, c.held), ORIGIN_SIMULATED, 2 },
+	{ "time", "us", CELL_TIME(connection_row, time), ORIGIN_GIVEN, 1 },
+	{ "traffic", NULL, CELL(connection_row, traffic) },
+	{ "asked", NULL, CELL(connection_row, c.asked), ORIGIN_SIMULATED },
+	{ "admitted", NULL, CELL(connection_row, admitted), ORIGIN_SIMULATED },
+	{ "blocked", NULL, CELL(connection_row, c.blocked), ORIGIN_SIMULATED },
+	{ "blocking", "%", CELL_SHARE(connection_row, c.blocking.mean), ORIGIN_SIMULATED, 2 },
+	{ "by formula", "%", CELL_SHARE(connection_row, loss.blocking), ORIGIN_COMPUTED, 2 },
+	{ "held", NULL, CELL(connection_row, c.held), ORIGIN_SIMULATED, 2 },
 	{ NULL },
 };
 
@@ -153,7 +154,7 @@ static void count_all(const struct fabric *fabric, uint32_t row, hd_time from, h
 }
 
 /* Flows that are there from the start asked before anything was measured. */
-static hd_time asked_from(const struct sim_findings *f, uint32_t row)
+static hd_time asked_from(const struct report_input *f, uint32_t row)
 {
 	const struct scn_traffic *t = &f->fabric->scenario->traffic[row];
 
@@ -161,7 +162,7 @@ static hd_time asked_from(const struct sim_findings *f, uint32_t row)
 }
 
 /* Deadlines, bounds and latencies of a row's admitted connections. */
-static void count_latencies(const struct sim_findings *f, uint32_t row, struct row_connections *out)
+static void count_latencies(const struct report_input *f, uint32_t row, struct row_connections *out)
 {
 	const struct fabric *fabric = f->fabric;
 
@@ -185,7 +186,7 @@ static void count_latencies(const struct sim_findings *f, uint32_t row, struct r
 	}
 }
 
-bool findings_row_connections(const struct sim_findings *f, uint32_t row,
+bool findings_row_connections(const struct report_input *f, uint32_t row,
 			      struct row_connections *out)
 {
 	const struct scenario *s = f->fabric->scenario;
@@ -206,10 +207,10 @@ static const char *kind_of(const struct scenario *s, unsigned sl)
 }
 
 /* Without anybody who asked there is nobody who was refused, or was not. */
-static struct asked row_of(const struct fabric *fabric, uint32_t row,
-			   const struct row_connections *c)
+static struct connection_row row_of(const struct fabric *fabric, uint32_t row,
+				    const struct row_connections *c)
 {
-	struct asked made = {
+	struct connection_row made = {
 		.traffic = fabric->scenario->traffic[row].name,
 		.admitted = c->asked - c->blocked,
 		.c = *c,
@@ -221,12 +222,12 @@ static struct asked row_of(const struct fabric *fabric, uint32_t row,
 	return made;
 }
 
-static void put_row(const struct sim_findings *f, uint32_t row, const struct row_connections *c,
+static void put_row(const struct report_input *f, uint32_t row, const struct row_connections *c,
 		    struct table *t)
 {
 	const struct fabric *fabric = f->fabric;
 	const struct scenario *s = fabric->scenario;
-	struct asked made = row_of(fabric, row, c);
+	struct connection_row made = row_of(fabric, row, c);
 	port_id link = busiest_link(fabric, row, asked_from(f, row), f->metrics->to);
 	struct strbuf name = STRBUF_INIT;
 
@@ -243,7 +244,7 @@ static void put_row(const struct sim_findings *f, uint32_t row, const struct row
 }
 
 /* Steps of equal length through all of the run. */
-static void series(const struct sim_findings *f, struct results *r)
+static void series(const struct report_input *f, struct results *r)
 {
 	const struct fabric *fabric = f->fabric;
 	const struct scenario *s = fabric->scenario;
@@ -260,7 +261,7 @@ static void series(const struct sim_findings *f, struct results *r)
 			if (!s->traffic[row].arrivals.gap)
 				continue;
 			count_all(fabric, row, from, to, &c);
-			struct asked made = row_of(fabric, row, &c);
+			struct connection_row made = row_of(fabric, row, &c);
 
 			made.time = to;
 			table_put_row(t, &made);
@@ -316,7 +317,7 @@ static struct broken_row broken_row_of(const struct fabric *fabric, const struct
 }
 
 /* Each time in which a promise was broken, and a remark if there is one. */
-static void findings_broken(const struct sim_findings *f, struct results *r)
+static void findings_broken(const struct report_input *f, struct results *r)
 {
 	const struct fabric *fabric = f->fabric;
 	uint32_t n = 0;
@@ -340,7 +341,7 @@ static void findings_broken(const struct sim_findings *f, struct results *r)
 		n);
 }
 
-void findings_connections(const struct sim_findings *f, struct results *r)
+void findings_connections(const struct report_input *f, struct results *r)
 {
 	const struct fabric *fabric = f->fabric;
 	struct table *t = NULL;

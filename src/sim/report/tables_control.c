@@ -43,7 +43,7 @@ static const struct column packet_columns[] = {
 	{ NULL },
 };
 
-struct answer_row {
+struct admission_answer_row {
 	const char *flow;
 	hd_time asked;
 	const char *answer;
@@ -52,11 +52,11 @@ struct answer_row {
 };
 
 static const struct column answer_columns[] = {
-	{ "flow", NULL, CELL(answer_row, flow) },
-	{ "asked", "us", CELL_TIME(answer_row, asked), ORIGIN_SIMULATED, 3 },
-	{ "answer", NULL, CELL(answer_row, answer), ORIGIN_SIMULATED },
-	{ "after", "us", CELL_TIME(answer_row, after), ORIGIN_SIMULATED, 3 },
-	{ "refused by", NULL, CELL(answer_row, refused_by), ORIGIN_SIMULATED },
+	{ "flow", NULL, CELL(admission_answer_row, flow) },
+	{ "asked", "us", CELL_TIME(admission_answer_row, asked), ORIGIN_SIMULATED, 3 },
+	{ "answer", NULL, CELL(admission_answer_row, answer), ORIGIN_SIMULATED },
+	{ "after", "us", CELL_TIME(admission_answer_row, after), ORIGIN_SIMULATED, 3 },
+	{ "refused by", NULL, CELL(admission_answer_row, refused_by), ORIGIN_SIMULATED },
 	{ NULL },
 };
 
@@ -83,7 +83,7 @@ struct row_rates {
 	uint64_t stopped_packets, stopped_flows;
 };
 
-static void add_flow(const struct sim_findings *f, uint32_t flow, struct row_rates *rows)
+static void add_flow(const struct report_input *f, uint32_t flow, struct row_rates *rows)
 {
 	const struct sim_flow *is = &f->fabric->flows[flow];
 	struct row_rates *row = &rows[is->row];
@@ -106,7 +106,7 @@ static void add_flow(const struct sim_findings *f, uint32_t flow, struct row_rat
 }
 
 /* C6: unacknowledged packets that are lost stop a flow until the timeout. */
-static void remark_timeouts(const struct sim_findings *f, const struct row_rates *rows,
+static void remark_timeouts(const struct report_input *f, const struct row_rates *rows,
 			    struct results *r)
 {
 	const struct scenario *s = f->fabric->scenario;
@@ -130,7 +130,7 @@ static void remark_timeouts(const struct sim_findings *f, const struct row_rates
 		(unsigned long long)all.stopped_packets);
 }
 
-static void rates_table(const struct sim_findings *f, struct results *r)
+static void rates_table(const struct report_input *f, struct results *r)
 {
 	const struct scenario *scenario = f->fabric->scenario;
 	struct row_rates *rows = hd_alloc(scenario->n_traffic, sizeof(*rows));
@@ -180,7 +180,7 @@ static const struct column uncontrolled_columns[] = {
 	{ NULL },
 };
 
-static void uncontrolled_table(const struct sim_findings *f, struct results *r)
+static void uncontrolled_table(const struct report_input *f, struct results *r)
 {
 	const struct scenario *s = f->fabric->scenario;
 	struct uncontrolled_row *rows = hd_alloc(s->n_traffic, sizeof(*rows));
@@ -243,13 +243,13 @@ static void packets_table(struct sim *s, struct results *r)
 
 /* ---- admission ------------------------------------------------------- */
 
-static void put_answer(const struct sim_findings *f, uint32_t flow, const struct sim_admission *a,
+static void put_answer(const struct report_input *f, uint32_t flow, const struct sim_admission *a,
 		       struct table *t)
 {
 	struct strbuf name = STRBUF_INIT;
 
 	findings_flow_name(f->fabric, flow, &name);
-	const struct answer_row row = {
+	const struct admission_answer_row row = {
 		.flow = table_take(t, &name),
 		.asked = a->asked,
 		.answer = sim_answer_name(a->answer),
@@ -262,7 +262,7 @@ static void put_answer(const struct sim_findings *f, uint32_t flow, const struct
 	table_put_row(t, &row);
 }
 
-static void answers_table(const struct sim_findings *f, struct results *r)
+static void answers_table(const struct report_input *f, struct results *r)
 {
 	struct table *t = NULL;
 	unsigned rows = 0;
@@ -279,12 +279,12 @@ static void answers_table(const struct sim_findings *f, struct results *r)
 	}
 }
 
-static const char *control_name(const struct sim_findings *f)
+static const char *control_name(const struct report_input *f)
 {
 	return scn_algorithm_words[f->fabric->scenario->congestion.algorithm];
 }
 
-void sim_end_tables(const struct sim_findings *f, struct results *r)
+void report_end_tables(const struct report_input *f, struct results *r)
 {
 	if (f->fabric->setup.control) {
 		const char *warning = fabric_control_warning(f->fabric);

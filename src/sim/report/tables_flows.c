@@ -24,7 +24,7 @@ static const struct column deadline_columns[] = {
 };
 
 /* Shares of packets within fractions of their flow's period. */
-void findings_deadlines(const struct sim_findings *f, struct results *r)
+void findings_deadlines(const struct report_input *f, struct results *r)
 {
 	const struct scenario *s = f->fabric->scenario;
 	const struct sim_metrics *m = f->metrics;
@@ -91,7 +91,7 @@ static void put_jitter_bin(struct table *t, const char *row, unsigned bin, uint6
 	table_put_row(t, &shown);
 }
 
-void findings_jitter(const struct sim_findings *f, struct results *r)
+void findings_jitter(const struct report_input *f, struct results *r)
 {
 	const struct scenario *s = f->fabric->scenario;
 	const struct sim_metrics *m = f->metrics;
@@ -119,7 +119,7 @@ void findings_jitter(const struct sim_findings *f, struct results *r)
 	}
 }
 
-struct flow_row {
+struct flow_total_row {
 	uint64_t flow;
 	const char *traffic, *source, *destination;
 	uint64_t sl;
@@ -130,18 +130,18 @@ struct flow_row {
 };
 
 static const struct column flow_columns[] = {
-	{ "flow", NULL, CELL(flow_row, flow) },
-	{ "traffic", NULL, CELL(flow_row, traffic) },
-	{ "source", NULL, CELL(flow_row, source) },
-	{ "destination", NULL, CELL(flow_row, destination) },
-	{ "SL", NULL, CELL(flow_row, sl) },
-	{ "offered", "Gb/s", CELL(flow_row, offered), ORIGIN_SIMULATED, 3 },
-	{ "delivered", "Gb/s", CELL(flow_row, delivered), ORIGIN_SIMULATED, 3 },
-	{ "packets", NULL, CELL(flow_row, packets), ORIGIN_SIMULATED },
-	{ "lost", NULL, CELL(flow_row, lost), ORIGIN_SIMULATED },
-	{ "mean", "us", CELL_TIME(flow_row, mean), ORIGIN_SIMULATED, 3 },
-	{ "p99", "us", CELL_TIME(flow_row, p99), ORIGIN_SIMULATED, 3 },
-	{ "max", "us", CELL_TIME(flow_row, max), ORIGIN_SIMULATED, 3 },
+	{ "flow", NULL, CELL(flow_total_row, flow) },
+	{ "traffic", NULL, CELL(flow_total_row, traffic) },
+	{ "source", NULL, CELL(flow_total_row, source) },
+	{ "destination", NULL, CELL(flow_total_row, destination) },
+	{ "SL", NULL, CELL(flow_total_row, sl) },
+	{ "offered", "Gb/s", CELL(flow_total_row, offered), ORIGIN_SIMULATED, 3 },
+	{ "delivered", "Gb/s", CELL(flow_total_row, delivered), ORIGIN_SIMULATED, 3 },
+	{ "packets", NULL, CELL(flow_total_row, packets), ORIGIN_SIMULATED },
+	{ "lost", NULL, CELL(flow_total_row, lost), ORIGIN_SIMULATED },
+	{ "mean", "us", CELL_TIME(flow_total_row, mean), ORIGIN_SIMULATED, 3 },
+	{ "p99", "us", CELL_TIME(flow_total_row, p99), ORIGIN_SIMULATED, 3 },
+	{ "max", "us", CELL_TIME(flow_total_row, max), ORIGIN_SIMULATED, 3 },
 	{ NULL },
 };
 
@@ -150,7 +150,7 @@ static const char *host_name(const struct fabric *fabric, uint32_t node, struct 
 	return findings_port_name(fabric, fabric->setup.nodes[node].first_port + 1, t);
 }
 
-static void put_flow(const struct sim_findings *f, uint32_t i, struct table *t)
+static void put_flow(const struct report_input *f, uint32_t i, struct table *t)
 {
 	const struct fabric *fabric = f->fabric;
 	const struct sim_metrics *m = f->metrics;
@@ -160,7 +160,7 @@ static void put_flow(const struct sim_findings *f, uint32_t i, struct table *t)
 	port_id to = fabric->flow_target[i];
 	double time = findings_seconds(m);
 
-	const struct flow_row row = {
+	const struct flow_total_row row = {
 		.flow = i,
 		.traffic = fabric->scenario->traffic[is->row].name,
 		.source = host_name(fabric, is->source, t),
@@ -180,7 +180,7 @@ static void put_flow(const struct sim_findings *f, uint32_t i, struct table *t)
 	table_put_row(t, &row);
 }
 
-void findings_flows(const struct sim_findings *f, struct results *r)
+void findings_flows(const struct report_input *f, struct results *r)
 {
 	const struct fabric *fabric = f->fabric;
 	const struct sim_metrics *m = f->metrics;

@@ -36,7 +36,7 @@ static double time_borrowing(const struct sim_lane_use *u)
 	return borrowing;
 }
 
-void findings_loans(const struct sim_findings *f, struct results *r)
+void findings_loans(const struct report_input *f, struct results *r)
 {
 	const struct sim_setup *setup = &f->fabric->setup;
 	unsigned rows = 0;

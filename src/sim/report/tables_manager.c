@@ -64,7 +64,7 @@ static const struct column around_columns[] = {
 	{ NULL },
 };
 
-void findings_choices(const struct sim_findings *f, struct results *r)
+void findings_choices(const struct report_input *f, struct results *r)
 {
 	struct sim_choice_counts c;
 
@@ -86,7 +86,7 @@ void findings_choices(const struct sim_findings *f, struct results *r)
 	table_put_row(t, &(struct went_around){ .packets = c.around });
 }
 
-void findings_manager(const struct sim_findings *f, struct results *r)
+void findings_manager(const struct report_input *f, struct results *r)
 {
 	const struct fabric *fabric = f->fabric;
 	struct table *t;

@@ -6,7 +6,7 @@
 
 #define BUSIEST 10
 
-struct port_row {
+struct busy_port_row {
 	const char *port, *to;
 	struct hd_rate rate;
 	double used, waiting;
@@ -16,15 +16,15 @@ struct port_row {
 };
 
 static const struct column port_columns[] = {
-	{ "port", NULL, CELL(port_row, port) },
-	{ "to", NULL, CELL(port_row, to) },
-	{ "rate", "Gb/s", CELL(port_row, rate), ORIGIN_GIVEN, 1 },
-	{ "used", "%", CELL(port_row, used), ORIGIN_SIMULATED, 1 },
-	{ "waiting", "%", CELL(port_row, waiting), ORIGIN_SIMULATED, 1 },
-	{ "packets", NULL, CELL(port_row, packets), ORIGIN_SIMULATED },
-	{ "far queue", "KiB", CELL(port_row, far_queue), ORIGIN_SIMULATED, 2 },
-	{ "most", "KiB", CELL(port_row, most), ORIGIN_SIMULATED, 2 },
-	{ "discards", NULL, CELL(port_row, discards), ORIGIN_SIMULATED },
+	{ "port", NULL, CELL(busy_port_row, port) },
+	{ "to", NULL, CELL(busy_port_row, to) },
+	{ "rate", "Gb/s", CELL(busy_port_row, rate), ORIGIN_GIVEN, 1 },
+	{ "used", "%", CELL(busy_port_row, used), ORIGIN_SIMULATED, 1 },
+	{ "waiting", "%", CELL(busy_port_row, waiting), ORIGIN_SIMULATED, 1 },
+	{ "packets", NULL, CELL(busy_port_row, packets), ORIGIN_SIMULATED },
+	{ "far queue", "KiB", CELL(busy_port_row, far_queue), ORIGIN_SIMULATED, 2 },
+	{ "most", "KiB", CELL(busy_port_row, most), ORIGIN_SIMULATED, 2 },
+	{ "discards", NULL, CELL(busy_port_row, discards), ORIGIN_SIMULATED },
 	{ NULL },
 };
 
@@ -37,7 +37,7 @@ const char *findings_port_name(const struct fabric *fabric, uint32_t port, struc
 }
 
 /* Ports that are plugged in, the busiest first, then by number. */
-static uint32_t sort_ports(const struct sim_findings *f, uint32_t *order)
+static uint32_t sort_ports(const struct report_input *f, uint32_t *order)
 {
 	const struct sim_setup *s = &f->fabric->setup;
 	const struct sim_port_use *use = f->metrics->ports;
@@ -66,7 +66,7 @@ static uint32_t sort_ports(const struct sim_findings *f, uint32_t *order)
 	return n;
 }
 
-void findings_ports(const struct sim_findings *f, struct results *r)
+void findings_ports(const struct report_input *f, struct results *r)
 {
 	const struct fabric *fabric = f->fabric;
 	const struct sim_metrics *m = f->metrics;
@@ -82,7 +82,7 @@ void findings_ports(const struct sim_findings *f, struct results *r)
 		struct sim_counters c;
 
 		sim_port_counters(m, order[i], &c);
-		const struct port_row row = {
+		const struct busy_port_row row = {
 			.port = findings_port_name(fabric, order[i], t),
 			.to = findings_port_name(fabric, p->peer, t),
 			.rate = p->rate,
@@ -113,7 +113,7 @@ static const struct column downed_columns[] = {
 	{ NULL },
 };
 
-void findings_downed(const struct sim_findings *f, struct results *r)
+void findings_downed(const struct report_input *f, struct results *r)
 {
 	const struct sim_setup *s = &f->fabric->setup;
 	struct table *t = NULL;
@@ -139,20 +139,20 @@ void findings_downed(const struct sim_findings *f, struct results *r)
 	}
 }
 
-struct lane_row {
+struct vl_share_row {
 	uint64_t vl, packets;
 	double bytes, share;
 };
 
 static const struct column lane_columns[] = {
-	{ "VL", NULL, CELL(lane_row, vl) },
-	{ "packets", NULL, CELL(lane_row, packets), ORIGIN_SIMULATED },
-	{ "bytes", "MB", CELL(lane_row, bytes), ORIGIN_SIMULATED, 3 },
-	{ "share", "%", CELL(lane_row, share), ORIGIN_SIMULATED, 1 },
+	{ "VL", NULL, CELL(vl_share_row, vl) },
+	{ "packets", NULL, CELL(vl_share_row, packets), ORIGIN_SIMULATED },
+	{ "bytes", "MB", CELL(vl_share_row, bytes), ORIGIN_SIMULATED, 3 },
+	{ "share", "%", CELL(vl_share_row, share), ORIGIN_SIMULATED, 1 },
 	{ NULL },
 };
 
-void findings_lanes(const struct sim_findings *f, struct results *r)
+void findings_lanes(const struct report_input *f, struct results *r)
 {
 	const struct sim_metrics *m = f->metrics;
 	uint64_t bytes[16] = { 0 }, packets[16] = { 0 }, all = 0;
@@ -177,7 +177,7 @@ void findings_lanes(const struct sim_findings *f, struct results *r)
 	for (unsigned vl = 0; vl < 16; vl++) {
 		if (!packets[vl])
 			continue;
-		const struct lane_row row = {
+		const struct vl_share_row row = {
 			.vl = vl,
 			.packets = packets[vl],
 			.bytes = (double)bytes[vl] / 1e6,
@@ -201,7 +201,7 @@ static const struct column port_lane_columns[] = {
 	{ NULL },
 };
 
-void findings_port_lanes(const struct sim_findings *f, struct results *r)
+void findings_port_lanes(const struct report_input *f, struct results *r)
 {
 	const struct sim_metrics *m = f->metrics;
 	struct table *t =

@@ -17,18 +17,18 @@ static const struct column map_columns[] = {
 	{ NULL },
 };
 
-struct arbitration_row {
+struct port_arbitration_row {
 	hd_time time;
 	const char *port, *high, *low;
 	uint64_t high_limit;
 };
 
 static const struct column arbitration_columns[] = {
-	{ "time", "us", CELL_TIME(arbitration_row, time), ORIGIN_COMPUTED, 6 },
-	{ "port", NULL, CELL(arbitration_row, port) },
-	{ "high", NULL, CELL(arbitration_row, high), ORIGIN_COMPUTED },
-	{ "low", NULL, CELL(arbitration_row, low), ORIGIN_COMPUTED },
-	{ "high limit", NULL, CELL(arbitration_row, high_limit), ORIGIN_COMPUTED },
+	{ "time", "us", CELL_TIME(port_arbitration_row, time), ORIGIN_COMPUTED, 6 },
+	{ "port", NULL, CELL(port_arbitration_row, port) },
+	{ "high", NULL, CELL(port_arbitration_row, high), ORIGIN_COMPUTED },
+	{ "low", NULL, CELL(port_arbitration_row, low), ORIGIN_COMPUTED },
+	{ "high limit", NULL, CELL(port_arbitration_row, high_limit), ORIGIN_COMPUTED },
 	{ NULL },
 };
 
@@ -97,7 +97,7 @@ static void put_maps(const struct fabric *fabric, struct table *t, uint32_t port
 static void put_tables(const struct fabric *fabric, struct table *t, hd_time time, uint32_t port,
 		       const struct vlarb *tables)
 {
-	const struct arbitration_row row = {
+	const struct port_arbitration_row row = {
 		.time = time,
 		.port = findings_port_name(fabric, port, t),
 		.high = print_entries(t, tables->high, tables->n_high),
@@ -108,7 +108,7 @@ static void put_tables(const struct fabric *fabric, struct table *t, hd_time tim
 	table_put_row(t, &row);
 }
 
-void findings_vls(const struct sim_findings *f, struct results *r)
+void findings_vls(const struct report_input *f, struct results *r)
 {
 	const struct fabric *fabric = f->fabric;
 	const struct sim_setup *s = &fabric->setup;

@@ -11,13 +11,13 @@
 #define FIRST_CYCLES 16 /* of on and off: the smallest scale looked at */
 #define MOST_BINS    ((size_t)1 << 22)
 
-const char *const sim_capture_flow_names[] = { "none", "bare", "padded", NULL };
+const char *const report_capture_flow_names[] = { "none", "bare", "padded", NULL };
 
-void sim_watch_init(struct sim_watch *w, const struct fabric *fabric)
+void report_observers_init(struct report_observers *w, const struct fabric *fabric)
 {
 	const struct scenario *s = fabric->scenario;
 
-	*w = (struct sim_watch){ .fabric = fabric };
+	*w = (struct report_observers){ .fabric = fabric };
 	for (size_t i = 0; i < s->n_traffic; i++) {
 		const struct scn_traffic *t = &s->traffic[i];
 
@@ -29,16 +29,16 @@ void sim_watch_init(struct sim_watch *w, const struct fabric *fabric)
 	}
 }
 
-void sim_watch_fini(struct sim_watch *w)
+void report_observers_fini(struct report_observers *w)
 {
 	for (size_t i = 0; w->bins && i < w->fabric->scenario->n_traffic; i++)
 		free(w->bins[i].counts);
 	free(w->bins);
-	sim_capture_free(w->capture);
+	report_capture_free(w->capture);
 }
 
-enum hd_status sim_watch_capture(struct sim_watch *w, FILE *stream, const bool *ports,
-				 enum sim_capture_flow flow, struct diag *d)
+enum hd_status report_observers_capture(struct report_observers *w, FILE *stream, const bool *ports,
+					enum report_capture_flow flow, struct diag *d)
 {
 	const struct scenario *s = w->fabric->scenario;
 
@@ -56,25 +56,25 @@ enum hd_status sim_watch_capture(struct sim_watch *w, FILE *stream, const bool *
 				"job '%s' goes over queue pairs, which --pcap does not have; heddle bench --pcap has",
 				s->jobs[i].name);
 	}
-	w->capture_flow = flow != SIM_FLOW_NONE;
-	return sim_capture_new(w->fabric, stream, ports, flow, d, &w->capture);
+	w->capture_flow = flow != REPORT_FLOW_NONE;
+	return report_capture_new(w->fabric, stream, ports, flow, d, &w->capture);
 }
 
-void sim_watch_trace(struct sim_watch *w, FILE *stream, const bool *ports)
+void report_observers_trace(struct report_observers *w, FILE *stream, const bool *ports)
 {
 	w->trace = stream;
 	w->ports = ports;
 	fputs("# time[us] event port packet bytes[B] SL VL\n", stream);
 }
 
-static bool is_watched(const struct sim_watch *w, uint32_t port)
+static bool is_watched(const struct report_observers *w, uint32_t port)
 {
 	return !w->ports || w->ports[port];
 }
 
 /* "12.345678 sends s-0-0:1 'bulk h0 -> h3' #17": exact to the picosecond. */
-static void print_event(const struct sim_watch *w, hd_time time, const char *event, uint32_t port,
-			const struct sim_packet *p)
+static void print_event(const struct report_observers *w, hd_time time, const char *event,
+			uint32_t port, const struct sim_packet *p)
 {
 	struct strbuf line = STRBUF_INIT;
 	const char *sender = sim_sender_name(w->sim, p);
@@ -94,10 +94,10 @@ static void print_event(const struct sim_watch *w, hd_time time, const char *eve
 
 static void on_granted(void *context, hd_time now, uint32_t port, const struct sim_packet *p)
 {
-	struct sim_watch *w = context;
+	struct report_observers *w = context;
 
 	if (w->capture)
-		sim_capture_grant(w->capture, now, port, p);
+		report_capture_grant(w->capture, now, port, p);
 	if (!w->trace || !is_watched(w, port))
 		return;
 	print_event(w, now, "sends", port, p);
@@ -106,12 +106,12 @@ static void on_granted(void *context, hd_time now, uint32_t port, const struct s
 
 static void on_updated(void *context, hd_time now, uint32_t port, const struct sim_update *u)
 {
-	struct sim_watch *w = context;
+	struct report_observers *w = context;
 
-	sim_capture_update(w->capture, now, port, u);
+	report_capture_update(w->capture, now, port, u);
 }
 
-static void count_packet(struct sim_bins *bins, hd_time born)
+static void count_packet(struct report_bins *bins, hd_time born)
 {
 	size_t bin = (size_t)(born / bins->width);
 
@@ -127,12 +127,12 @@ static void count_packet(struct sim_bins *bins, hd_time born)
 
 static void on_delivered(void *context, hd_time now, uint32_t node, const struct sim_packet *p)
 {
-	struct sim_watch *w = context;
+	struct report_observers *w = context;
 	const struct fabric *fabric = w->fabric;
 	uint32_t port = fabric->setup.nodes[node].first_port + 1;
 
 	if (w->bins && p->flow < fabric->n_flows) {
-		struct sim_bins *bins = &w->bins[fabric->flows[p->flow].row];
+		struct report_bins *bins = &w->bins[fabric->flows[p->flow].row];
 
 		if (bins->width)
 			count_packet(bins, p->born);
@@ -155,7 +155,7 @@ static void on_ended(void *context, const struct sim_event_record *e, const stru
 		[SIM_LOST_HOPS] = "hop-limit",
 		[SIM_LOST_FULL] = "blocked",
 	};
-	struct sim_watch *w = context;
+	struct report_observers *w = context;
 
 	if (e->fate == SIM_DELIVERED || !is_watched(w, e->where))
 		return;
@@ -163,7 +163,7 @@ static void on_ended(void *context, const struct sim_event_record *e, const stru
 	fputc('\n', w->trace);
 }
 
-void sim_watch_attach(struct sim_watch *w, struct sim *s)
+void report_observers_attach(struct report_observers *w, struct sim *s)
 {
 	struct sim_observer o = { .context = w };
 
@@ -180,7 +180,7 @@ void sim_watch_attach(struct sim_watch *w, struct sim *s)
 		sim_observe(s, &o);
 }
 
-static void pack_bins(struct pack *p, struct sim_bins *b)
+static void pack_bins(struct pack *p, struct report_bins *b)
 {
 	size_t n = pack_count(p, b->n);
 
@@ -192,7 +192,7 @@ static void pack_bins(struct pack *p, struct sim_bins *b)
 		pack_real(p, &b->counts[i]);
 }
 
-void sim_watch_pack(struct sim_watch *w, struct pack *p)
+void report_observers_pack(struct report_observers *w, struct pack *p)
 {
 	size_t rows = w->fabric->scenario->n_traffic;
 
@@ -201,13 +201,13 @@ void sim_watch_pack(struct sim_watch *w, struct pack *p)
 			pack_bins(p, &w->bins[i]);
 	}
 	if (w->capture)
-		sim_capture_pack(w->capture, p);
+		report_capture_pack(w->capture, p);
 }
 
-void sim_watch_finish(struct sim_watch *w)
+void report_observers_finish(struct report_observers *w)
 {
 	if (w->capture)
-		sim_capture_finish(w->capture);
+		report_capture_finish(w->capture);
 }
 
 struct similarity_row {
@@ -231,7 +231,7 @@ static const struct column similarity_columns[] = {
  * The exponent is that of long times. Over few cycles of on and off a source
  * looks burstier, as a switch does, so those scales are left out.
  */
-static void find_exponent(const struct sim_bins *bins, const struct sim_metrics *m,
+static void find_exponent(const struct report_bins *bins, const struct sim_metrics *m,
 			  struct hurst *out)
 {
 	size_t from = (size_t)(m->from / bins->width) + 1;
@@ -244,7 +244,8 @@ static void find_exponent(const struct sim_bins *bins, const struct sim_metrics 
 		hurst_estimate(bins->counts + from, to - from, FIRST_CYCLES, out);
 }
 
-void sim_watch_similarity(const struct sim_watch *w, const struct sim_metrics *m, struct results *r)
+void report_observers_similarity(const struct report_observers *w, const struct sim_metrics *m,
+				 struct results *r)
 {
 	const struct scenario *s = w->fabric->scenario;
 	struct table *t = NULL;

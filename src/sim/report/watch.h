@@ -6,12 +6,12 @@
  * What can be looked at while a run goes on: packets for Wireshark, a line of
  * text per event, and how self-similar traffic was.
  *
- *	struct sim_watch w;
- *	sim_watch_init(&w, &build);
- *	... sim_watch_capture, sim_watch_trace ...
- *	sim_watch_attach(&w, sim);
+ *	struct report_observers w;
+ *	report_observers_init(&w, &build);
+ *	... report_observers_capture, report_observers_trace ...
+ *	report_observers_attach(&w, sim);
  *	... sim_run ...
- *	sim_watch_finish(&w);
+ *	report_observers_finish(&w);
  *
  * Streams are the caller's, and so is what could not be written to them: their
  * commit tells the reason. Watching changes nothing in the run.
@@ -23,35 +23,35 @@
 #include "measure/results.h"
 #include "sim/sim.h"
 
-struct sim_capture;
+struct report_capture;
 
 /* Flow-control packets in a capture. */
-enum sim_capture_flow {
-	SIM_FLOW_NONE,
-	SIM_FLOW_BARE,   /* 6 bytes, as on the link */
-	SIM_FLOW_PADDED, /* to 48, for Wireshark: see wire/capture.h */
+enum report_capture_flow {
+	REPORT_FLOW_NONE,
+	REPORT_FLOW_BARE,   /* 6 bytes, as on the link */
+	REPORT_FLOW_PADDED, /* to 48, for Wireshark: see wire/capture.h */
 };
-extern const char *const sim_capture_flow_names[]; /* "none", ...; NULL ends */
+extern const char *const report_capture_flow_names[]; /* "none", ...; NULL ends */
 
 /* Packets that a row made, per time bin. */
-struct sim_bins {
+struct report_bins {
 	hd_time width; /* 0: the row is not watched */
 	double *counts;
 	size_t n, cap;
 };
 
-struct sim_watch {
+struct report_observers {
 	const struct fabric *fabric;
 	const struct sim *sim;
-	struct sim_capture *capture;
+	struct report_capture *capture;
 	bool capture_flow; /* its flow-control packets too */
 	FILE *trace;
-	const bool *ports;     /* per sim port: looked at; NULL: all */
-	struct sim_bins *bins; /* per traffic row; NULL: none */
+	const bool *ports;        /* per sim port: looked at; NULL: all */
+	struct report_bins *bins; /* per traffic row; NULL: none */
 };
 
-void sim_watch_init(struct sim_watch *w, const struct fabric *fabric);
-void sim_watch_fini(struct sim_watch *w);
+void report_observers_init(struct report_observers *w, const struct fabric *fabric);
+void report_observers_fini(struct report_observers *w);
 
 /*
  * Writes every packet that the ports send or receive to `stream`, as pcap
@@ -61,33 +61,35 @@ void sim_watch_fini(struct sim_watch *w);
  * payloads that are no multiple of 4; or if flow-control packets are asked for
  * where credits cost only delay.
  */
-HD_MUST_CHECK enum hd_status sim_watch_capture(struct sim_watch *w, FILE *stream, const bool *ports,
-					       enum sim_capture_flow flow, struct diag *d);
+HD_MUST_CHECK enum hd_status report_observers_capture(struct report_observers *w, FILE *stream,
+						      const bool *ports,
+						      enum report_capture_flow flow,
+						      struct diag *d);
 /* A line for each packet sent, delivered and lost at these ports. */
-void sim_watch_trace(struct sim_watch *w, FILE *stream, const bool *ports);
+void report_observers_trace(struct report_observers *w, FILE *stream, const bool *ports);
 
 /* What it remembers, as bytes and back; what it has written is the caller's. */
-void sim_watch_pack(struct sim_watch *w, struct pack *p);
+void report_observers_pack(struct report_observers *w, struct pack *p);
 
-void sim_watch_attach(struct sim_watch *w, struct sim *s);
+void report_observers_attach(struct report_observers *w, struct sim *s);
 /* After the run: nothing is held back from the streams any more. */
-void sim_watch_finish(struct sim_watch *w);
+void report_observers_finish(struct report_observers *w);
 
 /* The Hurst exponent of every Pareto row, estimated and expected. */
-void sim_watch_similarity(const struct sim_watch *w, const struct sim_metrics *m,
-			  struct results *r);
+void report_observers_similarity(const struct report_observers *w, const struct sim_metrics *m,
+				 struct results *r);
 
 /* capture.c */
-enum hd_status sim_capture_new(const struct fabric *fabric, FILE *stream, const bool *ports,
-			       enum sim_capture_flow flow, struct diag *d,
-			       struct sim_capture **out);
-void sim_capture_free(struct sim_capture *c);
-void sim_capture_grant(struct sim_capture *c, hd_time now, uint32_t port,
-		       const struct sim_packet *p);
+enum hd_status report_capture_new(const struct fabric *fabric, FILE *stream, const bool *ports,
+				  enum report_capture_flow flow, struct diag *d,
+				  struct report_capture **out);
+void report_capture_free(struct report_capture *c);
+void report_capture_grant(struct report_capture *c, hd_time now, uint32_t port,
+			  const struct sim_packet *p);
 
-void sim_capture_update(struct sim_capture *c, hd_time now, uint32_t port,
-			const struct sim_update *u);
-void sim_capture_pack(struct sim_capture *c, struct pack *p);
-void sim_capture_finish(struct sim_capture *c);
+void report_capture_update(struct report_capture *c, hd_time now, uint32_t port,
+			   const struct sim_update *u);
+void report_capture_pack(struct report_capture *c, struct pack *p);
+void report_capture_finish(struct report_capture *c);
 
 #endif

@@ -89,7 +89,7 @@ static bool has_file(const struct run *s)
 	return !s->options.world || s->options.world->rank == 0;
 }
 
-enum hd_status saved_begin(struct run *s, struct diag *d)
+enum hd_status run_checkpoint_begin(struct run *s, struct diag *d)
 {
 	const struct run_options *o = &s->options;
 	enum hd_status status = HD_OK;
@@ -131,7 +131,8 @@ static void pack_part(struct pack *p, struct file_part *part)
 	pack_u64(p, &part->content.b);
 }
 
-enum hd_status saved_open(struct run *s, struct side_file *f, const char *path, struct diag *d)
+enum hd_status run_checkpoint_open_output(struct run *s, struct side_file *f, const char *path,
+					  struct diag *d)
 {
 	enum hd_status status;
 
@@ -210,9 +211,9 @@ static enum hd_status cut_files(struct run *s, struct diag *d)
 
 static void pack_watchers(struct run *s, struct pack *p)
 {
-	sim_watch_pack(&s->watch, p);
+	report_observers_pack(&s->watch, p);
 	if (s->options.sampled)
-		sim_samples_pack(&s->samples, p);
+		report_samples_pack(&s->samples, p);
 }
 
 static enum hd_status refuse_unsaved(const struct run *s, struct diag *d)
@@ -246,7 +247,7 @@ static enum hd_status share_state(struct run *s, enum hd_status status, struct d
 	return HD_OK;
 }
 
-enum hd_status saved_restart(struct run *s, struct diag *d)
+enum hd_status run_checkpoint_restore(struct run *s, struct diag *d)
 {
 	enum hd_status status = HD_OK;
 
@@ -273,7 +274,7 @@ enum hd_status saved_restart(struct run *s, struct diag *d)
 
 /* ---- saving ------------------------------------------------------------- */
 
-hd_time saved_next(const struct run *s, hd_time until)
+hd_time run_checkpoint_next(const struct run *s, hd_time until)
 {
 	hd_time every = s->options.every_simulated, now = sim_now(s->sim);
 
@@ -284,7 +285,7 @@ hd_time saved_next(const struct run *s, hd_time until)
 	return next < until ? next : until;
 }
 
-bool saved_progress(void *context, const struct sim_progress *p)
+bool run_checkpoint_progress(void *context, const struct sim_progress *p)
 {
 	struct run *s = context;
 	const struct run_options *o = &s->options;
@@ -332,7 +333,7 @@ static void note_unsaved(struct run *s, const struct diag *d)
 	strbuf_fini(&line);
 }
 
-void saved_pause(struct run *s)
+void run_checkpoint_pause(struct run *s)
 {
 	hd_time every = s->options.every_simulated;
 	struct diag d = { .status = HD_OK };
@@ -366,7 +367,7 @@ bool run_is_unsaved(const struct run *s)
 	return s->unsaved.len > 0;
 }
 
-void saved_remark(const struct run *s, struct results *r)
+void run_checkpoint_remark(const struct run *s, struct results *r)
 {
 	struct strbuf until = STRBUF_INIT;
 
