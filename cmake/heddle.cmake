@@ -52,6 +52,11 @@ endif()
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/src/modules.txt)
 file(STRINGS ${PROJECT_SOURCE_DIR}/src/modules.txt hd_rows REGEX "^[a-z/]+:")
+# HEDDLE_LIVE=OFF removes the rows of the live fabric, and its modules from other rows.
+set(hd_live_modules "^(live|mgmt)(/[a-z]+)?")
+if(NOT HEDDLE_LIVE)
+  list(FILTER hd_rows EXCLUDE REGEX "${hd_live_modules}:")
+endif()
 
 # hd_module(<name> SOURCES <f.c>... [USES <module>...] [LIBS <library>...])
 # One module = one static library, linked to the modules of its row. The library
@@ -63,6 +68,9 @@ function(hd_module name)
   list(FILTER uses INCLUDE REGEX "^${path}:")
   string(REGEX REPLACE "^[^:]*: *" "" uses "${uses}")
   string(REPLACE " " ";" uses "${uses}")
+  if(NOT HEDDLE_LIVE)
+    list(FILTER uses EXCLUDE REGEX "${hd_live_modules}$")
+  endif()
   list(APPEND uses ${ARG_USES})
   list(TRANSFORM uses REPLACE "/" "_")
   list(TRANSFORM uses PREPEND hd_)
@@ -96,11 +104,15 @@ function(hd_leaves_out variable plain threads)
   endif()
 endfunction()
 
-# Tests with THREADS have a label of that name. A daemon's last words are read by
-# nobody: with the sanitizer of threads a race ends whoever has one.
-function(hd_label_test name threads)
+# hd_label_test(<name> <threads> <live>): tests with THREADS have the label
+# 'threads', those of the live fabric the label 'live'. The error output of a
+# daemon is not read: with the thread sanitizer a race ends the process.
+function(hd_label_test name threads live)
   if(threads)
-    set_tests_properties(${name} PROPERTIES LABELS threads)
+    set_property(TEST ${name} APPEND PROPERTY LABELS threads)
+  endif()
+  if(live)
+    set_property(TEST ${name} APPEND PROPERTY LABELS live)
   endif()
   if(HD_SANITIZE STREQUAL "thread")
     set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT
@@ -153,6 +165,7 @@ function(hd_test module)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 60)
   endif()
+  string(REGEX MATCH "^(live|mgmt)(_|$)" live "${module}")
   list(TRANSFORM ARG_USES PREPEND hd_)
   find_package(cmocka REQUIRED)
   foreach(source IN LISTS ARG_UNPARSED_ARGUMENTS)
@@ -174,17 +187,18 @@ function(hd_test module)
       ${CMOCKA_LIBRARIES})
     add_test(NAME ${module}.${t} COMMAND ${module}_${t})
     hd_limit_test(${module}.${t} ${ARG_TIMEOUT})
-    hd_label_test(${module}.${t} ${ARG_THREADS})
+    hd_label_test(${module}.${t} "${ARG_THREADS}" "${live}")
   endforeach()
 endfunction()
 
-# hd_script_test(<name> <script> [PLAIN] [THREADS] [TIMEOUT <seconds>])
+# hd_script_test(<name> <script> [PLAIN] [THREADS] [LIVE] [TIMEOUT <seconds>])
 # A shell script that makes one claim about the program. It runs in an empty
 # scratch folder of its own with HEDDLE (the binary) and SRC (the source tree) set.
+# LIVE ones need the live fabric: HEDDLE_LIVE=OFF leaves them out.
 function(hd_script_test name script)
-  cmake_parse_arguments(ARG "PLAIN;THREADS" "TIMEOUT" "" ${ARGN})
+  cmake_parse_arguments(ARG "PLAIN;THREADS;LIVE" "TIMEOUT" "" ${ARGN})
   hd_leaves_out(left_out "${ARG_PLAIN}" "${ARG_THREADS}")
-  if(left_out)
+  if(left_out OR (ARG_LIVE AND NOT HEDDLE_LIVE))
     return()
   endif()
   if(NOT ARG_TIMEOUT)
@@ -196,7 +210,7 @@ function(hd_script_test name script)
   set_tests_properties(${name} PROPERTIES
     ENVIRONMENT "HEDDLE=${PROJECT_BINARY_DIR}/heddle;SRC=${PROJECT_SOURCE_DIR}")
   hd_limit_test(${name} ${ARG_TIMEOUT})
-  hd_label_test(${name} ${ARG_THREADS})
+  hd_label_test(${name} "${ARG_THREADS}" "${ARG_LIVE}")
 endfunction()
 
 # hd_bench(<name> <module>... [SOURCES <extra.c>...] [LIBS <library>...])

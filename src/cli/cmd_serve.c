@@ -2,13 +2,12 @@
 #include <stddef.h>
 
 #include "cli/commands.h"
-#include "cli/live.h"
+#include "cli/live_serve.h"
 #include "cli/scenario.h"
 #include "cli/serve_listen.h"
 #include "cli/threads.h"
 #include "serve/archive.h"
 #include "serve/follow.h"
-#include "serve/watch.h"
 
 struct serve_options {
 	struct common_options common;
@@ -57,11 +56,6 @@ static void serve_follow(void *context, struct asks *asks)
 	follow_run(context, asks);
 }
 
-static void serve_watch(void *context, struct asks *asks)
-{
-	asks_serve(asks, watch_answer, context);
-}
-
 static void serve_runs(void *context, struct asks *asks)
 {
 	asks_serve(asks, archive_answer, context);
@@ -95,32 +89,17 @@ static int serve_archive(const struct serve_options *o)
 	return status;
 }
 
-static int serve_live(const struct serve_options *o)
-{
-	struct diag d = { .status = HD_OK };
-	struct watch *w;
-
-	if (watch_new(o->live, &d, &w) != HD_OK)
-		return command_refuse(&d);
-	int status = listen_with(&o->listen, true, serve_watch, w);
-
-	watch_free(w);
-	return status;
-}
-
 static int run(const struct command *self, void *values, int n, char **args)
 {
 	struct serve_options *o = values;
 
 	if (n + (o->from != NULL) + (o->live != NULL) != 1)
 		return command_usage(self, "a SCENARIO, --db FILE or --live NAME");
-	if (o->live && !live_is_name(o->live))
-		return command_usage(self, "'%s' is no name for a fabric", o->live);
 	int status = listen_check(self, &o->listen);
 
 	if (status == EXIT_DONE)
 		status = o->from   ? serve_archive(o)
-			 : o->live ? serve_live(o)
+			 : o->live ? live_serve(self, o->live, &o->listen)
 				   : serve_scenario(o, args[0]);
 	fabric_choice_fini(&o->scenario);
 	return status;
