@@ -154,7 +154,7 @@ static double class_blocking(const struct batch_queue *q, const double *p, size_
 
 /*
  * The mean number of class k present, by Little: the time that the customers
- * of a batch will spend, over all levels at which it may arrive. Whoever finds
+ * of a batch will spend, over all levels at which it may arrive. A customer that finds
  * n > 0 ahead waits for the rest of one service, 1/(tau mu) on average since a
  * service under way is not an instant one, and for n - 1 whole ones.
  */

@@ -11,7 +11,7 @@
 
 /*
  * With delay the states fill a space of many dimensions, in which separators
- * are large: the factors of so many states take about 30 s and 500 MB.
+ * are large: their factors take about 30 s and 500 MB.
  */
 #define MAX_DELAYED_STATES 30000
 

@@ -14,7 +14,7 @@
  * none is lost between the nodes. A credit returns when its packet leaves node
  * 2: at once or, with delay > 0, after a time of that mean, the sum of
  * `phases` exponential ones (1: exponential; many: nearly constant), during
- * which it belongs to nobody. The chain is finite, so no load is too high.
+ * which neither node has it. The chain is finite, so no load is too high.
  */
 
 #include <stddef.h>
@@ -62,7 +62,7 @@ HD_MUST_CHECK enum hd_status credit_check(const struct credit_link *link, struct
 HD_MUST_CHECK enum hd_status credit_solve(const struct credit_link *link, struct diag *d, double *p,
 					  struct credit_result *out);
 
-/* How credit_solve chooses: dense up to so many states. */
+/* How credit_solve chooses: dense up to this number of states. */
 #define CREDIT_DENSE_STATES 400
 
 #endif

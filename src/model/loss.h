@@ -3,14 +3,14 @@
 #define HD_MODEL_LOSS_H
 
 /*
- * Loss systems: who finds no room when he comes goes away for good. Arrivals
+ * Loss systems: a customer that finds no room is lost. Arrivals
  * are Poisson; of the times that those stay who are let in only the mean
  * counts, whatever their law.
  */
 
 #include <stdint.h>
 
-/* One kind of customer, each of whom takes `size` of the places, or none. */
+/* One kind of customer, each of which takes `size` of the places, or none. */
 struct loss_class {
 	uint32_t size; /* at least 1 */
 	double load;   /* erlangs: arrivals in the mean time that one stays */

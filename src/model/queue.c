@@ -167,7 +167,7 @@ static enum hd_status check_shares(const struct share_class *classes, size_t n, 
 	return HD_OK;
 }
 
-/* Grants whoever asks for no more than its share; true if somebody did. */
+/* Grants each class that asks for no more than its share; true if any did. */
 static bool grant_modest(const struct share_class *classes, size_t n, double per_quantum,
 			 double *got)
 {

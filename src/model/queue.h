@@ -4,7 +4,7 @@
 
 /*
  * Queues whose answer is known in closed form: what the simulator and the
- * twins are checked against. One server, Poisson arrivals; times are in the
+ * simulations are checked against. One server, Poisson arrivals; times are in the
  * unit that the rates are per.
  */
 

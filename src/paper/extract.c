@@ -35,7 +35,7 @@ static bool names(const char *text, size_t len, const char *name)
 	return memmem(text, len, name, strlen(name)) != NULL;
 }
 
-/* Whether a file reads another that lies beside it. */
+/* Whether a file reads another of the same folder. */
 static bool reads(const struct input_file *a, const struct input_file *b)
 {
 	const char *slash = strrchr(b->name, '/');

@@ -50,7 +50,7 @@ static double ratio(struct check_context *t, const struct bindings *in)
 
 /*
  * The cells that differ in a column, of rows of the case in their order; NULL
- * without such a column.
+ * without that column.
  */
 static const struct value **distinct(struct check_context *t, const char *name,
 				     const struct bindings *in, size_t *n)
@@ -127,7 +127,7 @@ static struct finding judge_equal(const struct paper_expectation *p, double x)
 	double off = fabs(x - p->number);
 	struct finding f = { .verdict = VERDICT_NOT, .value = x };
 
-	/* What prints as the published digits is equal; a digit that stands
+	/* What prints as the published digits is equal; a digit that is printed
 	 * between two may be rounded either way. */
 	if (off <= p->digits * (1 + 1e-9))
 		f.verdict = VERDICT_MATCHED;
@@ -167,7 +167,7 @@ static double course_sign(enum paper_relation r)
 }
 
 /* Whether a step by `by` from `base`, counted in the direction that was
- * published, is such a step. */
+ * published, is a step too. */
 static bool step_holds(enum paper_relation r, double by, double base)
 {
 	double least = FLAT * fabs(base);
@@ -322,7 +322,7 @@ static void judge_case(struct check_context *t, struct bindings *in, struct judg
 
 /*
  * Every combination of values that the columns `each` have. A case of which
- * something is missing is none: not every point has its twin.
+ * something is missing is not judged: not every point has its counterpart.
  */
 static void judge_each(struct check_context *t, const char *each, struct bindings *in,
 		       struct judgement *j, double *worst)

@@ -3,7 +3,7 @@
 #define HD_PAPER_JUDGE_H
 
 /*
- * Ours beside theirs: looks a check's value up in the results of its command
+ * Compares ours with the published: looks a check's value up in the results of its command
  * and judges it by what was published. With `each`, the check is judged case
  * by case: it holds, holds for most cases ("reproduced for"), or does not.
  */

@@ -182,7 +182,7 @@ static void rows_are_chosen_by_relations(void **state)
 	check("take: count, where: topology<300", "0", VERDICT_MATCHED);
 }
 
-/* Steps, seeds and twins: two fabrics, two sizes, three draws each. */
+/* Steps, seeds and counterparts: two fabrics, two sizes, three draws each. */
 static struct results *grid(const double taken[2][2][3])
 {
 	static const struct column grid_columns[] = {

@@ -24,7 +24,7 @@ static const struct schema_row record_fields[] = {
 	{ NULL },
 };
 
-/* The setting that is told: one in which it holds, or the first. */
+/* The setting that is shown: one in which it holds, or the first. */
 static size_t setting_told(const struct review_item *item)
 {
 	for (size_t i = 0; i < item->grid.n_settings; i++) {
@@ -111,7 +111,7 @@ void outcomes_print(const struct paper_outcomes *r, struct strbuf *out)
 	schema_print(record_fields, r, false, out);
 }
 
-/* The row of an experiment; NULL if there is none. */
+/* The row of an experiment; NULL without one. */
 static const struct paper_outcome *row_of_id(const struct paper_outcomes *r, const struct paper *p,
 					     const struct paper_experiment *e, bool quick)
 {

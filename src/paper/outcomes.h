@@ -36,12 +36,12 @@ void outcomes_fini(struct paper_outcomes *r);
 /* The file. */
 void outcomes_print(const struct paper_outcomes *r, struct strbuf *out);
 
-/* At the printed size rather than of a quick run; NULL if there is none. */
+/* At the printed size rather than of a quick run; NULL without one. */
 const struct paper_outcome *outcomes_find(const struct paper_outcomes *r, const struct paper *p,
 					  const struct paper_experiment *e);
 
 /*
- * docs/papers.md: what every experiment came to, by which rule, what is wrong
+ * docs/papers.md: what every experiment came to, the rule that judged it, what is wrong
  * in the papers and in the copies of their texts, all from the papers' files
  * and the record.
  */

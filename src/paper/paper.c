@@ -51,7 +51,7 @@ const struct schema_row paper_fields[] = {
 	  .help = "commands, and what of them varies" },
 	{ "studies[].name", SCHEMA_TEXT, STUDY(name), .help = "for experiments" },
 	{ "studies[].command", SCHEMA_TEXT, STUDY(command),
-	  .help = "after 'heddle'; {name} stands for a value of an axis" },
+	  .help = "after 'heddle'; {name} is replaced by a value of an axis" },
 	STUDY_ROWS("studies[]", 0),
 	{ "studies[].vary", SCHEMA_LIST, STUDY(axes), .count = STUDY(n_axes),
 	  .item_size = sizeof(struct paper_axis), .help = "its axes" },
@@ -127,7 +127,7 @@ const struct schema_row paper_fields[] = {
 	  .help = "why it cannot be as printed" },
 	{ "files", SCHEMA_LIST, offsetof(struct paper, files),
 	  .count = offsetof(struct paper, n_files), .item_size = sizeof(struct paper_text),
-	  .help = "what its commands read, beside what is built in" },
+	  .help = "what its commands read, in addition to what is built in" },
 	{ "files[].name", SCHEMA_TEXT, FILE_OF(name),
 	  .help = "the paper's number, a slash and a name" },
 	{ "files[].text", SCHEMA_TEXT, FILE_OF(text), .help = "what is in it" },
@@ -150,7 +150,7 @@ const struct paper_found *experiment_found(const struct paper_experiment *e, boo
 	return &e->found;
 }
 
-/* ---- what makes no sense ------------------------------------------------ */
+/* ---- contradictions ------------------------------------------------ */
 
 static enum hd_status refuse(const struct paper *p, struct diag *d, const void *field,
 			     const char *what)

@@ -6,8 +6,8 @@
  * Published tables, figures and claims as data. A file per paper (papers/ in
  * the source, built into the program) lists studies: commands of ours, and
  * what of them varies; and experiments: which points of a study they look at,
- * where the numbers stand in the results, what was published, and by which
- * rule ours are judged. The verdict follows from these alone; the file also
+ * where the numbers stand in the results, what was published, and the
+ * rule that judges ours. The verdict follows from these alone; the file also
  * records it, so that a change is noticed.
  *
  *	studies:
@@ -52,7 +52,7 @@ extern const char *const paper_kind_names[];
 enum paper_verdict {
 	VERDICT_MATCHED, /* a number, to all printed digits */
 	VERDICT_WITHIN,  /* a number, within a tolerance that has a source */
-	VERDICT_TREND,   /* words, by the rule that stands beside them */
+	VERDICT_TREND,   /* words, by the rule of the check */
 	VERDICT_PARTLY,  /* in some settings of what is left open, or cases */
 	VERDICT_NOT,     /* not reproduced */
 	VERDICT_REFUTED, /* and the text contradicts itself: `proof` */
@@ -62,7 +62,7 @@ extern const char *const paper_verdict_names[];
 
 struct paper_value {
 	char *table;
-	char *column;        /* {axis} stands for the setting's label of it */
+	char *column;        /* {axis}: the setting's label of it */
 	char *where;         /* "column=value, column>=value": rows; NULL: all */
 	enum reduction take; /* up to REDUCE_LAST */
 };
@@ -199,7 +199,7 @@ struct paper_file {
 	size_t len;
 };
 extern const struct paper_file paper_files[]; /* ends with a NULL name */
-/* One of them; NULL if there is none of that name. */
+/* One of them; NULL without one of that name. */
 const struct paper_file *paper_file_find(const char *name);
 
 /* What is recorded for a run at the printed size, or for a quick one. */

@@ -46,7 +46,7 @@ void review_fini(struct paper_review *s)
 
 /* ---- choosing ----------------------------------------------------------- */
 
-/* The job with the command of a point; a new one if there is none. */
+/* The job with the command of a point; a new one if necessary. */
 static size_t job_of(struct paper_review *s, const struct review_item *item, size_t point)
 {
 	struct strbuf command = STRBUF_INIT;

@@ -51,7 +51,7 @@ struct paper_review {
 	const struct paper_catalogue *catalogue;
 	bool quick;
 	/*
-	 * Where papers/ is on this machine, for commands that are told; NULL:
+	 * Where papers/ is on this machine, for commands that are printed; NULL:
 	 * nowhere. Runs have the files that are built in.
 	 */
 	const char *folder;

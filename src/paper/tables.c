@@ -302,7 +302,7 @@ static void put_commands(const struct paper_review *s, struct results *r)
 
 bool review_tables(const struct paper_review *s, struct results *r)
 {
-	struct table *checks = results_table(r, "comparison", "ours beside what was published",
+	struct table *checks = results_table(r, "comparison", "ours next to what was published",
 					     comparison_columns);
 	struct table *t =
 		results_table(r, "verdicts", "what became of each experiment", verdict_columns);
@@ -373,7 +373,7 @@ bool review_fit(const struct paper_review *s, struct results *r)
 {
 	struct table *t =
 		results_table(r, "settings", "where what was published holds", fit_columns);
-	struct table *checks = results_table(r, "comparison", "ours beside what was published",
+	struct table *checks = results_table(r, "comparison", "ours next to what was published",
 					     comparison_columns);
 	bool any = false;
 
@@ -487,8 +487,8 @@ void review_annotate(const struct paper_review *s, size_t job)
 	const struct review_job *j = &s->jobs[job];
 	struct results *r = j->outcome.results;
 	struct strbuf name = STRBUF_INIT;
-	struct table *t =
-		results_table(r, NOTE_CHECKS, "ours beside what was published", comparison_columns);
+	struct table *t = results_table(r, NOTE_CHECKS, "ours next to what was published",
+					comparison_columns);
 	struct table *marks =
 		results_table(r, NOTE_MARKS, "where the page draws what was printed", mark_columns);
 	unsigned named = 0;

@@ -14,7 +14,7 @@ void review_list(const struct paper_review *s, struct results *r);
 void review_records(const struct paper_review *s, struct results *r);
 void review_brief(const struct paper_review *s, struct results *r);
 /*
- * Ours beside theirs, of what is done; true if every verdict is the recorded
+ * Ours next to the published values, of what is done; true if every verdict is the recorded
  * one.
  */
 bool review_tables(const struct paper_review *s, struct results *r);

@@ -27,7 +27,7 @@ struct paper_cells {
 	const struct table *table;
 	size_t column; /* n_columns if none is named */
 	size_t *rows, n;
-	double *numbers; /* of the column; NaN for what is none */
+	double *numbers; /* of the column; NaN if a cell has no number */
 };
 
 /*
@@ -43,7 +43,7 @@ void paper_cells_fini(struct paper_cells *f);
 double paper_cells_reduce(const struct paper_cells *f, const struct paper_value *v,
 			  struct strbuf *missing);
 
-/* Index of a column; n_columns if there is none. */
+/* Index of a column; n_columns without one. */
 size_t paper_column_find(const struct table *t, const char *name, size_t len);
 /* Does a cell read as the `len` characters at `text`? */
 bool paper_cell_is(const struct value *v, const char *text, size_t len);

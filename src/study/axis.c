@@ -438,7 +438,7 @@ static bool is_choice(const struct option *o, const char *value)
 	return false;
 }
 
-/* What can be told before the command is asked: it says the rest. */
+/* Checks that need no run of the command, which checks the rest. */
 static enum hd_status check_option(const struct axis *a, const struct schema_row *row,
 				   struct diag *d)
 {

@@ -19,7 +19,7 @@
 #include "base/option.h"
 #include "measure/results.h"
 
-/* Beyond so many a study is refused: points, and values of an axis. */
+/* Limits of a study: points, and values of an axis. */
 #define STUDY_MOST_POINTS 1000000
 
 struct value_list {
@@ -30,7 +30,7 @@ void value_list_fini(struct value_list *p);
 void value_list_add(struct value_list *p, char *item); /* owned from now on */
 /* Adds the words of a text; quotes ('two words') hold a word together. */
 void value_list_words(struct value_list *p, const char *text);
-/* Adds what stands between commas, without the blanks around it. */
+/* Adds what is between commas, without the blanks around it. */
 void value_list_split(struct value_list *p, const char *text);
 /* The same, with ranges written out; HD_ERR_INPUT for ranges without an end. */
 HD_MUST_CHECK enum hd_status value_list_expand(struct value_list *p, const char *text,
@@ -60,7 +60,7 @@ HD_MUST_CHECK enum hd_status axis_init_labels(struct axis *a, const char *field,
 					      struct diag *d);
 void axis_fini(struct axis *a);
 
-/* A value of this axis, written by somebody else, as a number; NAN if none. */
+/* A value of this axis, as another program writes it, as a number; NAN if none. */
 double axis_number(const struct axis *a, const char *text);
 
 #endif

@@ -230,7 +230,7 @@ static void fill_flow(struct operation *r, const struct subnet *s, uint32_t i,
 			uint32_t turn = op->per_packet ? i + n : i + k;
 			uint8_t sl = (uint8_t)(turn % op->lanes);
 
-			/* Lanes by which a method parts its groups. */
+			/* Lanes between which a method divides its groups. */
 			if (many && op->tree == MCAST_DOUBLE)
 				sl = s->groups[first + k].sl % op->lanes;
 

@@ -4,7 +4,7 @@
 
 /*
  * One operation: every source sends one message to every member of a group,
- * all at time 0, by hardware multicast or as its unicast twin, one copy per
+ * all at time 0, by hardware multicast or as its unicast counterpart, one copy per
  * member through the same fabric. A source that is a member does not hear
  * itself.
  *

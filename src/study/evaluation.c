@@ -67,7 +67,7 @@ static unsigned log2_of(uint32_t n)
 	return k;
 }
 
-/* The paper's switches; what it does not say of delays is none. */
+/* The paper's switches; delays that it does not state are 0. */
 static const char bare_fabric[] =
 	"fabric:\n"
 	"  link: {propagation: 5ns}\n"

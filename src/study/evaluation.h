@@ -55,7 +55,7 @@ struct eval_plan {
 	uint32_t switches;    /* 8, 16, 32 or 64, with 4 hosts each */
 	uint32_t width;       /* 1, 4 or 12: times 2.5 Gb/s of data */
 	uint32_t payload;     /* bytes per packet, as reserved */
-	uint32_t overhead;    /* beside them, on the wire */
+	uint32_t overhead;    /* of headers, on the wire */
 	uint32_t counted;     /* of it, in what is reserved: all or nothing */
 	uint32_t tried;       /* connections asked for */
 	uint32_t retries;     /* failures of an SL in a row that end it */

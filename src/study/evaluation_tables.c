@@ -108,7 +108,7 @@ static int by_use(const void *a, const void *b)
 	return (x->position > y->position) - (x->position < y->position);
 }
 
-/* Where each port stands when they are sorted by use, as in (b) and (d). */
+/* Rank of each port when they are sorted by use, as in (b) and (d). */
 static uint32_t *ranks_of(const struct eval_result *x)
 {
 	struct port_rank *order = hd_alloc(x->n_ports, sizeof(*order));

@@ -17,7 +17,7 @@ static const char *const verdict_names[] = { "refused", "loses ranks", "hangs", 
 struct suffering {
 	const struct failure *of;
 	enum verdict verdict;
-	double slowdown;  /* of the slowest job; NAN: there is none */
+	double slowdown;  /* of the slowest job; NAN without jobs */
 	double delivered; /* share of what was, in %; NAN: nothing was */
 	double p99, lost;
 	const char *why; /* refused */

@@ -4,7 +4,7 @@
 
 /*
  * What a scenario suffers without some of its cables, by simulation: it is run
- * as it is, and once more without each of them (fabric.without), routed anew,
+ * as it is, and once more without each of them (fabric.without), routed again,
  * each run in a process of its own. What comes out does not depend on how many
  * run at once.
  */

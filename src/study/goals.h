@@ -11,7 +11,7 @@
  *	backup: leftovers
  *
  * A class with a latency goes before the others; it is given the share that it
- * names, or GOALS_SOON. What is left over is what nobody else wants at the
+ * names, or GOALS_SOON. What is left over is what no other class wants at the
  * moment, and GOALS_LEFT for sure. Packets are of the MTU unless stated.
  * `senders` is how many hosts may send a packet of a latency class to one host
  * at the same time: all other hosts unless stated.
@@ -72,7 +72,7 @@ struct goals_case {
 	const struct overrides *overrides; /* of the user; or NULL */
 	/*
 	 * While it is simulated: how many mixes are done; false ends it. NULL:
-	 * nobody looks.
+	 * no progress is reported.
 	 */
 	bool (*progress)(void *context, double mixes);
 	void *context;
@@ -99,7 +99,7 @@ HD_MUST_CHECK enum hd_status goals_verify(const struct goals_case *c, struct dia
 unsigned goals_mixes(const struct goals *g);
 
 /*
- * A table of verdicts after so many mixes; what was not simulated is left out.
+ * A table of verdicts after this number of mixes; what was not simulated is left out.
  */
 void goals_show(const struct goals *g, const struct goal_verdict *v, unsigned done,
 		struct results *r);

@@ -412,7 +412,7 @@ static void judge_rows(const struct goals_case *v, unsigned silent, const struct
 	report_rows_free(rows, fabric->scenario->n_traffic);
 }
 
-/* How far it is with a mix, for whoever looks. */
+/* Reports the progress with a mix. */
 struct verify_progress {
 	const struct goals_case *c;
 	unsigned done; /* mixes before it */

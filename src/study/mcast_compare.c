@@ -253,7 +253,7 @@ static enum hd_status run_seed(struct mcast_comparison *s, uint32_t seed, struct
 		if (row->refused)
 			continue;
 		status = run_row(s, row, seed, &op, d);
-		/* A tree nobody asked for by name may not fit the fabric. */
+		/* A tree that was not asked for by name may not fit the fabric. */
 		if (status == HD_ERR_UNFIT && i > 0 && s->o->trees.n == 0) {
 			row->refused = true;
 			results_remark(s->r, "%s: %s", row->name, d->message);
@@ -283,7 +283,7 @@ static void put_topology(const struct mcast_compare_options *o, struct overrides
 	overrides_put(out, "--lanes", "qos.lanes", "%u", o->lanes > 8 ? 15 : 8);
 }
 
-/* Input buffers that hold so many packets of the message and no more. */
+/* Input buffers that hold this number of packets of the message. */
 static void put_buffers(const struct mcast_compare_options *o, struct overrides *out)
 {
 	uint32_t packet =
@@ -294,7 +294,7 @@ static void put_buffers(const struct mcast_compare_options *o, struct overrides 
 	overrides_put(out, "--buffer", "fabric.host.input_buffer", "%uB", bytes);
 }
 
-/* Somebody sends a message, and somebody else gets it. */
+/* A message has a source and another host as its receiver. */
 static enum hd_status check_hosts(const struct mcast_comparison *s, struct diag *d)
 {
 	uint32_t n = selector_hosts(s->fabric->selector)->n;

@@ -30,7 +30,7 @@ struct mcast_compare_options {
 	/* Of mcast_method_names; none: all that the fabric allows. */
 	struct option_list trees;
 	uint64_t seed, seeds;
-	/* How many runs are done; false ends it. NULL: nobody looks. */
+	/* How many runs are done; false ends it. NULL: not reported. */
 	bool (*progress)(void *context, double runs);
 	void *context;
 };
@@ -43,7 +43,7 @@ unsigned mcast_compare_count(const struct mcast_compare_options *o);
 
 /*
  * Adds tables to `r`: of what was run to its end, and a remark on the rest if
- * progress ended it. *all_well: nobody lacks anything.
+ * progress ended it. *all_well: every member received everything.
  */
 HD_MUST_CHECK enum hd_status mcast_compare_run(const struct mcast_compare_options *o,
 					       struct results *r, struct diag *d, bool *all_well);

@@ -7,7 +7,7 @@
  *
  * A point is known by its content: the scenario with all overrides and
  * defaults filled in, the command with its options, the files that they name,
- * what is kept, and the rules by which it is run. Two studies that have a point
+ * what is kept, and the rules of its run. Two studies that have a point
  * in common share its results.
  */
 
@@ -50,7 +50,7 @@ void point_condense(const struct study *s, struct point_outcome *outcome);
  * templates also the scenario, the seed and the words that repeat the run.
  */
 void point_sign(const struct study *s, size_t point, const struct point_id *id, struct results *r);
-/* The names of those parameters of a run, beside POINT_KEY. */
+/* The names of those parameters of a run, in addition to POINT_KEY. */
 #define POINT_FAILURE "failure"
 #define POINT_AGAIN   "failure of the host"
 

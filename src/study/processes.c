@@ -82,7 +82,7 @@ struct crew {
 	unsigned n, busy;
 	const struct processes *jobs;
 	const char *scratch;
-	bool is_over; /* who runs now is ended, and nobody else begins */
+	bool is_over; /* running processes are ended, and no other begins */
 };
 
 /* In the child: works, and says in one line why it could not. */

@@ -30,7 +30,7 @@ bool point_outcome_is_known(const struct point_outcome *o);
 struct processes {
 	unsigned at_once; /* at least 1 */
 	/*
-	 * In the new process, with nothing to read and nobody who reads: works
+	 * In the new process, with closed standard input and output: works
 	 * and leaves its results in `db`. A refusal is the failure. It may also
 	 * become another program.
 	 */

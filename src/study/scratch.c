@@ -18,10 +18,10 @@
 /* ---- who watches -------------------------------------------------------- */
 
 /*
- * Reads until the other end is closed by the last who held it, whom nothing but
+ * Reads until the last process that holds the other end closes it, which nothing but
  * its death need make do so. In a session of its own and deaf, so that what
  * ends the others, key or batch system, does not end it before them; and with
- * none of their files, so that nobody waits for it.
+ * none of their files, so that no process waits for it.
  */
 _Noreturn static void watch(const char *folder, int end)
 {
@@ -38,7 +38,7 @@ _Noreturn static void watch(const char *folder, int end)
 	do
 		n = read(end, &byte, 1);
 	while (n < 0 && errno == EINTR);
-	if (n != 1) /* nobody said that it is removed */
+	if (n != 1) /* no message that it is removed */
 		folder_remove(folder);
 	_exit(0);
 }

@@ -31,7 +31,7 @@ static const struct schema_row study_fields[] = {
 	{ "axes[].with", SCHEMA_TEXT, AXIS(with), .optional = true,
 	  .help = "axes of one name here go along together" },
 	{ "seeds", SCHEMA_UINT, STUDY(seeds), .initial = "1", .low = "1", .high = "1000000",
-	  .help = "runs of each cell, with other dice" },
+	  .help = "runs of each cell, with other seeds" },
 	{ "skip", SCHEMA_TEXT, STUDY(skip), .optional = true, .joins = true,
 	  .help = "conditions on fields: cells where one holds are left out" },
 	{ "keep", SCHEMA_TEXT, STUDY(keep), .optional = true, .joins = true,

@@ -59,7 +59,7 @@ struct study {
 	/* As written; the schema's. */
 	char *title;
 	char *command_text; /* NULL: "sim" */
-	char *arguments;    /* of the command, beside the scenario; or NULL */
+	char *arguments;    /* of the command, after the scenario; or NULL */
 	char *scenario;     /* relative to the study's file */
 	char *set;          /* "PATH=VALUE, ..." */
 	struct study_axis *written;
@@ -140,7 +140,7 @@ void study_fini(struct study *s);
 size_t study_value(const struct study *s, size_t axis, size_t cell);
 /* The value, or label, that an axis has at a point. */
 const char *study_value_text(const struct study *s, size_t axis, size_t point);
-/* Index of the axis of a field; s->n_axes if there is none. */
+/* Index of the axis of a field; s->n_axes without one. */
 size_t study_axis_of(const struct study *s, const char *field, size_t len);
 /* The template with the values of a point. */
 void study_fill_template(const struct study *s, size_t point, struct strbuf *out);
@@ -157,7 +157,7 @@ uint64_t study_seed(const struct study *s, size_t point);
 
 /*
  * A cell, by its rank, that `refusal` has nothing against (it gives a line that
- * the caller frees, or NULL); n_cells if there is none. Whether there is one is
+ * the caller frees, or NULL); n_cells without one. Whether there is one is
  * not tried to the last of a million: if every value of every axis, and a
  * thousand cells all over the grid, meet the same words, none of the axes is
  * what they are about.

@@ -102,7 +102,7 @@ void study_scenario_overrides(const struct study *s, size_t cell, bool places,
 
 /* ---- what is refused everywhere ----------------------------------------- */
 
-/* Of so many cells every one is looked at before all are refused. */
+/* Every cell is looked at before all are refused. */
 #define FEW_CELLS 1000
 
 /* Whether a cell has a value of some dimension that none before it had. */

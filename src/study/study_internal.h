@@ -19,7 +19,7 @@ enum hd_status study_refuse(const struct study *s, struct diag *d, const void *f
 
 /*
  * What makes the scenario that of a cell, without the command's options. What
- * is refused is told by the study's places that say it, or else by its field
+ * is refused is named by the study's places that say it, or else by its field
  * alone: so are the refusals of a point, which does not know its study.
  */
 void study_scenario_overrides(const struct study *s, size_t cell, bool places,

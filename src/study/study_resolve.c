@@ -9,7 +9,7 @@
 #include "study/point.h"
 #include "study/study_internal.h"
 
-/* When nobody says when traffic is too much for a fabric. */
+/* Without a stated limit of what is too much for a fabric. */
 #define SATURATED "delivered < 95% of offered"
 
 unsigned study_line(const struct study *s, const void *field)
@@ -65,7 +65,7 @@ static enum hd_status resolve_command(struct study *s, struct diag *d)
 	if (s->command)
 		return HD_OK;
 	study_commands_list(&all);
-	enum hd_status status = study_refuse(s, d, &s->command_text, "'%.80s' is none of %s",
+	enum hd_status status = study_refuse(s, d, &s->command_text, "'%.80s' is not one of %s",
 					     s->command_text, all.text);
 
 	strbuf_fini(&all);
@@ -77,7 +77,7 @@ bool study_is_option(const struct study *s, const char *field)
 	return s->command != study_command_default() && !strchr(field, '.');
 }
 
-/* The option that a field is; NULL if the scenario has it, or nobody knows. */
+/* The option that a field is; NULL if the scenario has it, or if it is unknown. */
 static enum hd_status option_of(const struct study *s, const char *field, struct diag *d,
 				const struct option **out)
 {

@@ -231,7 +231,7 @@ static void measures_are_compared_in_their_units(void **state)
 {
 	static const struct {
 		const char *measure, *value;
-		double number; /* NAN: it is none */
+		double number; /* NAN: no number */
 	} rows[] = {
 		{ "p99", "2500ns", 2.5 },
 		{ "p99", "10", NAN },
@@ -375,7 +375,7 @@ static void a_headline_is_taken_of_a_command_s_tables(void **state)
 	assert_int_equal(table_cell(h, 0, 7)->u, 1);
 	assert_true(table_cell(h, 0, 8)->real == 7);
 	assert_int_equal(table_cell(h, 0, 9)->kind, VALUE_NONE);
-	/* A third row, and nobody knows which one is meant. */
+	/* A third row, and it is unknown which one is meant. */
 	table_put_row(t, &rows[0]);
 	results_drop_last(r);
 	assert_int_equal(study_headline_add(&m, all, &d, r), HD_ERR_INPUT);
@@ -434,7 +434,7 @@ static const struct option *const *some_options(const char *command)
 static void options_of_a_command_are_fields_too(void **state)
 {
 	static const struct {
-		const char *vary, *refused; /* NULL: it is none */
+		const char *vary, *refused; /* NULL: accepted */
 		double second;              /* value of the axis; NAN: a word */
 	} cases[] = {
 		{ "ack-delay=1us,2500ns", NULL, 2.5 },

@@ -4,7 +4,7 @@
 
 /*
  * Runs the points of a study, on as many cores as there are, and keeps what is
- * done in a database: a second call goes on from there. What came out does not
+ * done in a database: a second call continues from there. What came out does not
  * depend on the number of processes, on the order in which they end, nor on
  * how often it was interrupted.
  *

@@ -12,7 +12,7 @@
  * equally full, one that leads to a host: the end of the congestion tree.
  * Victims are the flows that do not end there, or the rows of one name. A trial
  * is two runs: the scenario, and the scenario with a hot link that is several
- * times slower, as if there were so many times the senders. The worse of the
+ * times slower, as if there were as many times the senders. The worse of the
  * two counts. Of two trials that keep the floor the one with the better goal
  * is better, of others the one that uses the hot link more.
  *

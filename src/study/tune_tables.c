@@ -227,7 +227,7 @@ static void remark_held_out(const struct tune_options *o, const struct tune_resu
 	else if (!is_kept(t))
 		results_remark(
 			r,
-			"The promise does not hold: on %u seeds that the search did not see the hot link is used to %.1f +- %.1f %%, and the floor is %g %%. The windows of the search are too short for these dice; search again with --warmup %s --measure %s, or with a lower --floor.",
+			"The promise does not hold: on %u seeds that the search did not see the hot link is used to %.1f +- %.1f %%, and the floor is %g %%. The windows of the search are too short for these seeds; search again with --warmup %s --measure %s, or with a lower --floor.",
 			o->held_out, 100 * last->hot.mean, 100 * last->hot.half_width,
 			100 * o->floor, warmup.text, measure.text);
 	strbuf_fini(&warmup);

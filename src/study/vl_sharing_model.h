@@ -4,7 +4,7 @@
 
 /*
  * What the threshold models of chapter 5 (model/ge.h) say of a lane of a
- * scenario, to stand beside what the simulator shows (sim_lane_use).
+ * scenario, to be compared with what the simulator shows (sim_lane_use).
  *
  * The model is a single queue whose server speeds up with the number of
  * packets. Its speeds are found by letting the port's own arbiter choose among
@@ -32,7 +32,7 @@ struct vl_forecast {
 
 /*
  * The lanes of hosts with a capacity and paced traffic, up to `most`; returns
- * how many were filled in. HD_ERR_RANGE in *d if a lane's queue is none that
+ * how many were filled in. HD_ERR_RANGE in *d if a lane's queue is not one that
  * the model takes.
  */
 HD_MUST_CHECK enum hd_status study_vl_sharing_forecast(const struct fabric *fabric, size_t most,

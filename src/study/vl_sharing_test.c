@@ -474,7 +474,7 @@ static void job_thresholds_are_the_chain_of_their_turns(void **state)
 		(const unsigned[]){ 4, 12 }, 2, 0.1);
 }
 
-/* Nobody competes: a second lane has room, but the link is no faster. */
+/* No other VL competes: a second lane has room, but the link is no faster. */
 static void without_rivals_a_borrowed_lane_adds_room_only(void **state)
 {
 	struct vl_forecast f;

@@ -3,7 +3,7 @@
 #define HD_MODEL_DES_CREDIT_DES_H
 
 /*
- * The twin of model/credit.h, with an explicit count of credits: node 1 takes
+ * The discrete-event counterpart of model/credit.h, with an explicit count of credits: node 1 takes
  * one to start a transmission, and a packet that leaves node 2 sends one back,
  * which arrives at once or after its delay.
  */

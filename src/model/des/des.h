@@ -3,12 +3,12 @@
 #define HD_MODEL_DES_DES_H
 
 /*
- * Discrete-event twins of the models: each plays the same queue customer by
+ * Discrete-event counterparts of the models: each plays the same queue customer by
  * customer on the simulator's event kernel, knows nothing of the formulas,
  * and says how well it knows its answer.
  *
  * The kernel's clock counts picoseconds; the models' unit of time is free. A
- * twin maps one to the other so that the fastest mean time is 10^9 ps, or
+ * counterpart maps one to the other so that the fastest mean time is 10^9 ps, or
  * less if the run would be longer than 10^18 ps: rounding a duration to whole
  * picoseconds is then far below what any run can see.
  */
@@ -36,7 +36,7 @@ struct des_options {
 /* Arrivals that are not counted: a tenth more than asked for. */
 uint64_t des_warmup(const struct des_options *o);
 
-/* Whether to go on. */
+/* Whether the run continues. */
 static inline bool des_continue(const struct des_options *o, const struct eventq *events,
 				uint64_t arrivals)
 {

@@ -2,7 +2,7 @@
 #ifndef HD_MODEL_DES_DES_FOR_TESTS_H
 #define HD_MODEL_DES_DES_FOR_TESTS_H
 
-/* A model's value inside its twin's interval of 99.9 %. */
+/* A model's value inside its counterpart's interval of 99.9 %. */
 
 #include "base/seeds_for_tests.h"
 #include "model/des/des.h"

@@ -3,7 +3,7 @@
 #define HD_MODEL_DES_GE_DES_H
 
 /*
- * The twin of model/ge.h and model/batch.h: customers come one by one with GE
+ * The discrete-event counterpart of model/ge.h and model/batch.h: customers come one by one with GE
  * gaps (which may be zero) and are served in order. One whose service takes
  * no time leaves at once; a change of level changes the speed of the service
  * under way. A batch is the customers of one class that come without a gap.

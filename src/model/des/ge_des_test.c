@@ -130,7 +130,7 @@ static void a_wrong_model_is_noticed(void **state)
 
 	(void)state;
 	ge_des_run(&b, &o, &t, NULL);
-	q.threshold[0] = 6; /* another queue than the twin's */
+	q.threshold[0] = 6; /* another queue than the simulated one */
 	ge_solve(&q, p);
 	struct ge_result r = ge_des_measure(&q, p);
 

@@ -17,7 +17,7 @@ static uint64_t key_of(unsigned kind, size_t lane)
 /*
  * Customers who wait, oldest first: a ring that grows, of 2^k places. Beyond
  * LINE_MAX_WAITING, which only an overloaded class ever sees, newcomers are not
- * kept: the class always has work anyway, and nobody asks how long it waits.
+ * kept: the class always has work anyway, and its waiting time is not measured.
  */
 #define LINE_MAX_WAITING ((size_t)1 << 24)
 
@@ -95,7 +95,7 @@ static bool next_by_priority(struct queue_server *s)
 	return false;
 }
 
-/* Goes on with the lane whose turn it is, or finds the next that waits. */
+/* Continues the turn of a lane, or takes the next lane that waits. */
 static bool next_by_turns(struct queue_server *s)
 {
 	size_t k = s->serving;

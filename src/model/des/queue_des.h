@@ -3,11 +3,11 @@
 #define HD_MODEL_DES_QUEUE_DES_H
 
 /*
- * The twin of model/queue.h: one server, classes of Poisson arrivals, each
- * with a queue of its own, and a rule for whom to serve next.
+ * The discrete-event counterpart of model/queue.h: one server, classes of Poisson arrivals, each
+ * with a queue of its own, and a rule for the class to serve next.
  *
  * Only the first two moments of a service time matter to the formulas, so the
- * twin takes the simplest law that has them: constant plus exponential below
+ * simulation takes the simplest law that has them: constant plus exponential below
  * a squared coefficient of variation of 1, GE from 1 on.
  */
 
