@@ -81,7 +81,7 @@ static uint64_t where_to(const struct rdma_ucm_cmd_hdr *h, const uint8_t *in, si
 }
 
 /* A command, and what goes along with it. */
-struct command {
+struct rdmacm_command {
 	_Alignas(8) uint8_t bytes[MOST_COMMAND];
 	size_t size;
 	const void *more;
@@ -89,7 +89,7 @@ struct command {
 };
 
 /* Asks the daemon; how many events are taken, or -1 with errno. */
-static long ask(int fd, const struct command *c, char *out, size_t *out_size)
+static long ask(int fd, const struct rdmacm_command *c, char *out, size_t *out_size)
 {
 	uint8_t text[sizeof(uint32_t) + MOST_COMMAND];
 	uint32_t channel = channel_of[fd];
@@ -150,7 +150,7 @@ static size_t option(const uint8_t *in, size_t size, const void **at)
 
 ssize_t cm_write(int fd, const void *from, size_t n)
 {
-	struct command c = { .size = n };
+	struct rdmacm_command c = { .size = n };
 	char answer[MOST_ANSWER];
 	struct rdma_ucm_cmd_hdr h;
 	uint8_t *in = c.bytes + sizeof(h);

@@ -24,20 +24,20 @@ struct result {
 };
 
 /* With the queue pair's `send`. */
-typedef enum outcome backend_send(struct pair *q, struct send *s, struct result *out);
+typedef enum outcome backend_send(struct soft_qp *q, struct send_wqe *s, struct result *out);
 
 /* At once, by the thread that posted: no model in between. */
-backend_send free_send;
+backend_send verbs_execute_send;
 /* Notes where the pieces of a send are; false if one may not be used. */
-bool free_locate(struct pair *q, struct send *s);
+bool verbs_locate_sges(struct soft_qp *q, struct send_wqe *s);
 /*
  * A copy of the send with all that it carries, inline, to be carried out later;
  * NULL if its own memory or length is wrong, as the status says. free() it.
  */
-enum ibv_wc_status free_keep(struct pair *q, struct send *s, struct send **out);
+enum ibv_wc_status verbs_buffer_send(struct soft_qp *q, struct send_wqe *s, struct send_wqe **out);
 /* One to a group arrives at one of its members; it is not counted. */
-void free_copy(struct pair *q, struct send *s, uint32_t to);
+void verbs_deliver_copy(struct soft_qp *q, struct send_wqe *s, uint32_t to);
 /* One of UC or UD that arrives nowhere: it is counted on its way. */
-void free_lose(struct pair *q, const struct send *s);
+void verbs_count_lost(struct soft_qp *q, const struct send_wqe *s);
 
 #endif

@@ -38,7 +38,7 @@ bool cable_describe(uint8_t ipv4[4], uint8_t *mtu)
 	return address && inet_pton(AF_INET, address, ipv4) == 1;
 }
 
-int cable_open(struct cable *c)
+int cable_open(struct roce_cable *c)
 {
 	struct sockaddr_un own;
 
@@ -71,7 +71,7 @@ static bool is_lost(uint64_t lose, uint64_t *stream)
 	return lose && (*stream >> 33) % lose == 0;
 }
 
-bool cable_take(struct cable *c, uint8_t *frame, size_t *size)
+bool cable_take(struct roce_cable *c, uint8_t *frame, size_t *size)
 {
 	ssize_t got;
 
@@ -83,21 +83,21 @@ bool cable_take(struct cable *c, uint8_t *frame, size_t *size)
 }
 
 /* False if there is no room there. */
-static bool try_send(const struct cable *c, const uint8_t *frame, size_t size)
+static bool try_send(const struct roce_cable *c, const uint8_t *frame, size_t size)
 {
 	return sendto(c->fd, frame, size, MSG_NOSIGNAL, (const struct sockaddr *)&c->other,
 		      sizeof(c->other)) >= 0 ||
 	       (errno != EAGAIN && errno != EINTR);
 }
 
-bool cable_is_free(struct cable *c)
+bool cable_is_free(struct roce_cable *c)
 {
 	if (c->n_waiting && try_send(c, c->waiting, c->n_waiting))
 		c->n_waiting = 0;
 	return c->n_waiting == 0;
 }
 
-void cable_send(struct cable *c, const uint8_t *frame, size_t size)
+void cable_send(struct roce_cable *c, const uint8_t *frame, size_t size)
 {
 	if (is_lost(c->lose, &c->sent) || try_send(c, frame, size))
 		return;

@@ -16,7 +16,7 @@
 
 enum { CABLE_FRAME = 1 << 16 };
 
-struct cable {
+struct roce_cable {
 	int fd;
 	struct sockaddr_un other;
 	uint64_t lose;        /* one of so many; 0: none */
@@ -26,16 +26,16 @@ struct cable {
 };
 
 /* By what the environment says (live/place.h); an errno. */
-int cable_open(struct cable *c);
+int cable_open(struct roce_cable *c);
 /* The IPv4 address of this end, and its MTU; false if they make no sense. */
 bool cable_describe(uint8_t ipv4[4], uint8_t *mtu);
 /* The next frame that came, in CABLE_FRAME bytes; false if there is none. */
-bool cable_take(struct cable *c, uint8_t *frame, size_t *size);
+bool cable_take(struct roce_cable *c, uint8_t *frame, size_t *size);
 /*
  * Whether one can be sent; what waits is tried first. When it will be nobody
  * tells: a full socket that has no peer for good looks like one with room.
  */
-bool cable_is_free(struct cable *c);
-void cable_send(struct cable *c, const uint8_t *frame, size_t size);
+bool cable_is_free(struct roce_cable *c);
+void cable_send(struct roce_cable *c, const uint8_t *frame, size_t size);
 
 #endif

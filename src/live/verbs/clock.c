@@ -34,7 +34,7 @@ static struct {
 	_Atomic uint32_t posted, polls; /* when it was looked at last */
 } state;
 
-int real_clock(clockid_t which, struct timespec *out)
+int verbs_real_clock(clockid_t which, struct timespec *out)
 {
 	static _Atomic(clock_function *) real;
 	clock_function *f = atomic_load_explicit(&real, memory_order_relaxed);
@@ -55,7 +55,7 @@ static uint64_t to_ns(const struct timespec *t)
 
 static uint64_t look(void)
 {
-	const struct live_clock *c = &adapter.memory->head.clock;
+	const struct live_clock *c = &verbs_adapter.memory->head.clock;
 	uint64_t now = atomic_load(&c->now) / 1000;
 	uint32_t looks = atomic_fetch_add(&state.looks, 1);
 	/* It does something else in between if these change. */
@@ -87,7 +87,7 @@ static bool is_of_the_fabric(clockid_t which)
 int clock_gettime(clockid_t which, struct timespec *out)
 {
 	if (!is_of_the_fabric(which))
-		return real_clock(which, out);
+		return verbs_real_clock(which, out);
 	uint64_t now = state.begin[which] + look();
 
 	*out = (struct timespec){ (time_t)(now / NS_PER_S), (long)(now % NS_PER_S) };
@@ -228,18 +228,18 @@ static void free_counter(void)
 
 #endif
 
-void clock_begin(void)
+void verbs_clock_start(void)
 {
 	struct timespec t;
 
 	for (clockid_t i = 0; i < CLOCKS; i++)
-		if (real_clock(i, &t) == 0)
+		if (verbs_real_clock(i, &t) == 0)
 			state.begin[i] = to_ns(&t);
 	atomic_store(&state.is_on, true);
 	trap_counter();
 }
 
-void clock_end(void)
+void verbs_clock_stop(void)
 {
 	if (atomic_exchange(&state.is_on, false))
 		free_counter();

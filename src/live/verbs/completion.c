@@ -14,12 +14,12 @@ static struct cq *cq_of(struct ibv_cq *cq)
 	return container(cq, struct cq, ibv);
 }
 
-static struct shared_cqe *entry_at(struct memory *m, const struct shared_cq *s, uint64_t n)
+static struct shared_cqe *entry_at(struct program_memory *m, const struct shared_cq *s, uint64_t n)
 {
 	return (struct shared_cqe *)memory_at(m, s->ring) + n % s->size;
 }
 
-static uint8_t *carried_at(struct memory *m, const struct shared_cq *s, uint64_t n)
+static uint8_t *carried_at(struct program_memory *m, const struct shared_cq *s, uint64_t n)
 {
 	return (uint8_t *)memory_at(m, s->carried) + n % s->size * CARRIED;
 }
@@ -31,7 +31,7 @@ struct completion_event {
 	uint32_t index, serial;
 };
 
-static void fire(struct peer *owner, int32_t index, uint32_t armed)
+static void fire(struct peer_program *owner, int32_t index, uint32_t armed)
 {
 	struct shared_cq *s = &owner->memory->cqs[index];
 	const struct completion_event e = { (uint32_t)index, s->serial };
@@ -40,7 +40,7 @@ static void fire(struct peer *owner, int32_t index, uint32_t armed)
 
 	/* Before it: who reads the event at once and arms must not get two. */
 	atomic_store(&s->told, atomic_load(&s->tail));
-	bool done = peer_write(owner, s->channel, s->channel_id, &e, sizeof(e));
+	bool done = verbs_peer_write(owner, s->channel, s->channel_id, &e, sizeof(e));
 
 	/* If the pipe was full: again with the next entry. */
 	if (!done)
@@ -60,7 +60,7 @@ static bool is_due(const struct shared_cq *s, uint32_t armed)
 	return last > atomic_load(&s->told) && last > atomic_load(&s->head);
 }
 
-static void fire_if_due(struct peer *owner, int32_t index)
+static void fire_if_due(struct peer_program *owner, int32_t index)
 {
 	struct shared_cq *s = &owner->memory->cqs[index];
 	uint32_t armed = atomic_load(&s->armed), firing = ARM_FIRING;
@@ -75,28 +75,28 @@ static void fire_if_due(struct peer *owner, int32_t index)
 		atomic_compare_exchange_strong(&s->armed, &firing, armed);
 }
 
-void cq_mend(struct cq *cq)
+void verbs_cq_recover(struct cq *cq)
 {
 	struct shared_cq *s = cq->shared;
 
-	lock_take(&s->lock);
-	lock_give(&s->lock);
+	verbs_lock(&s->lock);
+	verbs_unlock(&s->lock);
 	/* Whoever was to write the event may be gone: one more does no harm. */
 	if (atomic_load(&s->armed) == ARM_FIRING)
-		fire(adapter.self, cq->index, ARM_ANY);
+		fire(verbs_adapter.self, cq->index, ARM_ANY);
 	else
-		fire_if_due(adapter.self, cq->index);
+		fire_if_due(verbs_adapter.self, cq->index);
 }
 
 /* ---- adding */
 
-static void overrun(struct peer *owner, int32_t index)
+static void overrun(struct peer_program *owner, int32_t index)
 {
 	struct shared_cq *s = &owner->memory->cqs[index];
-	const struct news n = { NEWS_CQ, (uint32_t)index, IBV_EVENT_CQ_ERR, s->serial };
+	const struct notification n = { NEWS_CQ, (uint32_t)index, IBV_EVENT_CQ_ERR, s->serial };
 
 	if (!atomic_exchange(&s->is_lost, 1))
-		peer_tell(owner, &n);
+		verbs_peer_notify(owner, &n);
 }
 
 /* The entry is there, and the receive that it completes is taken. */
@@ -116,12 +116,13 @@ static void publish(struct shared_cq *s, int32_t index, struct shared_cqe *e,
 	}
 }
 
-bool cq_add(struct peer *owner, int32_t index, struct cq_entry *c, struct shared_ring *ring)
+bool verbs_cq_add(struct peer_program *owner, int32_t index, struct new_completion *c,
+		  struct shared_ring *ring)
 {
-	struct memory *m = owner->memory;
+	struct program_memory *m = owner->memory;
 	struct shared_cq *s = &m->cqs[index];
 
-	lock_take(&s->lock);
+	verbs_lock(&s->lock);
 	uint64_t tail = atomic_load_explicit(&s->tail, memory_order_relaxed);
 	bool fits = tail - atomic_load(&s->head) < s->size && !atomic_load(&s->is_lost);
 
@@ -139,7 +140,7 @@ bool cq_add(struct peer *owner, int32_t index, struct cq_entry *c, struct shared
 	}
 	bool armed = atomic_load(&s->armed) != ARM_NONE;
 
-	lock_give(&s->lock);
+	verbs_unlock(&s->lock);
 	if (is_timed())
 		timed_stir(m);
 	if (!fits)
@@ -149,7 +150,7 @@ bool cq_add(struct peer *owner, int32_t index, struct cq_entry *c, struct shared
 	return fits;
 }
 
-void ring_mend(struct memory *m, struct shared_ring *r)
+void verbs_ring_recover(struct program_memory *m, struct shared_ring *r)
 {
 	if (r->taking) {
 		const struct shared_cq *s = &m->cqs[r->place_cq];
@@ -170,11 +171,11 @@ void ring_mend(struct memory *m, struct shared_ring *r)
  */
 static void settle(struct shared_ring *r, int32_t index)
 {
-	const struct shared_cq *s = &adapter.memory->cqs[index];
+	const struct shared_cq *s = &verbs_adapter.memory->cqs[index];
 	uint64_t taking = atomic_load(&r->taking), before = taking - 1;
 
 	if (taking == 0 || r->place_cq != index || atomic_load(&s->tail) <= r->place ||
-	    entry_at(adapter.memory, s, r->place)->receive != taking)
+	    entry_at(verbs_adapter.memory, s, r->place)->receive != taking)
 		return;
 	atomic_compare_exchange_strong(&r->head, &before, taking);
 	atomic_compare_exchange_strong(&r->taking, &taking, 0);
@@ -182,7 +183,7 @@ static void settle(struct shared_ring *r, int32_t index)
 
 static void settle_all(int32_t index)
 {
-	struct memory *m = adapter.memory;
+	struct program_memory *m = verbs_adapter.memory;
 
 	for (uint32_t i = 0; i < LIVE_QPS; i++)
 		if (atomic_load(&m->qps[i].qpn))
@@ -202,7 +203,7 @@ static void compact(struct shared_cq *s, uint32_t qpn)
 	uint64_t told_to = tail, solicited_to = tail;
 
 	for (uint64_t n = tail; n-- > atomic_load(&s->head);) {
-		const struct shared_cqe *e = entry_at(adapter.memory, s, n);
+		const struct shared_cqe *e = entry_at(verbs_adapter.memory, s, n);
 
 		if (e->qpn == qpn)
 			continue;
@@ -211,9 +212,9 @@ static void compact(struct shared_cq *s, uint32_t qpn)
 		solicited_to -= n >= solicited;
 		if (n == to)
 			continue;
-		*entry_at(adapter.memory, s, to) = *e;
-		memcpy(carried_at(adapter.memory, s, to), carried_at(adapter.memory, s, n),
-		       e->carried);
+		*entry_at(verbs_adapter.memory, s, to) = *e;
+		memcpy(carried_at(verbs_adapter.memory, s, to),
+		       carried_at(verbs_adapter.memory, s, n), e->carried);
 	}
 	atomic_store(&s->told, told_to);
 	atomic_store(&s->solicited, solicited_to);
@@ -225,22 +226,22 @@ static bool has_entries(const struct shared_cq *s, uint32_t qpn)
 	uint64_t tail = atomic_load(&s->tail);
 
 	for (uint64_t n = atomic_load(&s->head); n != tail; n++)
-		if (entry_at(adapter.memory, s, n)->qpn == qpn)
+		if (entry_at(verbs_adapter.memory, s, n)->qpn == qpn)
 			return true;
 	return false;
 }
 
-void cq_clean(struct cq *cq, uint32_t qpn)
+void verbs_cq_clean(struct cq *cq, uint32_t qpn)
 {
 	struct shared_cq *s = cq->shared;
 
 	pthread_mutex_lock(&cq->take);
-	lock_take(&s->lock);
+	verbs_lock(&s->lock);
 	if (has_entries(s, qpn)) {
 		settle_all(cq->index);
 		compact(s, qpn);
 	}
-	lock_give(&s->lock);
+	verbs_unlock(&s->lock);
 	pthread_mutex_unlock(&cq->take);
 }
 
@@ -270,18 +271,18 @@ static void put_carried(const struct shared_cq *s, const struct shared_cqe *e, u
 	uint32_t index = (e->target_key >> KEY_USE_BITS) - 1;
 
 	if (index < MAX_REGIONS &&
-	    atomic_load(&adapter.memory->regions[index].key) == e->target_key)
-		memcpy(at_address(e->target), carried_at(adapter.memory, s, n), e->carried);
+	    atomic_load(&verbs_adapter.memory->regions[index].key) == e->target_key)
+		memcpy(at_address(e->target), carried_at(verbs_adapter.memory, s, n), e->carried);
 }
 
-bool cq_take(struct cq *cq, struct ibv_wc *wc)
+bool verbs_cq_take(struct cq *cq, struct ibv_wc *wc)
 {
 	struct shared_cq *s = cq->shared;
 	uint64_t head = atomic_load_explicit(&s->head, memory_order_relaxed);
 
 	if (head == atomic_load_explicit(&s->tail, memory_order_acquire))
 		return false;
-	const struct shared_cqe *e = entry_at(adapter.memory, s, head);
+	const struct shared_cqe *e = entry_at(verbs_adapter.memory, s, head);
 
 	describe(e, wc);
 	if (e->carried)
@@ -290,7 +291,7 @@ bool cq_take(struct cq *cq, struct ibv_wc *wc)
 	return true;
 }
 
-int cq_poll(struct ibv_cq *ibv, int n, struct ibv_wc *wc)
+int verbs_poll_cq(struct ibv_cq *ibv, int n, struct ibv_wc *wc)
 {
 	struct cq *cq = cq_of(ibv);
 	int got = 0;
@@ -299,22 +300,22 @@ int cq_poll(struct ibv_cq *ibv, int n, struct ibv_wc *wc)
 		errno = EPERM;
 		return -1;
 	}
-	if (atomic_load_explicit(&adapter.n_waiting, memory_order_relaxed))
+	if (atomic_load_explicit(&verbs_adapter.n_waiting, memory_order_relaxed))
 		post_retry(false);
 	if (is_timed())
-		timed_polled(cq_has_any(cq));
-	if (is_roce())
-		roce_polled(cq);
-	if (!cq_has_any(cq))
+		timed_polled(verbs_cq_has_any(cq));
+	if (verbs_is_roce())
+		verbs_roce_poll(cq);
+	if (!verbs_cq_has_any(cq))
 		return atomic_load_explicit(&cq->shared->is_lost, memory_order_relaxed) ? -1 : 0;
 	pthread_mutex_lock(&cq->take);
-	while (got < n && cq_take(cq, wc + got))
+	while (got < n && verbs_cq_take(cq, wc + got))
 		got++;
 	pthread_mutex_unlock(&cq->take);
 	return got;
 }
 
-int cq_arm(struct ibv_cq *ibv, int solicited_only)
+int verbs_req_notify_cq(struct ibv_cq *ibv, int solicited_only)
 {
 	struct cq *cq = cq_of(ibv);
 
@@ -323,7 +324,7 @@ int cq_arm(struct ibv_cq *ibv, int solicited_only)
 	/* Who waits for any is not made to wait for solicited ones only. */
 	if (atomic_load(&cq->shared->armed) != ARM_ANY)
 		atomic_store(&cq->shared->armed, solicited_only ? ARM_SOLICITED : ARM_ANY);
-	fire_if_due(adapter.self, cq->index);
+	fire_if_due(verbs_adapter.self, cq->index);
 	return 0;
 }
 
@@ -332,7 +333,7 @@ int cq_arm(struct ibv_cq *ibv, int solicited_only)
 struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 {
 	static _Atomic uint32_t ids;
-	struct channel *c = calloc(1, sizeof(*c));
+	struct comp_channel *c = calloc(1, sizeof(*c));
 	int ends[2];
 
 	if (context_is_inherited(context)) {
@@ -354,7 +355,7 @@ struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 
 int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
 {
-	struct channel *c = container(channel, struct channel, ibv);
+	struct comp_channel *c = container(channel, struct comp_channel, ibv);
 
 	if (channel->refcnt > 0)
 		return EBUSY;
@@ -375,8 +376,8 @@ int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void 
 	for (;;) {
 		if (read(channel->fd, &e, sizeof(e)) != (ssize_t)sizeof(e))
 			return -1;
-		pthread_mutex_lock(&adapter.lock);
-		struct cq *found = e.index < MAX_CQS ? adapter.cqs[e.index] : NULL;
+		pthread_mutex_lock(&verbs_adapter.lock);
+		struct cq *found = e.index < MAX_CQS ? verbs_adapter.cqs[e.index] : NULL;
 		bool is_it = found && found->shared->serial == e.serial;
 
 		if (is_it) {
@@ -386,7 +387,7 @@ int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void 
 			*cq = &found->ibv;
 			*cq_context = found->ibv.cq_context;
 		}
-		pthread_mutex_unlock(&adapter.lock);
+		pthread_mutex_unlock(&verbs_adapter.lock);
 		if (is_it)
 			return 0;
 	}
@@ -404,46 +405,46 @@ void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int n)
 
 static int rings_make(struct shared_cq *s, uint32_t size)
 {
-	s->ring = memory_alloc(size * sizeof(struct shared_cqe));
-	s->carried = memory_alloc((size_t)size * CARRIED);
+	s->ring = verbs_memory_alloc(size * sizeof(struct shared_cqe));
+	s->carried = verbs_memory_alloc((size_t)size * CARRIED);
 	if (s->ring && s->carried) {
 		s->size = size;
 		return 0;
 	}
 	if (s->ring)
-		memory_free(s->ring, size * sizeof(struct shared_cqe));
+		verbs_memory_free(s->ring, size * sizeof(struct shared_cqe));
 	return ENOMEM;
 }
 
 static void rings_free(const struct shared_cq *s)
 {
-	memory_free(s->ring, s->size * sizeof(struct shared_cqe));
-	memory_free(s->carried, (size_t)s->size * CARRIED);
+	verbs_memory_free(s->ring, s->size * sizeof(struct shared_cqe));
+	verbs_memory_free(s->carried, (size_t)s->size * CARRIED);
 }
 
 static int shared_make(struct cq *cq, uint32_t size, struct ibv_comp_channel *channel)
 {
 	static uint32_t serials;
 
-	pthread_mutex_lock(&adapter.lock);
-	cq->index = number_take(&adapter.cq_numbers);
+	pthread_mutex_lock(&verbs_adapter.lock);
+	cq->index = verbs_id_alloc(&verbs_adapter.cq_numbers);
 	uint32_t serial = ++serials;
 
-	pthread_mutex_unlock(&adapter.lock);
+	pthread_mutex_unlock(&verbs_adapter.lock);
 	if (cq->index == NO_INDEX)
 		return ENOMEM;
-	cq->shared = &adapter.memory->cqs[cq->index];
-	row_clear(&cq->shared->lock, &cq->shared->has_lock, sizeof(*cq->shared));
+	cq->shared = &verbs_adapter.memory->cqs[cq->index];
+	verbs_row_clear(&cq->shared->lock, &cq->shared->has_lock, sizeof(*cq->shared));
 	cq->shared->channel = -1;
 	cq->shared->serial = serial;
 	if (rings_make(cq->shared, size) != 0) {
-		pthread_mutex_lock(&adapter.lock);
-		number_give(&adapter.cq_numbers, cq->index);
-		pthread_mutex_unlock(&adapter.lock);
+		pthread_mutex_lock(&verbs_adapter.lock);
+		verbs_id_free(&verbs_adapter.cq_numbers, cq->index);
+		pthread_mutex_unlock(&verbs_adapter.lock);
 		return ENOMEM;
 	}
 	if (channel) {
-		const struct channel *c = container(channel, struct channel, ibv);
+		const struct comp_channel *c = container(channel, struct comp_channel, ibv);
 
 		cq->shared->channel = c->write;
 		cq->shared->channel_id = c->id;
@@ -452,8 +453,8 @@ static int shared_make(struct cq *cq, uint32_t size, struct ibv_comp_channel *ch
 	return 0;
 }
 
-struct cq *cq_make(struct ibv_context *context, int depth, void *cq_context,
-		   struct ibv_comp_channel *channel)
+struct cq *verbs_cq_create(struct ibv_context *context, int depth, void *cq_context,
+			   struct ibv_comp_channel *channel)
 {
 	struct cq *cq = NULL;
 	int error = EINVAL;
@@ -479,9 +480,9 @@ struct cq *cq_make(struct ibv_context *context, int depth, void *cq_context,
 	pthread_mutex_init(&cq->ibv.mutex, NULL);
 	pthread_cond_init(&cq->ibv.cond, NULL);
 	pthread_mutex_init(&cq->take, NULL);
-	pthread_mutex_lock(&adapter.lock);
-	adapter.cqs[cq->index] = cq;
-	pthread_mutex_unlock(&adapter.lock);
+	pthread_mutex_lock(&verbs_adapter.lock);
+	verbs_adapter.cqs[cq->index] = cq;
+	pthread_mutex_unlock(&verbs_adapter.lock);
 	return cq;
 }
 
@@ -492,7 +493,7 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_cont
 		errno = EINVAL;
 		return NULL;
 	}
-	struct cq *cq = cq_make(context, cqe, cq_context, channel);
+	struct cq *cq = verbs_cq_create(context, cqe, cq_context, channel);
 
 	return cq ? &cq->ibv : NULL;
 }
@@ -510,15 +511,15 @@ int ibv_resize_cq(struct ibv_cq *ibv, int cqe)
 	if (rings_make(&next, (uint32_t)cqe) != 0)
 		return ENOMEM;
 	pthread_mutex_lock(&cq->take);
-	lock_take(&s->lock);
+	verbs_lock(&s->lock);
 	uint64_t head = atomic_load(&s->head), tail = atomic_load(&s->tail);
 	bool fits = tail - head <= next.size;
 	struct shared_cq old = { .ring = s->ring, .carried = s->carried, .size = s->size };
 
 	for (uint64_t n = head; fits && n < tail; n++) {
-		*entry_at(adapter.memory, &next, n) = *entry_at(adapter.memory, s, n);
-		memcpy(carried_at(adapter.memory, &next, n), carried_at(adapter.memory, s, n),
-		       CARRIED);
+		*entry_at(verbs_adapter.memory, &next, n) = *entry_at(verbs_adapter.memory, s, n);
+		memcpy(carried_at(verbs_adapter.memory, &next, n),
+		       carried_at(verbs_adapter.memory, s, n), CARRIED);
 	}
 	if (fits) {
 		s->ring = next.ring;
@@ -526,7 +527,7 @@ int ibv_resize_cq(struct ibv_cq *ibv, int cqe)
 		s->size = next.size;
 		ibv->cqe = cqe;
 	}
-	lock_give(&s->lock);
+	verbs_unlock(&s->lock);
 	pthread_mutex_unlock(&cq->take);
 	rings_free(fits ? &old : &next);
 	return fits ? 0 : EINVAL;
@@ -537,15 +538,16 @@ static void shared_end(struct cq *cq)
 {
 	struct ibv_cq *ibv = &cq->ibv;
 
-	event_settle(&ibv->mutex, &ibv->cond, &cq->got, &ibv->comp_events_completed);
-	event_settle(&ibv->mutex, &ibv->cond, &cq->got_async, &ibv->async_events_completed);
+	verbs_await_acknowledged(&ibv->mutex, &ibv->cond, &cq->got, &ibv->comp_events_completed);
+	verbs_await_acknowledged(&ibv->mutex, &ibv->cond, &cq->got_async,
+				 &ibv->async_events_completed);
 	/* A peer may just leave it. */
-	lock_take(&cq->shared->lock);
-	lock_give(&cq->shared->lock);
+	verbs_lock(&cq->shared->lock);
+	verbs_unlock(&cq->shared->lock);
 	rings_free(cq->shared);
-	pthread_mutex_lock(&adapter.lock);
-	number_give(&adapter.cq_numbers, cq->index);
-	pthread_mutex_unlock(&adapter.lock);
+	pthread_mutex_lock(&verbs_adapter.lock);
+	verbs_id_free(&verbs_adapter.cq_numbers, cq->index);
+	pthread_mutex_unlock(&verbs_adapter.lock);
 }
 
 int ibv_destroy_cq(struct ibv_cq *ibv)
@@ -553,12 +555,12 @@ int ibv_destroy_cq(struct ibv_cq *ibv)
 	struct cq *cq = cq_of(ibv);
 	bool inherited = context_is_inherited(ibv->context);
 
-	pthread_mutex_lock(&adapter.lock);
+	pthread_mutex_lock(&verbs_adapter.lock);
 	bool busy = cq->users > 0;
 
 	if (!busy && !inherited)
-		adapter.cqs[cq->index] = NULL;
-	pthread_mutex_unlock(&adapter.lock);
+		verbs_adapter.cqs[cq->index] = NULL;
+	pthread_mutex_unlock(&verbs_adapter.lock);
 	if (busy)
 		return EBUSY;
 	if (!inherited)

@@ -19,7 +19,7 @@ static int next_poll(struct ibv_cq_ex *ex)
 {
 	struct cq *cq = cq_of(ex);
 
-	if (!cq_take(cq, &cq->current))
+	if (!verbs_cq_take(cq, &cq->current))
 		return ENOENT;
 	ex->wr_id = cq->current.wr_id;
 	ex->status = cq->current.status;
@@ -41,10 +41,10 @@ static int start_poll(struct ibv_cq_ex *ex, struct ibv_poll_cq_attr *attr)
 		return EPERM;
 	if (attr->comp_mask)
 		return EINVAL;
-	if (atomic_load_explicit(&adapter.n_waiting, memory_order_relaxed))
+	if (atomic_load_explicit(&verbs_adapter.n_waiting, memory_order_relaxed))
 		post_retry(false);
 	if (is_timed())
-		timed_polled(cq_has_any(cq));
+		timed_polled(verbs_cq_has_any(cq));
 	pthread_mutex_lock(&cq->take);
 	int error = next_poll(ex);
 
@@ -125,7 +125,7 @@ static void fill(struct cq *cq)
 	ex->read_tm_info = read_no_match;
 }
 
-struct ibv_cq_ex *cq_create_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr)
+struct ibv_cq_ex *verbs_create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr)
 {
 	const uint64_t known = IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
 			       IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
@@ -141,7 +141,7 @@ struct ibv_cq_ex *cq_create_ex(struct ibv_context *context, struct ibv_cq_init_a
 		errno = error;
 		return NULL;
 	}
-	struct cq *cq = cq_make(context, (int)attr->cqe, attr->cq_context, attr->channel);
+	struct cq *cq = verbs_cq_create(context, (int)attr->cqe, attr->cq_context, attr->channel);
 
 	if (!cq)
 		return NULL;

@@ -49,7 +49,7 @@ struct ibv_device **(ibv_get_device_list)(int *n)
 		return NULL;
 	}
 	/* A switch has no queue pairs for programs. */
-	if (fabric_node(&node) == 0 && node.n_ports > 0)
+	if (verbs_query_node(&node) == 0 && node.n_ports > 0)
 		list[0] = &device()->ibv;
 	if (n)
 		*n = list[0] ? 1 : 0;
@@ -71,7 +71,7 @@ __be64 ibv_get_device_guid(struct ibv_device *d)
 	struct live_node node;
 
 	(void)d;
-	return fabric_node(&node) == 0 ? htobe64(node.guid) : 0;
+	return verbs_query_node(&node) == 0 ? htobe64(node.guid) : 0;
 }
 
 int ibv_get_device_index(struct ibv_device *d)
@@ -84,7 +84,7 @@ int ibv_get_device_index(struct ibv_device *d)
 
 struct ibv_context *ibv_open_device(struct ibv_device *d)
 {
-	int error = adapter_attach();
+	int error = verbs_attach();
 	struct context *c = error ? NULL : calloc(1, sizeof(*c));
 
 	if (!c || pipe2(c->async, O_CLOEXEC) != 0) {
@@ -95,17 +95,17 @@ struct ibv_context *ibv_open_device(struct ibv_device *d)
 	fcntl(c->async[1], F_SETFL, O_NONBLOCK);
 	struct ibv_context *v = &c->verbs.context;
 
-	context_fill(&c->verbs);
+	verbs_context_fill(&c->verbs);
 	v->device = d;
 	v->cmd_fd = -1;
 	v->async_fd = c->async[0];
 	v->num_comp_vectors = 1;
-	c->forks = adapter.forks;
+	c->forks = verbs_adapter.forks;
 	pthread_mutex_init(&v->mutex, NULL);
-	pthread_mutex_lock(&adapter.lock);
-	c->next = adapter.contexts;
-	adapter.contexts = c;
-	pthread_mutex_unlock(&adapter.lock);
+	pthread_mutex_lock(&verbs_adapter.lock);
+	c->next = verbs_adapter.contexts;
+	verbs_adapter.contexts = c;
+	pthread_mutex_unlock(&verbs_adapter.lock);
 	return v;
 }
 
@@ -113,14 +113,14 @@ struct ibv_context *ibv_open_device(struct ibv_device *d)
 int ibv_close_device(struct ibv_context *context)
 {
 	struct context *c = context_of(context);
-	struct context **link = &adapter.contexts;
+	struct context **link = &verbs_adapter.contexts;
 
-	pthread_mutex_lock(&adapter.lock);
+	pthread_mutex_lock(&verbs_adapter.lock);
 	while (*link && *link != c)
 		link = &(*link)->next;
 	if (*link)
 		*link = c->next;
-	pthread_mutex_unlock(&adapter.lock);
+	pthread_mutex_unlock(&verbs_adapter.lock);
 	close(c->async[0]);
 	close(c->async[1]);
 	free(c);
@@ -131,12 +131,12 @@ int ibv_close_device(struct ibv_context *context)
 
 static void describe_device(struct ibv_device_attr *a)
 {
-	const int reads = is_timed() ? LIVE_READS : is_roce() ? ROCE_READS : 128;
+	const int reads = is_timed() ? LIVE_READS : verbs_is_roce() ? ROCE_READS : 128;
 
 	*a = (struct ibv_device_attr){
 		.fw_ver = "1.0.0",
-		.node_guid = htobe64(adapter.node.guid),
-		.sys_image_guid = htobe64(adapter.node.system_guid),
+		.node_guid = htobe64(verbs_adapter.node.guid),
+		.sys_image_guid = htobe64(verbs_adapter.node.system_guid),
 		.max_mr_size = UINT64_MAX,
 		.page_size_cap = UINT64_C(0xFFFFFFFFFFFFF000),
 		/* Of no vendor: programs know the parts of those. */
@@ -166,7 +166,7 @@ static void describe_device(struct ibv_device_attr *a)
 		.max_srq_sge = (int)most_sge(),
 		.max_pkeys = LIVE_PKEYS,
 		.local_ca_ack_delay = 15,
-		.phys_port_cnt = (uint8_t)adapter.node.n_ports,
+		.phys_port_cnt = (uint8_t)verbs_adapter.node.n_ports,
 	};
 }
 
@@ -190,13 +190,13 @@ static int query_device_ex(struct ibv_context *context,
 	describe_device(&a->orig_attr);
 	if (size >=
 	    offsetof(struct ibv_device_attr_ex, phys_port_cnt_ex) + sizeof(a->phys_port_cnt_ex))
-		a->phys_port_cnt_ex = adapter.node.n_ports;
+		a->phys_port_cnt_ex = verbs_adapter.node.n_ports;
 	return 0;
 }
 
 static uint32_t n_gids(void)
 {
-	return is_roce() ? ROCE_TABLE : 1;
+	return verbs_is_roce() ? ROCE_TABLE : 1;
 }
 
 /* VLCap is a code; verbs count in the same. */
@@ -224,7 +224,7 @@ static void describe_port(const struct live_port *p, struct ibv_port_attr *a)
 		.active_width = p->width,
 		.active_speed = p->speed,
 		.phys_state = p->physical,
-		.link_layer = is_roce() ? IBV_LINK_LAYER_ETHERNET : IBV_LINK_LAYER_INFINIBAND,
+		.link_layer = verbs_is_roce() ? IBV_LINK_LAYER_ETHERNET : IBV_LINK_LAYER_INFINIBAND,
 		.port_cap_flags2 = p->cap_mask2,
 	};
 	for (unsigned i = 0; i < sizeof(extended); i++)
@@ -235,7 +235,7 @@ static void describe_port(const struct live_port *p, struct ibv_port_attr *a)
 /* An errno. */
 static int port_of(struct ibv_context *context, uint32_t number, struct live_port *out)
 {
-	return context_is_inherited(context) ? EPERM : fabric_port(number, out);
+	return context_is_inherited(context) ? EPERM : verbs_query_live_port(number, out);
 }
 
 static int query_port(struct ibv_context *context, uint8_t number, struct ibv_port_attr *a,
@@ -272,8 +272,8 @@ int ibv_query_gid(struct ibv_context *context, uint8_t port_num, int index, unio
 		errno = error;
 		return -1;
 	}
-	if (is_roce()) {
-		roce_gid((uint32_t)index, gid);
+	if (verbs_is_roce()) {
+		verbs_roce_gid((uint32_t)index, gid);
 		return 0;
 	}
 	gid->global.subnet_prefix = htobe64(port.prefix);
@@ -286,7 +286,8 @@ int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port_num, uint32_t g
 {
 	struct ibv_gid_entry e = { .gid_index = gid_index,
 				   .port_num = port_num,
-				   .gid_type = is_roce() ? IBV_GID_TYPE_ROCE_V2 : IBV_GID_TYPE_IB };
+				   .gid_type = verbs_is_roce() ? IBV_GID_TYPE_ROCE_V2
+							       : IBV_GID_TYPE_IB };
 
 	if (flags)
 		return EOPNOTSUPP;
@@ -302,7 +303,7 @@ ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *
 {
 	size_t n = 0;
 
-	for (uint32_t i = 0; i < adapter.node.n_ports * n_gids() && n < most; i++) {
+	for (uint32_t i = 0; i < verbs_adapter.node.n_ports * n_gids() && n < most; i++) {
 		int error = _ibv_query_gid_ex(context, i / n_gids() + 1, i % n_gids(),
 					      (void *)((char *)entries + n * entry_size), flags,
 					      entry_size);
@@ -320,7 +321,7 @@ int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned i
 {
 	union ibv_gid gid;
 
-	*type = is_roce();
+	*type = verbs_is_roce();
 	return ibv_query_gid(context, port_num, (int)index, &gid);
 }
 
@@ -396,19 +397,19 @@ int ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_
 
 /* ---- what programs reach through the context, not by name */
 
-void context_fill(struct verbs_context *v)
+void verbs_context_fill(struct verbs_context *v)
 {
 	v->sz = sizeof(*v);
 	v->query_port = query_port;
 	v->query_device_ex = query_device_ex;
-	v->create_cq_ex = cq_create_ex;
-	v->create_qp_ex = qp_create_ex;
-	v->create_srq_ex = srq_create_ex;
-	v->get_srq_num = srq_number;
+	v->create_cq_ex = verbs_create_cq_ex;
+	v->create_qp_ex = verbs_create_qp_ex;
+	v->create_srq_ex = verbs_create_srq_ex;
+	v->get_srq_num = verbs_get_srq_num;
 	v->context.abi_compat = __VERBS_ABI_IS_EXTENDED;
-	v->context.ops.poll_cq = cq_poll;
-	v->context.ops.req_notify_cq = cq_arm;
+	v->context.ops.poll_cq = verbs_poll_cq;
+	v->context.ops.req_notify_cq = verbs_req_notify_cq;
 	v->context.ops.post_send = post_send;
 	v->context.ops.post_recv = post_recv;
-	v->context.ops.post_srq_recv = srq_post;
+	v->context.ops.post_srq_recv = verbs_post_srq_recv;
 }

@@ -19,18 +19,20 @@
 /* ---- to the program */
 
 /* The program reads it when it asks; lost if too many wait. */
-static void raise_event(struct ibv_context *c, const struct news *n)
+static void raise_event(struct ibv_context *c, const struct notification *n)
 {
 	(void)!write(context_of(c)->async[1], n, sizeof(*n));
 }
 
-/* Finds whom it is about; false if that is gone. With adapter.lock. */
-static bool resolve(const struct news *n, struct ibv_async_event *e)
+/* Finds whom it is about; false if that is gone. With verbs_adapter.lock. */
+static bool resolve(const struct notification *n, struct ibv_async_event *e)
 {
-	struct pair *q = n->kind == NEWS_QP && n->index < LIVE_QPS ? adapter.qps[n->index] : NULL;
-	struct cq *cq = n->kind == NEWS_CQ && n->index < MAX_CQS ? adapter.cqs[n->index] : NULL;
+	struct soft_qp *q =
+		n->kind == NEWS_QP && n->index < LIVE_QPS ? verbs_adapter.qps[n->index] : NULL;
+	struct cq *cq =
+		n->kind == NEWS_CQ && n->index < MAX_CQS ? verbs_adapter.cqs[n->index] : NULL;
 	struct srq *srq =
-		n->kind == NEWS_SRQ && n->index < MAX_SRQS ? adapter.srqs[n->index] : NULL;
+		n->kind == NEWS_SRQ && n->index < MAX_SRQS ? verbs_adapter.srqs[n->index] : NULL;
 
 	e->event_type = (enum ibv_event_type)n->event;
 	if (n->kind == NEWS_PORT) {
@@ -57,7 +59,7 @@ static bool resolve(const struct news *n, struct ibv_async_event *e)
 
 int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *e)
 {
-	struct news n;
+	struct notification n;
 	bool found;
 
 	if (context_is_inherited(context)) {
@@ -67,9 +69,9 @@ int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *e)
 	do {
 		if (read(context->async_fd, &n, sizeof(n)) != (ssize_t)sizeof(n))
 			return -1;
-		pthread_mutex_lock(&adapter.lock);
+		pthread_mutex_lock(&verbs_adapter.lock);
 		found = resolve(&n, e);
-		pthread_mutex_unlock(&adapter.lock);
+		pthread_mutex_unlock(&verbs_adapter.lock);
 	} while (!found);
 	return 0;
 }
@@ -109,8 +111,8 @@ void ibv_ack_async_event(struct ibv_async_event *e)
 	}
 }
 
-void event_settle(pthread_mutex_t *lock, pthread_cond_t *changed, const uint32_t *got,
-		  const uint32_t *acknowledged)
+void verbs_await_acknowledged(pthread_mutex_t *lock, pthread_cond_t *changed, const uint32_t *got,
+			      const uint32_t *acknowledged)
 {
 	pthread_mutex_lock(lock);
 	while (*got != *acknowledged)
@@ -123,41 +125,41 @@ void event_settle(pthread_mutex_t *lock, pthread_cond_t *changed, const uint32_t
 /* A queue pair in error has its sends flushed by its owner. */
 static void look_after(uint32_t index, uint32_t qpn)
 {
-	pthread_mutex_lock(&adapter.lock);
-	struct pair *q = index < LIVE_QPS ? adapter.qps[index] : NULL;
+	pthread_mutex_lock(&verbs_adapter.lock);
+	struct soft_qp *q = index < LIVE_QPS ? verbs_adapter.qps[index] : NULL;
 
 	/* Who holds it flushes it, when it next looks at the state. */
 	if (q && q->ibv.qp_num == qpn && atomic_load(&q->shared->state) == IBV_QPS_ERR &&
 	    pthread_mutex_trylock(&q->send) == 0) {
-		qp_flush_sends(q);
+		verbs_qp_flush_sends(q);
 		if (is_timed())
 			timed_pair(q);
 		pthread_mutex_unlock(&q->send);
 	}
-	pthread_mutex_unlock(&adapter.lock);
+	pthread_mutex_unlock(&verbs_adapter.lock);
 }
 
-static struct ibv_context *context_for(const struct news *n)
+static struct ibv_context *context_for(const struct notification *n)
 {
-	if (n->kind == NEWS_QP && n->index < LIVE_QPS && adapter.qps[n->index])
-		return adapter.qps[n->index]->ibv.context;
-	if (n->kind == NEWS_CQ && n->index < MAX_CQS && adapter.cqs[n->index])
-		return adapter.cqs[n->index]->ibv.context;
-	if (n->kind == NEWS_SRQ && n->index < MAX_SRQS && adapter.srqs[n->index])
-		return adapter.srqs[n->index]->ibv.context;
+	if (n->kind == NEWS_QP && n->index < LIVE_QPS && verbs_adapter.qps[n->index])
+		return verbs_adapter.qps[n->index]->ibv.context;
+	if (n->kind == NEWS_CQ && n->index < MAX_CQS && verbs_adapter.cqs[n->index])
+		return verbs_adapter.cqs[n->index]->ibv.context;
+	if (n->kind == NEWS_SRQ && n->index < MAX_SRQS && verbs_adapter.srqs[n->index])
+		return verbs_adapter.srqs[n->index]->ibv.context;
 	return NULL;
 }
 
 /* What a peer told us, or one of our threads. */
-static void take_news(const struct news *n)
+static void take_news(const struct notification *n)
 {
 	if (n->kind == NEWS_QP)
 		look_after(n->index, n->number);
 	if (n->event == NO_EVENT || n->kind == 0)
 		return;
-	pthread_mutex_lock(&adapter.lock);
+	pthread_mutex_lock(&verbs_adapter.lock);
 	if (n->kind == NEWS_PORT) {
-		for (struct context *c = adapter.contexts; c; c = c->next)
+		for (struct context *c = verbs_adapter.contexts; c; c = c->next)
 			raise_event(&c->verbs.context, n);
 	} else {
 		struct ibv_context *c = context_for(n);
@@ -165,35 +167,35 @@ static void take_news(const struct news *n)
 		if (c)
 			raise_event(c, n);
 	}
-	pthread_mutex_unlock(&adapter.lock);
+	pthread_mutex_unlock(&verbs_adapter.lock);
 }
 
 /* Somebody died: locks and events that it may have left. */
 static void mend_all(void)
 {
-	pthread_mutex_lock(&adapter.lock);
+	pthread_mutex_lock(&verbs_adapter.lock);
 	for (uint32_t i = 0; i < LIVE_QPS; i++) {
-		struct pair *q = adapter.qps[i];
+		struct soft_qp *q = verbs_adapter.qps[i];
 
 		if (!q)
 			continue;
-		if (lock_take(&q->shared->lock))
-			ring_mend(adapter.memory, &q->shared->ring);
-		lock_give(&q->shared->lock);
+		if (verbs_lock(&q->shared->lock))
+			verbs_ring_recover(verbs_adapter.memory, &q->shared->ring);
+		verbs_unlock(&q->shared->lock);
 	}
 	for (uint32_t i = 0; i < MAX_SRQS; i++) {
-		struct srq *s = adapter.srqs[i];
+		struct srq *s = verbs_adapter.srqs[i];
 
 		if (!s)
 			continue;
-		if (lock_take(&s->shared->lock))
-			ring_mend(adapter.memory, &s->shared->ring);
-		lock_give(&s->shared->lock);
+		if (verbs_lock(&s->shared->lock))
+			verbs_ring_recover(verbs_adapter.memory, &s->shared->ring);
+		verbs_unlock(&s->shared->lock);
 	}
 	for (uint32_t i = 0; i < MAX_CQS; i++)
-		if (adapter.cqs[i])
-			cq_mend(adapter.cqs[i]);
-	pthread_mutex_unlock(&adapter.lock);
+		if (verbs_adapter.cqs[i])
+			verbs_cq_recover(verbs_adapter.cqs[i]);
+	pthread_mutex_unlock(&verbs_adapter.lock);
 }
 
 /* Keys of a port are the fabric's: queue pairs hold the values. */
@@ -201,20 +203,20 @@ static void take_keys(uint32_t number)
 {
 	struct live_port port;
 
-	if (fabric_port(number, &port) != 0)
+	if (verbs_query_live_port(number, &port) != 0)
 		return;
-	pthread_mutex_lock(&adapter.lock);
+	pthread_mutex_lock(&verbs_adapter.lock);
 	for (uint32_t i = 0; i < LIVE_QPS; i++) {
-		struct pair *q = adapter.qps[i];
+		struct soft_qp *q = verbs_adapter.qps[i];
 
 		if (!q || q->attr.port_num != number)
 			continue;
-		if (lock_take(&q->shared->lock))
-			ring_mend(adapter.memory, &q->shared->ring);
+		if (verbs_lock(&q->shared->lock))
+			verbs_ring_recover(verbs_adapter.memory, &q->shared->ring);
 		q->shared->pkey = port.pkeys[q->shared->pkey_index];
-		lock_give(&q->shared->lock);
+		verbs_unlock(&q->shared->lock);
 	}
-	pthread_mutex_unlock(&adapter.lock);
+	pthread_mutex_unlock(&verbs_adapter.lock);
 }
 
 static void take_event(const struct live_event *e)
@@ -238,35 +240,35 @@ static void take_event(const struct live_event *e)
 		return;
 	if (e->kind == LIVE_PKEY_CHANGE)
 		take_keys(e->port);
-	take_news(&(struct news){ NEWS_PORT, e->port, types[e->kind], 0 });
+	take_news(&(struct notification){ NEWS_PORT, e->port, types[e->kind], 0 });
 }
 
 /* The fabric is gone: nothing will arrive any more. */
 static void lose_all(void)
 {
-	adapter.is_lost = true;
+	verbs_adapter.is_lost = true;
 	for (uint32_t i = 0; i < LIVE_QPS; i++) {
-		pthread_mutex_lock(&adapter.lock);
-		struct pair *q = adapter.qps[i];
+		pthread_mutex_lock(&verbs_adapter.lock);
+		struct soft_qp *q = verbs_adapter.qps[i];
 
 		if (q) {
 			pthread_mutex_lock(&q->send);
-			qp_fail(q, (enum ibv_event_type)NO_EVENT);
+			verbs_qp_fail(q, (enum ibv_event_type)NO_EVENT);
 			pthread_mutex_unlock(&q->send);
 		}
-		pthread_mutex_unlock(&adapter.lock);
+		pthread_mutex_unlock(&verbs_adapter.lock);
 	}
-	take_news(&(struct news){ NEWS_PORT, 1, IBV_EVENT_DEVICE_FATAL, 0 });
+	take_news(&(struct notification){ NEWS_PORT, 1, IBV_EVENT_DEVICE_FATAL, 0 });
 }
 
 /* ---- the thread */
 
 static int wait_ms(void)
 {
-	uint64_t due = post_due(), now = now_ns();
+	uint64_t due = post_due(), now = verbs_now_ns();
 
-	if (is_roce() && roce_due() < due)
-		due = roce_due();
+	if (verbs_is_roce() && verbs_roce_deadline() < due)
+		due = verbs_roce_deadline();
 	if (due == UINT64_MAX)
 		return -1;
 	return due <= now ? 0 : (int)((due - now) / 1000000 + 1);
@@ -288,22 +290,22 @@ static void hear_daemon(struct pollfd *p)
 /* The engine is to see that somebody is at work on what it does not see. */
 static void answer_bell(void)
 {
-	_Atomic uint32_t *says = &adapter.memory->head.clock.is_answering;
-	struct news n;
+	_Atomic uint32_t *says = &verbs_adapter.memory->head.clock.is_answering;
+	struct notification n;
 
 	atomic_store(says, 1);
-	while (read(adapter.bell[0], &n, sizeof(n)) == (ssize_t)sizeof(n))
+	while (read(verbs_adapter.bell[0], &n, sizeof(n)) == (ssize_t)sizeof(n))
 		take_news(&n);
 	atomic_store(says, 0);
 }
 
 static void *background(void *unused)
 {
-	struct pollfd on[] = { { .fd = adapter.events, .events = POLLIN },
-			       { .fd = adapter.bell[0], .events = POLLIN },
-			       { .fd = is_roce() ? roce_file() : -1, .events = POLLIN } };
+	struct pollfd on[] = { { .fd = verbs_adapter.events, .events = POLLIN },
+			       { .fd = verbs_adapter.bell[0], .events = POLLIN },
+			       { .fd = verbs_is_roce() ? verbs_roce_fd() : -1, .events = POLLIN } };
 
-	adapter.memory->head.clock.helper = gettid();
+	verbs_adapter.memory->head.clock.helper = gettid();
 	for (;;) {
 		if (poll(on, 3, wait_ms()) < 0 && errno != EINTR)
 			return unused;
@@ -311,16 +313,16 @@ static void *background(void *unused)
 			answer_bell();
 		if (is_timed())
 			timed_hear();
-		if (is_roce())
-			roce_run();
+		if (verbs_is_roce())
+			verbs_roce_progress();
 		if (on[0].fd >= 0 && on[0].revents)
 			hear_daemon(&on[0]);
-		if (atomic_load(&adapter.n_waiting))
+		if (atomic_load(&verbs_adapter.n_waiting))
 			post_retry(true);
 	}
 }
 
-int background_start(void)
+int verbs_progress_start(void)
 {
 	sigset_t all, before;
 	pthread_t thread;

@@ -16,7 +16,7 @@
 #include "live/verbs/timed.h"
 #include "live/verbs/verbs_internal.h"
 
-struct adapter adapter = {
+struct adapter verbs_adapter = {
 	.events = -1,
 	.calls = -1,
 	.bell = { -1, -1 },
@@ -76,7 +76,7 @@ static ssize_t hear(int fd, struct live_reply *r, void *text, size_t size, int *
 	return is_whole ? got - (ssize_t)sizeof(*r) : -1;
 }
 
-int fabric_ask(uint32_t question, const void *asked, size_t size, struct told *out)
+int verbs_daemon_call(uint32_t question, const void *asked, size_t size, struct daemon_reply *out)
 {
 	struct live_call c = { .question = question };
 	struct live_reply r = { .error = ENODEV };
@@ -84,12 +84,12 @@ int fabric_ask(uint32_t question, const void *asked, size_t size, struct told *o
 	struct msghdr m = { .msg_iov = parts, .msg_iovlen = 2 };
 	ssize_t got = -1;
 
-	pthread_mutex_lock(&adapter.call_lock);
-	if (adapter.calls < 0)
-		adapter.calls = dial(LIVE_CALL);
-	if (adapter.calls >= 0 && sendmsg(adapter.calls, &m, MSG_NOSIGNAL) > 0)
-		got = hear(adapter.calls, &r, out->text, out->size, &out->file);
-	pthread_mutex_unlock(&adapter.call_lock);
+	pthread_mutex_lock(&verbs_adapter.call_lock);
+	if (verbs_adapter.calls < 0)
+		verbs_adapter.calls = dial(LIVE_CALL);
+	if (verbs_adapter.calls >= 0 && sendmsg(verbs_adapter.calls, &m, MSG_NOSIGNAL) > 0)
+		got = hear(verbs_adapter.calls, &r, out->text, out->size, &out->file);
+	pthread_mutex_unlock(&verbs_adapter.call_lock);
 	if (got < 0)
 		return ENODEV;
 	out->size = (size_t)got;
@@ -99,34 +99,35 @@ int fabric_ask(uint32_t question, const void *asked, size_t size, struct told *o
 /* The answer is a struct of that size, or there is none. */
 static int ask_struct(uint32_t question, const void *asked, size_t size, void *out, size_t out_size)
 {
-	struct told t = { .text = out, .size = out_size, .file = -1 };
-	int error = fabric_ask(question, asked, size, &t);
+	struct daemon_reply t = { .text = out, .size = out_size, .file = -1 };
+	int error = verbs_daemon_call(question, asked, size, &t);
 
 	return error ? error : t.size == out_size ? 0 : EIO;
 }
 
-int fabric_node(struct live_node *out)
+int verbs_query_node(struct live_node *out)
 {
-	if (is_roce())
-		return roce_describe_node(out);
+	if (verbs_is_roce())
+		return verbs_roce_query_node(out);
 	return ask_struct(LIVE_ASK_NODE, NULL, 0, out, sizeof(*out));
 }
 
-int fabric_port(uint32_t number, struct live_port *out)
+int verbs_query_live_port(uint32_t number, struct live_port *out)
 {
-	if (is_roce())
-		return roce_describe_port(number, out);
+	if (verbs_is_roce())
+		return verbs_roce_query_port(number, out);
 	return ask_struct(LIVE_ASK_PORT, &number, sizeof(number), out, sizeof(*out));
 }
 
-uint32_t fabric_generation(void)
+uint32_t verbs_generation(void)
 {
-	return atomic_load_explicit(&adapter.page->generation, memory_order_acquire);
+	return atomic_load_explicit(&verbs_adapter.page->generation, memory_order_acquire);
 }
 
-void fabric_path(struct path *p, uint32_t port, uint16_t slid, uint16_t dlid, unsigned sl)
+void verbs_query_path(struct verbs_path *p, uint32_t port, uint16_t slid, uint16_t dlid,
+		      unsigned sl)
 {
-	uint32_t now = fabric_generation();
+	uint32_t now = verbs_generation();
 
 	if (p->generation == now)
 		return;
@@ -137,19 +138,20 @@ void fabric_path(struct path *p, uint32_t port, uint16_t slid, uint16_t dlid, un
 
 	if (ask_struct(LIVE_ASK_PATH, &q, sizeof(q), &found, sizeof(found)) != 0)
 		found = (struct live_path){ LIVE_NO_PORT, LIVE_NO_PORT };
-	*p = (struct path){ now, found.there, found.back };
+	*p = (struct verbs_path){ now, found.there, found.back };
 }
 
 /* ---- counting: a flow has a place for good, those found first are first */
 
-void fabric_count(uint32_t from, uint16_t dlid, unsigned sl, uint64_t packets, uint64_t octets)
+void verbs_count_packets(uint32_t from, uint16_t dlid, unsigned sl, uint64_t packets,
+			 uint64_t octets)
 {
 	static _Thread_local uint32_t last;
-	struct live_flow *flows = adapter.memory->head.flows;
+	struct live_flow *flows = verbs_adapter.memory->head.flows;
 	uint32_t i = last;
 
 	if (!flows[i].used || flows[i].from != from || flows[i].dlid != dlid || flows[i].sl != sl) {
-		pthread_mutex_lock(&adapter.flow_lock);
+		pthread_mutex_lock(&verbs_adapter.flow_lock);
 		for (i = 0; i < LIVE_FLOWS && flows[i].used; i++)
 			if (flows[i].from == from && flows[i].dlid == dlid && flows[i].sl == sl)
 				break;
@@ -159,7 +161,7 @@ void fabric_count(uint32_t from, uint16_t dlid, unsigned sl, uint64_t packets, u
 			flows[i].sl = (uint8_t)sl;
 			atomic_store(&flows[i].used, 1);
 		}
-		pthread_mutex_unlock(&adapter.flow_lock);
+		pthread_mutex_unlock(&verbs_adapter.flow_lock);
 		if (i == LIVE_FLOWS)
 			return; /* more than anybody looks at */
 		last = i;
@@ -184,8 +186,8 @@ static int enter(void)
 	struct live_reply r = { 0 };
 	int file = -1;
 
-	adapter.events = dial(LIVE_ADAPTER);
-	if (adapter.events < 0 || hear(adapter.events, &r, NULL, 0, &file) < 0)
+	verbs_adapter.events = dial(LIVE_ADAPTER);
+	if (verbs_adapter.events < 0 || hear(verbs_adapter.events, &r, NULL, 0, &file) < 0)
 		return ENODEV;
 	if (r.error || file < 0)
 		return r.error ? r.error : ENODEV;
@@ -194,63 +196,63 @@ static int enter(void)
 	close(file);
 	if (page == MAP_FAILED)
 		return errno;
-	adapter.page = page;
-	adapter.number = r.number;
+	verbs_adapter.page = page;
+	verbs_adapter.number = r.number;
 	return 0;
 }
 
 static int attach(void)
 {
 	int file = -1;
-	int error = is_roce() ? roce_open() : enter();
+	int error = verbs_is_roce() ? verbs_roce_open() : enter();
 
 	if (!error)
-		error = fabric_node(&adapter.node);
+		error = verbs_query_node(&verbs_adapter.node);
 	if (!error)
-		error = memory_make(&adapter.memory, &file);
+		error = verbs_memory_create(&verbs_adapter.memory, &file);
 	if (error)
 		return error;
-	adapter.self = calloc(1, sizeof(*adapter.self));
-	if (!adapter.self || pipe2(adapter.bell, O_CLOEXEC | O_NONBLOCK) != 0)
+	verbs_adapter.self = calloc(1, sizeof(*verbs_adapter.self));
+	if (!verbs_adapter.self || pipe2(verbs_adapter.bell, O_CLOEXEC | O_NONBLOCK) != 0)
 		return ENOMEM;
-	if (is_roce())
-		adapter.number = 1; /* there is no other */
-	adapter.self->number = adapter.number;
-	adapter.self->users = 1;
-	adapter.self->pid = getpid();
-	adapter.self->memory = adapter.memory;
-	adapter.peers[adapter.number] = adapter.self;
+	if (verbs_is_roce())
+		verbs_adapter.number = 1; /* there is no other */
+	verbs_adapter.self->number = verbs_adapter.number;
+	verbs_adapter.self->users = 1;
+	verbs_adapter.self->pid = getpid();
+	verbs_adapter.self->memory = verbs_adapter.memory;
+	verbs_adapter.peers[verbs_adapter.number] = verbs_adapter.self;
 	/* Keys of programs differ, as those of one adapter do. */
-	adapter.region_numbers.next = adapter.number * (MAX_REGIONS / LIVE_PROGRAMS);
-	adapter.memory->bell = adapter.bell[1];
-	adapter.memory->head.clock.bell = adapter.bell[1];
+	verbs_adapter.region_numbers.next = verbs_adapter.number * (MAX_REGIONS / LIVE_PROGRAMS);
+	verbs_adapter.memory->bell = verbs_adapter.bell[1];
+	verbs_adapter.memory->head.clock.bell = verbs_adapter.bell[1];
 	/* Where only descendants may be looked into, others may into us. */
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
-	if (!is_roce() && !give_file(adapter.events, file))
+	if (!verbs_is_roce() && !give_file(verbs_adapter.events, file))
 		error = ENODEV;
 	close(file);
 	if (!error)
-		error = background_start();
+		error = verbs_progress_start();
 	if (!error && is_timed()) {
 		timed_meet();
-		clock_begin();
+		verbs_clock_start();
 	}
 	return error;
 }
 
-int adapter_attach(void)
+int verbs_attach(void)
 {
 	int error = 0;
 
-	pthread_mutex_lock(&adapter.lock);
-	if (!adapter.is_on) {
+	pthread_mutex_lock(&verbs_adapter.lock);
+	if (!verbs_adapter.is_on) {
 		error = attach();
-		adapter.is_on = !error;
-		if (error && adapter.events >= 0) {
-			close(adapter.events);
-			adapter.events = -1;
+		verbs_adapter.is_on = !error;
+		if (error && verbs_adapter.events >= 0) {
+			close(verbs_adapter.events);
+			verbs_adapter.events = -1;
 		}
 	}
-	pthread_mutex_unlock(&adapter.lock);
+	pthread_mutex_unlock(&verbs_adapter.lock);
 	return error;
 }

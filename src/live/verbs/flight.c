@@ -10,16 +10,16 @@
  * is kept here until the engine says that it has arrived.
  */
 
-static void flight_free(struct flight *f)
+static void flight_free(struct send_in_flight *f)
 {
 	free(f->send);
 	free(f);
 }
 
-void flight_forget(struct pair *q)
+void timed_flight_drop(struct soft_qp *q)
 {
 	while (q->flights) {
-		struct flight *f = q->flights;
+		struct send_in_flight *f = q->flights;
 
 		q->flights = f->next;
 		flight_free(f);
@@ -28,17 +28,17 @@ void flight_forget(struct pair *q)
 }
 
 /* The send as it is now, with its bytes behind it; a status. */
-static enum ibv_wc_status take_off(struct pair *q, uint64_t number)
+static enum ibv_wc_status take_off(struct soft_qp *q, uint64_t number)
 {
-	struct send *kept;
-	enum ibv_wc_status status = free_keep(q, send_at(q, number), &kept);
-	struct flight *f = kept ? calloc(1, sizeof(*f)) : NULL;
+	struct send_wqe *kept;
+	enum ibv_wc_status status = verbs_buffer_send(q, send_at(q, number), &kept);
+	struct send_in_flight *f = kept ? calloc(1, sizeof(*f)) : NULL;
 
 	if (!f) {
 		free(kept);
 		return kept ? IBV_WC_GENERAL_ERR : status;
 	}
-	*f = (struct flight){ .number = number, .send = kept };
+	*f = (struct send_in_flight){ .number = number, .send = kept };
 	if (!q->flights)
 		q->last_flight = &q->flights;
 	*q->last_flight = f;
@@ -48,33 +48,33 @@ static enum ibv_wc_status take_off(struct pair *q, uint64_t number)
 }
 
 /* One to a group arrives here and there, and is over when it is lost. */
-static bool is_spread(const struct send *s, const struct live_note *n)
+static bool is_spread(const struct send_wqe *s, const struct live_note *n)
 {
 	return n->kind == LIVE_ARRIVED && s->dlid >= LID_FIRST_MCAST;
 }
 
-static enum ibv_wc_status land(struct pair *q, struct send *s, bool is_lost)
+static enum ibv_wc_status land(struct soft_qp *q, struct send_wqe *s, bool is_lost)
 {
 	struct result r = { .status = IBV_WC_SUCCESS };
 
 	if (is_lost)
-		free_lose(q, s);
+		verbs_count_lost(q, s);
 	else
-		(void)!free_send(q, s, &r);
+		(void)!verbs_execute_send(q, s, &r);
 	return r.status;
 }
 
 /* It has arrived, or never will; it has left, or is still in the ring. */
-static void on_fate(struct pair *q, const struct live_note *n)
+static void on_fate(struct soft_qp *q, const struct live_note *n)
 {
-	struct flight **at = &q->flights, *f;
+	struct send_in_flight **at = &q->flights, *f;
 	bool is_lost = n->kind == LIVE_LOST;
 
 	if (n->number >= q->head && n->number < q->given) {
-		struct send *s = send_at(q, n->number);
+		struct send_wqe *s = send_at(q, n->number);
 
 		if (is_spread(s, n)) {
-			free_copy(q, s, n->to);
+			verbs_deliver_copy(q, s, n->to);
 			return;
 		}
 		s->status = (uint32_t)land(q, s, is_lost);
@@ -87,7 +87,7 @@ static void on_fate(struct pair *q, const struct live_note *n)
 	if (!f)
 		return;
 	if (is_spread(f->send, n)) {
-		free_copy(q, f->send, n->to);
+		verbs_deliver_copy(q, f->send, n->to);
 		return;
 	}
 	*at = f->next;
@@ -99,12 +99,12 @@ static void on_fate(struct pair *q, const struct live_note *n)
 }
 
 /* All up to this one have left. */
-static void on_left(struct pair *q, uint64_t number, enum ibv_wc_status status)
+static void on_left(struct soft_qp *q, uint64_t number, enum ibv_wc_status status)
 {
 	bool was_draining = q->head < q->drain;
 
 	while (q->head <= number && q->head < q->given) {
-		const struct send *s = send_at(q, q->head);
+		const struct send_wqe *s = send_at(q, q->head);
 		bool has_failed = q->head == number && status != IBV_WC_SUCCESS;
 
 		if (has_failed)
@@ -115,10 +115,10 @@ static void on_left(struct pair *q, uint64_t number, enum ibv_wc_status status)
 			post_finish(q, take_off(q, q->head));
 	}
 	if (was_draining && q->head >= q->drain)
-		qp_tell_drained(q);
+		verbs_qp_notify_drained(q);
 }
 
-void flight_note(struct pair *q, const struct live_note *n)
+void timed_flight_event(struct soft_qp *q, const struct live_note *n)
 {
 	if (n->kind == LIVE_DONE)
 		on_left(q, n->number, (enum ibv_wc_status)n->status);

@@ -11,7 +11,7 @@
  * fork(): the adapter stays the parent's. The child starts without one and
  * attaches anew when it opens the device: with a program number, and so QP
  * numbers, of its own. Memory that the adapter shares with peers is not
- * inherited (memory_map). Handles that the child inherits belong to no adapter
+ * inherited (verbs_memory_map). Handles that the child inherits belong to no adapter
  * of its own (context_is_inherited): they can be released, which changes
  * nothing for the parent, and every other use fails with EPERM.
  */
@@ -19,23 +19,23 @@
 /* While both are held, no thread attaches and no list of peers changes. */
 static void before_fork(void)
 {
-	pthread_mutex_lock(&adapter.lock);
-	pthread_mutex_lock(&adapter.peers_lock);
+	pthread_mutex_lock(&verbs_adapter.lock);
+	pthread_mutex_lock(&verbs_adapter.peers_lock);
 }
 
 static void after_fork(void)
 {
-	pthread_mutex_unlock(&adapter.peers_lock);
-	pthread_mutex_unlock(&adapter.lock);
+	pthread_mutex_unlock(&verbs_adapter.peers_lock);
+	pthread_mutex_unlock(&verbs_adapter.lock);
 }
 
 /* Other threads of the parent may have held any of them. */
 static void renew_locks(void)
 {
-	pthread_mutex_t *locks[] = { &adapter.lock,       &adapter.peers_lock,
-				     &adapter.call_lock,  &adapter.flow_lock,
-				     &adapter.path_lock,  &adapter.request_lock,
-				     &adapter.notes_lock, &adapter.waiting_lock };
+	pthread_mutex_t *locks[] = { &verbs_adapter.lock,       &verbs_adapter.peers_lock,
+				     &verbs_adapter.call_lock,  &verbs_adapter.flow_lock,
+				     &verbs_adapter.path_lock,  &verbs_adapter.request_lock,
+				     &verbs_adapter.notes_lock, &verbs_adapter.waiting_lock };
 
 	for (size_t i = 0; i < sizeof(locks) / sizeof(locks[0]); i++)
 		pthread_mutex_init(locks[i], NULL);
@@ -52,51 +52,51 @@ static void close_file(int *fd)
 static void forget_peers(void)
 {
 	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++) {
-		struct peer *p = adapter.peers[i];
+		struct peer_program *p = verbs_adapter.peers[i];
 
 		for (unsigned c = 0; p && c < p->n_channels; c++)
 			close(p->channels[c].fd);
 		free(p);
-		adapter.peers[i] = NULL;
+		verbs_adapter.peers[i] = NULL;
 	}
 }
 
-static void numbers_forget(struct numbers *n)
+static void numbers_forget(struct id_pool *n)
 {
 	free(n->taken);
-	*n = (struct numbers){ .most = n->most };
+	*n = (struct id_pool){ .most = n->most };
 }
 
 static void in_child(void)
 {
 	renew_locks();
-	close_file(&adapter.calls);
-	if (!adapter.is_on)
+	close_file(&verbs_adapter.calls);
+	if (!verbs_adapter.is_on)
 		return;
-	clock_end();
-	if (is_roce())
-		roce_forget();
-	close_file(&adapter.events);
-	close_file(&adapter.bell[0]);
-	close_file(&adapter.bell[1]);
+	verbs_clock_stop();
+	if (verbs_is_roce())
+		verbs_roce_after_fork();
+	close_file(&verbs_adapter.events);
+	close_file(&verbs_adapter.bell[0]);
+	close_file(&verbs_adapter.bell[1]);
 	forget_peers();
-	if (adapter.page)
-		munmap((void *)adapter.page, sizeof(*adapter.page));
-	adapter.page = NULL;
-	adapter.memory = NULL;
-	adapter.self = NULL;
-	adapter.contexts = NULL;
-	adapter.waiting = NULL;
-	adapter.n_waiting = 0;
-	adapter.is_on = adapter.is_lost = false;
-	memset(adapter.qps, 0, sizeof(adapter.qps));
-	memset(adapter.cqs, 0, sizeof(adapter.cqs));
-	memset(adapter.srqs, 0, sizeof(adapter.srqs));
-	numbers_forget(&adapter.qp_numbers);
-	numbers_forget(&adapter.cq_numbers);
-	numbers_forget(&adapter.srq_numbers);
-	numbers_forget(&adapter.region_numbers);
-	adapter.forks++;
+	if (verbs_adapter.page)
+		munmap((void *)verbs_adapter.page, sizeof(*verbs_adapter.page));
+	verbs_adapter.page = NULL;
+	verbs_adapter.memory = NULL;
+	verbs_adapter.self = NULL;
+	verbs_adapter.contexts = NULL;
+	verbs_adapter.waiting = NULL;
+	verbs_adapter.n_waiting = 0;
+	verbs_adapter.is_on = verbs_adapter.is_lost = false;
+	memset(verbs_adapter.qps, 0, sizeof(verbs_adapter.qps));
+	memset(verbs_adapter.cqs, 0, sizeof(verbs_adapter.cqs));
+	memset(verbs_adapter.srqs, 0, sizeof(verbs_adapter.srqs));
+	numbers_forget(&verbs_adapter.qp_numbers);
+	numbers_forget(&verbs_adapter.cq_numbers);
+	numbers_forget(&verbs_adapter.srq_numbers);
+	numbers_forget(&verbs_adapter.region_numbers);
+	verbs_adapter.forks++;
 }
 
 __attribute__((constructor)) static void watch_forks(void)

@@ -16,16 +16,16 @@ static enum wr_kind kind_of(const struct inbound_request *r)
 static void notify_owner(const struct inbound_request *r, uint32_t event)
 {
 	uint32_t qpn = atomic_load(&r->to->qpn);
-	const struct news n = { NEWS_QP, live_qpn_index(qpn), event, qpn };
+	const struct notification n = { NEWS_QP, live_qpn_index(qpn), event, qpn };
 
-	peer_tell(r->peer, &n);
+	verbs_peer_notify(r->peer, &n);
 }
 
 /* Moves to ERR: receives are flushed here, sends by the queue pair's program. */
 static void enter_error(const struct inbound_request *r, uint32_t event)
 {
 	atomic_store(&r->to->state, IBV_QPS_ERR);
-	qp_flush_receives(r->peer, r->to);
+	verbs_qp_flush_receives(r->peer, r->to);
 	notify_owner(r, event);
 }
 
@@ -68,10 +68,10 @@ static void find_parts(const struct inbound_request *r, struct inbound_receive *
 
 		if (w->sge[i].length == 0)
 			continue;
-		const struct span span = { w->sge[i].lkey, w->sge[i].addr, w->sge[i].length };
+		const struct key_range span = { w->sge[i].lkey, w->sge[i].addr, w->sge[i].length };
 
-		l->is_allowed &= region_find(r->peer->memory, r->to->pd, &span,
-					     IBV_ACCESS_LOCAL_WRITE, &where);
+		l->is_allowed &= verbs_region_find(r->peer->memory, r->to->pd, &span,
+						   IBV_ACCESS_LOCAL_WRITE, &where);
 		l->parts[l->n_parts++] = (struct iovec){ at_address(where), w->sge[i].length };
 		l->room += w->sge[i].length;
 	}
@@ -79,16 +79,16 @@ static void find_parts(const struct inbound_request *r, struct inbound_receive *
 
 static void open_receive(const struct inbound_request *r, struct inbound_receive *l)
 {
-	struct memory *m = r->peer->memory;
+	struct program_memory *m = r->peer->memory;
 
 	*l = (struct inbound_receive){ .ring = &r->to->ring };
 	if (r->to->srq != NO_INDEX) {
 		l->srq = &m->srqs[r->to->srq];
 		l->ring = &l->srq->ring;
-		if (lock_take(&l->srq->lock))
-			ring_mend(m, l->ring);
+		if (verbs_lock(&l->srq->lock))
+			verbs_ring_recover(m, l->ring);
 	}
-	l->entry = ring_first(m, l->ring);
+	l->entry = verbs_ring_first(m, l->ring);
 	if (r->to->type == IBV_QPT_UD)
 		l->skip = GRH_SIZE;
 	if (l->entry)
@@ -103,18 +103,18 @@ static void close_receive(const struct inbound_request *r, const struct inbound_
 	uint64_t left = atomic_load(&l->ring->tail) - atomic_load(&l->ring->head);
 	bool low =
 		limit && left < limit && atomic_compare_exchange_strong(&l->srq->limit, &limit, 0);
-	const struct news n = { NEWS_SRQ, (uint32_t)r->to->srq, IBV_EVENT_SRQ_LIMIT_REACHED,
-				l->srq->serial };
+	const struct notification n = { NEWS_SRQ, (uint32_t)r->to->srq, IBV_EVENT_SRQ_LIMIT_REACHED,
+					l->srq->serial };
 
-	lock_give(&l->srq->lock);
+	verbs_unlock(&l->srq->lock);
 	if (low)
-		peer_tell(r->peer, &n);
+		verbs_peer_notify(r->peer, &n);
 }
 
 /* The GRH of the datagram, with the GIDs of both ports. */
 static void make_grh(const struct inbound_request *r, uint8_t out[GRH_SIZE])
 {
-	const struct send *s = r->send;
+	const struct send_wqe *s = r->send;
 	uint32_t first =
 		UINT32_C(6) << 28 | (uint32_t)s->traffic_class << 20 | (s->flow_label & 0xFFFFF);
 	uint32_t length = (uint32_t)r->length + 24;
@@ -125,7 +125,7 @@ static void make_grh(const struct inbound_request *r, uint8_t out[GRH_SIZE])
 	out[5] = (uint8_t)length;
 	out[6] = 0x1B; /* what comes next is a BTH */
 	out[7] = s->hop_limit;
-	port_gid(&r->from->port, out + 8);
+	verbs_port_gid(&r->from->port, out + 8);
 	memcpy(out + 24, s->dgid.raw, 16);
 }
 
@@ -159,13 +159,13 @@ static bool put_grh(const struct inbound_request *r, const struct inbound_receiv
 	if (!r->send->global)
 		return true;
 	make_grh(r, grh);
-	return peer_copy(r->peer, &(struct pieces){ &here, 1 },
-			 &(struct pieces){ l->parts, l->n_parts }, GRH_SIZE, true);
+	return verbs_peer_copy(r->peer, &(struct iovec_list){ &here, 1 },
+			       &(struct iovec_list){ l->parts, l->n_parts }, GRH_SIZE, true);
 }
 
 /* Small messages stay in the completion until it is polled. */
 static bool carry(const struct inbound_request *r, const struct inbound_receive *l,
-		  struct cq_entry *c, uint8_t *buffer)
+		  struct new_completion *c, uint8_t *buffer)
 {
 	unsigned before = r->send->global ? l->skip : 0;
 	uint64_t all = r->length + l->skip;
@@ -193,16 +193,17 @@ static bool place(const struct inbound_request *r, struct inbound_receive *l)
 		return false;
 	unsigned first = skip_parts(l->parts, l->n_parts, l->skip);
 
-	return peer_copy(r->peer, &(struct pieces){ r->local, r->n_local },
-			 &(struct pieces){ l->parts + first, l->n_parts - first }, r->length, true);
+	return verbs_peer_copy(r->peer, &(struct iovec_list){ r->local, r->n_local },
+			       &(struct iovec_list){ l->parts + first, l->n_parts - first },
+			       r->length, true);
 }
 
 /* The completion of a receive, for the message as it is. */
 static void describe(const struct inbound_request *r, const struct inbound_receive *l,
-		     struct cq_entry *c)
+		     struct new_completion *c)
 {
-	const struct pair *q = r->from;
-	const struct send *s = r->send;
+	const struct soft_qp *q = r->from;
+	const struct send_wqe *s = r->send;
 	bool datagram = r->to->type == IBV_QPT_UD;
 
 	c->solicited = s->flags & IBV_SEND_SOLICITED;
@@ -226,13 +227,13 @@ static void describe(const struct inbound_request *r, const struct inbound_recei
 /* Refuses a request that has a receive. RC: the receive completes with an error. UC, UD: it stays
  * posted. */
 static enum responder_verdict refuse_receive(const struct inbound_request *r,
-					     struct inbound_receive *l, struct cq_entry *c,
+					     struct inbound_receive *l, struct new_completion *c,
 					     enum responder_verdict verdict)
 {
 	if (r->to->type == IBV_QPT_RC) {
 		c->cqe.status = (uint8_t)responder_refusal(verdict)->receive_status;
 		c->cqe.carried = 0;
-		cq_add(r->peer, r->to->recv_cq, c, l->ring);
+		verbs_cq_add(r->peer, r->to->recv_cq, c, l->ring);
 	}
 	close_receive(r, l);
 	return refuse(r, verdict);
@@ -240,9 +241,10 @@ static enum responder_verdict refuse_receive(const struct inbound_request *r,
 
 /* Completes the receive. A completion queue that overruns is fatal to the queue pair. */
 static enum responder_verdict complete_receive(const struct inbound_request *r,
-					       const struct inbound_receive *l, struct cq_entry *c)
+					       const struct inbound_receive *l,
+					       struct new_completion *c)
 {
-	bool fits = cq_add(r->peer, r->to->recv_cq, c, l->ring);
+	bool fits = verbs_cq_add(r->peer, r->to->recv_cq, c, l->ring);
 
 	close_receive(r, l);
 	if (!fits) {
@@ -256,12 +258,12 @@ static enum responder_verdict complete_receive(const struct inbound_request *r,
 
 static bool copy(const struct inbound_request *r, const struct iovec *remote, bool to_remote)
 {
-	return peer_copy(r->peer, &(struct pieces){ r->local, r->n_local },
-			 &(struct pieces){ remote, 1 }, r->length, to_remote);
+	return verbs_peer_copy(r->peer, &(struct iovec_list){ r->local, r->n_local },
+			       &(struct iovec_list){ remote, 1 }, r->length, to_remote);
 }
 
 static enum responder_verdict execute_send(const struct inbound_request *r,
-					   struct inbound_receive *l, struct cq_entry *c)
+					   struct inbound_receive *l, struct new_completion *c)
 {
 	uint8_t buffer[CARRIED];
 	enum responder_verdict verdict =
@@ -278,7 +280,7 @@ static enum responder_verdict execute_send(const struct inbound_request *r,
  * atomic is outstanding. */
 static enum responder_verdict find_remote(const struct inbound_request *r, struct iovec *out)
 {
-	const struct span span = { r->send->rkey, r->send->remote_addr, r->length };
+	const struct key_range span = { r->send->rkey, r->send->remote_addr, r->length };
 	const struct responder_request request = {
 		.kind = kind_of(r),
 		.va = r->send->remote_addr,
@@ -286,8 +288,9 @@ static enum responder_verdict find_remote(const struct inbound_request *r, struc
 		.max_outstanding = r->to->max_dest_rd,
 	};
 	uint64_t where = 0;
-	bool is_allowed = r->length > 0 && region_find(r->peer->memory, r->to->pd, &span,
-						       responder_access(request.kind), &where);
+	bool is_allowed =
+		r->length > 0 && verbs_region_find(r->peer->memory, r->to->pd, &span,
+						   responder_access(request.kind), &where);
 
 	*out = (struct iovec){ at_address(where), r->length };
 	return responder_check_remote(&request, is_allowed);
@@ -316,22 +319,23 @@ static enum responder_verdict execute_read(const struct inbound_request *r)
 /* Atomic among adapters only: the program's own stores are not kept out. */
 static bool swap(const struct inbound_request *r, const struct iovec *there, uint64_t *old)
 {
-	const struct send *s = r->send;
+	const struct send_wqe *s = r->send;
 	bool is_compare = kind_of(r) == WR_CMP_SWAP;
 	const struct atomiceth operands = { .swap_add = is_compare ? s->swap : s->compare,
 					    .compare = s->compare };
 	struct iovec here = { old, sizeof(*old) };
-	const struct pieces remote = { there, 1 };
+	const struct iovec_list remote = { there, 1 };
 
-	lock_take(&r->peer->memory->atomics);
-	bool done = peer_copy(r->peer, &(struct pieces){ &here, 1 }, &remote, sizeof(*old), false);
+	verbs_lock(&r->peer->memory->atomics);
+	bool done = verbs_peer_copy(r->peer, &(struct iovec_list){ &here, 1 }, &remote,
+				    sizeof(*old), false);
 	uint64_t next = responder_atomic(&operands, is_compare, *old);
 
 	here.iov_base = &next;
 	if (done && next != *old)
-		done = peer_copy(r->peer, &(struct pieces){ &here, 1 }, &remote, sizeof(next),
-				 true);
-	lock_give(&r->peer->memory->atomics);
+		done = verbs_peer_copy(r->peer, &(struct iovec_list){ &here, 1 }, &remote,
+				       sizeof(next), true);
+	verbs_unlock(&r->peer->memory->atomics);
 	return done;
 }
 
@@ -368,7 +372,7 @@ static enum responder_verdict execute_remote(const struct inbound_request *r)
 
 static enum responder_verdict execute_with_receive(struct inbound_request *r)
 {
-	struct cq_entry c = { .solicited = false };
+	struct new_completion c = { .solicited = false };
 	struct inbound_receive l;
 
 	open_receive(r, &l);

@@ -15,10 +15,10 @@
 #include "transport/responder_rules.h"
 
 struct inbound_request {
-	struct peer *peer; /* the program of the responder */
+	struct peer_program *peer; /* the program of the responder */
 	struct shared_qp *to;
-	const struct pair *from;
-	const struct send *send;
+	const struct soft_qp *from;
+	const struct send_wqe *send;
 	struct iovec local[MAX_SGE]; /* the requester's memory */
 	unsigned n_local;
 	uint64_t length;

@@ -21,19 +21,19 @@ static void lock_init(pthread_mutex_t *lock)
 	pthread_mutexattr_destroy(&a);
 }
 
-void row_clear(pthread_mutex_t *lock, uint32_t *has_lock, size_t size)
+void verbs_row_clear(pthread_mutex_t *lock, uint32_t *has_lock, size_t size)
 {
 	char *rest = (char *)(has_lock + 1);
 
 	if (!*has_lock)
 		lock_init(lock);
 	*has_lock = 1;
-	lock_take(lock);
+	verbs_lock(lock);
 	memset(rest, 0, size - (size_t)(rest - (char *)lock));
-	lock_give(lock);
+	verbs_unlock(lock);
 }
 
-int lock_take(pthread_mutex_t *lock)
+int verbs_lock(pthread_mutex_t *lock)
 {
 	if (pthread_mutex_lock(lock) != EOWNERDEAD)
 		return 0;
@@ -41,7 +41,7 @@ int lock_take(pthread_mutex_t *lock)
 	return 1;
 }
 
-void lock_give(pthread_mutex_t *lock)
+void verbs_unlock(pthread_mutex_t *lock)
 {
 	pthread_mutex_unlock(lock);
 }
@@ -68,7 +68,7 @@ static unsigned class_of(size_t size)
 	return k;
 }
 
-void *memory_map(int file)
+void *verbs_memory_map(int file)
 {
 	void *at = mmap(NULL, MEMORY_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file,
 			0);
@@ -87,17 +87,17 @@ static void arena_start(void)
 		memset(&arena.unused[k], 0, sizeof(arena.unused[k]));
 	}
 	pthread_mutex_init(&arena.lock, NULL);
-	arena.end = (sizeof(struct memory) + PAGE - 1) / PAGE * PAGE;
+	arena.end = (sizeof(struct program_memory) + PAGE - 1) / PAGE * PAGE;
 }
 
-int memory_make(struct memory **out, int *file)
+int verbs_memory_create(struct program_memory **out, int *file)
 {
 	int fd = memfd_create("heddle-adapter", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	void *at = MAP_FAILED;
 
 	if (fd >= 0 && ftruncate(fd, (off_t)MEMORY_SIZE) == 0 &&
 	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0)
-		at = memory_map(fd);
+		at = verbs_memory_map(fd);
 	if (at == MAP_FAILED) {
 		int error = errno;
 
@@ -114,7 +114,7 @@ int memory_make(struct memory **out, int *file)
 	return 0;
 }
 
-uint64_t memory_alloc(size_t size)
+uint64_t verbs_memory_alloc(size_t size)
 {
 	unsigned k = class_of(size);
 	uint64_t offset = 0;
@@ -136,10 +136,10 @@ uint64_t memory_alloc(size_t size)
 	return offset;
 }
 
-void memory_free(uint64_t offset, size_t size)
+void verbs_memory_free(uint64_t offset, size_t size)
 {
 	unsigned k = class_of(size);
-	char *at = memory_at(adapter.memory, offset);
+	char *at = memory_at(verbs_adapter.memory, offset);
 
 	/* Its pages are given back; what is smaller is made zeros. */
 	if (((size_t)1 << k) < PAGE || madvise(at, (size_t)1 << k, MADV_REMOVE) != 0)
@@ -161,7 +161,7 @@ void memory_free(uint64_t offset, size_t size)
 
 /* ---- numbers */
 
-int32_t number_take(struct numbers *n)
+int32_t verbs_id_alloc(struct id_pool *n)
 {
 	if (!n->taken)
 		n->taken = calloc(n->most, 1);
@@ -177,7 +177,7 @@ int32_t number_take(struct numbers *n)
 	return number;
 }
 
-void number_give(struct numbers *n, int32_t number)
+void verbs_id_free(struct id_pool *n, int32_t number)
 {
 	n->taken[number] = 0;
 	n->used--;

@@ -13,7 +13,7 @@
 
 /* ---- memories */
 
-static void peer_end(struct peer *p)
+static void peer_end(struct peer_program *p)
 {
 	for (unsigned i = 0; i < p->n_channels; i++)
 		close(p->channels[i].fd);
@@ -21,18 +21,18 @@ static void peer_end(struct peer *p)
 	free(p);
 }
 
-static struct peer *peer_map(uint32_t number)
+static struct peer_program *peer_map(uint32_t number)
 {
-	struct peer *p = calloc(1, sizeof(*p));
-	struct told t = { .file = -1 };
+	struct peer_program *p = calloc(1, sizeof(*p));
+	struct daemon_reply t = { .file = -1 };
 
 	if (!p)
 		return NULL;
-	if (fabric_ask(LIVE_ASK_MEMORY, &number, sizeof(number), &t) != 0 || t.file < 0) {
+	if (verbs_daemon_call(LIVE_ASK_MEMORY, &number, sizeof(number), &t) != 0 || t.file < 0) {
 		free(p);
 		return NULL;
 	}
-	void *at = memory_map(t.file);
+	void *at = verbs_memory_map(t.file);
 
 	close(t.file);
 	if (at == MAP_FAILED) {
@@ -46,12 +46,12 @@ static struct peer *peer_map(uint32_t number)
 }
 
 /* The one that is known, with a user more; one that is gone is forgotten. */
-static struct peer *peer_known(uint32_t number)
+static struct peer_program *peer_known(uint32_t number)
 {
-	struct peer *p = adapter.peers[number];
+	struct peer_program *p = verbs_adapter.peers[number];
 
-	if (p && p != adapter.self && peer_is_gone(p)) {
-		adapter.peers[number] = NULL;
+	if (p && p != verbs_adapter.self && verbs_peer_is_gone(p)) {
+		verbs_adapter.peers[number] = NULL;
 		if (p->users == 0)
 			peer_end(p);
 		p = NULL;
@@ -61,45 +61,45 @@ static struct peer *peer_known(uint32_t number)
 	return p;
 }
 
-struct peer *peer_get(uint32_t number)
+struct peer_program *verbs_peer_get(uint32_t number)
 {
 	if (number == 0 || number >= LIVE_PROGRAMS)
 		return NULL;
-	pthread_mutex_lock(&adapter.peers_lock);
-	struct peer *p = peer_known(number);
+	pthread_mutex_lock(&verbs_adapter.peers_lock);
+	struct peer_program *p = peer_known(number);
 
-	pthread_mutex_unlock(&adapter.peers_lock);
+	pthread_mutex_unlock(&verbs_adapter.peers_lock);
 	if (p)
 		return p;
-	struct peer *made = peer_map(number);
+	struct peer_program *made = peer_map(number);
 
 	if (!made)
 		return NULL;
-	pthread_mutex_lock(&adapter.peers_lock);
+	pthread_mutex_lock(&verbs_adapter.peers_lock);
 	p = peer_known(number);
 	if (!p) {
 		p = made;
 		made = NULL;
 		p->users = 1;
-		adapter.peers[number] = p;
+		verbs_adapter.peers[number] = p;
 	}
-	pthread_mutex_unlock(&adapter.peers_lock);
+	pthread_mutex_unlock(&verbs_adapter.peers_lock);
 	if (made) /* another thread was faster */
 		peer_end(made);
 	return p;
 }
 
-void peer_put(struct peer *p)
+void verbs_peer_put(struct peer_program *p)
 {
 	if (!p)
 		return;
-	pthread_mutex_lock(&adapter.peers_lock);
+	pthread_mutex_lock(&verbs_adapter.peers_lock);
 	p->users--;
-	bool ends = p->users == 0 && p != adapter.self && peer_is_gone(p);
+	bool ends = p->users == 0 && p != verbs_adapter.self && verbs_peer_is_gone(p);
 
-	if (ends && adapter.peers[p->number] == p)
-		adapter.peers[p->number] = NULL;
-	pthread_mutex_unlock(&adapter.peers_lock);
+	if (ends && verbs_adapter.peers[p->number] == p)
+		verbs_adapter.peers[p->number] = NULL;
+	pthread_mutex_unlock(&verbs_adapter.peers_lock);
 	if (ends)
 		peer_end(p);
 }
@@ -110,7 +110,7 @@ void peer_put(struct peer *p)
  * A pipe of the peer's, opened for reading, too: so it never breaks under us.
  * -1 if it is not there.
  */
-static int channel_open(const struct peer *p, int32_t fd)
+static int channel_open(const struct peer_program *p, int32_t fd)
 {
 	char path[64];
 
@@ -118,7 +118,7 @@ static int channel_open(const struct peer *p, int32_t fd)
 	return open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 }
 
-static int channel_known(struct peer *p, int32_t fd, uint32_t id)
+static int channel_known(struct peer_program *p, int32_t fd, uint32_t id)
 {
 	for (unsigned i = 0; i < p->n_channels; i++)
 		if (p->channels[i].remote == fd && p->channels[i].id == id)
@@ -142,29 +142,30 @@ static int channel_known(struct peer *p, int32_t fd, uint32_t id)
 	return opened;
 }
 
-bool peer_write(struct peer *p, int32_t fd, uint32_t id, const void *bytes, size_t size)
+bool verbs_peer_write(struct peer_program *p, int32_t fd, uint32_t id, const void *bytes,
+		      size_t size)
 {
 	if (fd < 0)
 		return false;
-	if (p == adapter.self)
+	if (p == verbs_adapter.self)
 		return write(fd, bytes, size) == (ssize_t)size;
-	pthread_mutex_lock(&adapter.peers_lock);
-	int to = peer_is_gone(p) ? -1 : channel_known(p, fd, id);
+	pthread_mutex_lock(&verbs_adapter.peers_lock);
+	int to = verbs_peer_is_gone(p) ? -1 : channel_known(p, fd, id);
 	bool written = to >= 0 && write(to, bytes, size) == (ssize_t)size;
 
-	pthread_mutex_unlock(&adapter.peers_lock);
+	pthread_mutex_unlock(&verbs_adapter.peers_lock);
 	return written;
 }
 
-void peer_tell(struct peer *p, const struct news *n)
+void verbs_peer_notify(struct peer_program *p, const struct notification *n)
 {
-	peer_write(p, p->memory->bell, 0, n, sizeof(*n));
+	verbs_peer_write(p, p->memory->bell, 0, n, sizeof(*n));
 }
 
 /* ---- its program's memory */
 
-bool peer_copy(const struct peer *p, const struct pieces *here, const struct pieces *there,
-	       size_t size, bool towards)
+bool verbs_peer_copy(const struct peer_program *p, const struct iovec_list *here,
+		     const struct iovec_list *there, size_t size, bool towards)
 {
 	ssize_t done;
 

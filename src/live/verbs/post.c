@@ -9,11 +9,11 @@
 #include "live/verbs/verbs_internal.h"
 #include "transport/codes.h"
 
-uint64_t now_ns(void)
+uint64_t verbs_now_ns(void)
 {
 	struct timespec t;
 
-	real_clock(CLOCK_MONOTONIC, &t);
+	verbs_real_clock(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
@@ -21,7 +21,7 @@ uint64_t now_ns(void)
 
 int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
-	struct pair *q = qp_of(qp);
+	struct soft_qp *q = qp_of(qp);
 	struct shared_qp *s = q->shared;
 	uint32_t n = 0;
 	int error = 0;
@@ -34,7 +34,7 @@ int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **ba
 	if (atomic_load(&s->state) == IBV_QPS_RESET || q->init.srq)
 		error = EINVAL;
 	for (; wr && !error; wr = error ? wr : wr->next) {
-		error = ring_post(adapter.memory, &s->ring, wr);
+		error = verbs_ring_post(verbs_adapter.memory, &s->ring, wr);
 		n += !error;
 	}
 	if (error)
@@ -43,10 +43,10 @@ int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **ba
 		timed_receive(q, n);
 	/* Whoever flushed it may have seen nothing of these. */
 	if (atomic_load(&s->state) == IBV_QPS_ERR) {
-		lock_take(&s->lock);
+		verbs_lock(&s->lock);
 		if (atomic_load(&s->state) == IBV_QPS_ERR)
-			qp_flush_receives(adapter.self, s);
-		lock_give(&s->lock);
+			verbs_qp_flush_receives(verbs_adapter.self, s);
+		verbs_unlock(&s->lock);
 	}
 	pthread_mutex_unlock(&q->post);
 	return error;
@@ -89,7 +89,7 @@ bool post_reads(uint32_t opcode)
 	return operations[opcode].reads;
 }
 
-static bool is_possible(const struct pair *q, const struct ibv_send_wr *wr)
+static bool is_possible(const struct soft_qp *q, const struct ibv_send_wr *wr)
 {
 	size_t known = sizeof(operations) / sizeof(operations[0]);
 
@@ -99,7 +99,7 @@ static bool is_possible(const struct pair *q, const struct ibv_send_wr *wr)
 	       !(wr->send_flags & IBV_SEND_INLINE && post_reads(wr->opcode));
 }
 
-static int take_inline(const struct pair *q, const struct ibv_send_wr *wr, struct send *s)
+static int take_inline(const struct soft_qp *q, const struct ibv_send_wr *wr, struct send_wqe *s)
 {
 	uint8_t *to = send_inline(q, s);
 
@@ -113,7 +113,7 @@ static int take_inline(const struct pair *q, const struct ibv_send_wr *wr, struc
 	return 0;
 }
 
-void post_address(const struct pair *q, struct send *s, const struct ah *ah, uint32_t qpn,
+void post_address(const struct soft_qp *q, struct send_wqe *s, const struct ah *ah, uint32_t qpn,
 		  uint32_t qkey)
 {
 	s->dest_qpn = qpn;
@@ -129,7 +129,7 @@ void post_address(const struct pair *q, struct send *s, const struct ah *ah, uin
 	s->flow_label = ah->flow_label;
 }
 
-static int take_address(const struct pair *q, const struct ibv_send_wr *wr, struct send *s)
+static int take_address(const struct soft_qp *q, const struct ibv_send_wr *wr, struct send_wqe *s)
 {
 	if (!wr->wr.ud.ah || wr->wr.ud.ah->pd != q->ibv.pd)
 		return EINVAL;
@@ -139,9 +139,9 @@ static int take_address(const struct pair *q, const struct ibv_send_wr *wr, stru
 }
 
 /* Takes a request into the ring, at `at`; an errno. With `send`. */
-static int take(struct pair *q, const struct ibv_send_wr *wr, uint64_t at)
+static int take(struct soft_qp *q, const struct ibv_send_wr *wr, uint64_t at)
 {
-	struct send *s = send_at(q, at);
+	struct send_wqe *s = send_at(q, at);
 	bool atomic = wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
 		      wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 
@@ -191,9 +191,9 @@ static enum ibv_wc_opcode completion_opcode(uint32_t opcode)
 }
 
 /* False if the completion queue overran: the queue pair cannot go on. */
-static bool complete(struct pair *q, const struct send *s, const struct result *r)
+static bool complete(struct soft_qp *q, const struct send_wqe *s, const struct result *r)
 {
-	struct cq_entry c = {
+	struct new_completion c = {
 		.cqe = { .wr_id = s->wr_id,
 			 .status = (uint8_t)r->status,
 			 .opcode = (uint8_t)completion_opcode(s->opcode),
@@ -203,41 +203,42 @@ static bool complete(struct pair *q, const struct send *s, const struct result *
 
 	if (r->status == IBV_WC_SUCCESS && !(s->flags & IBV_SEND_SIGNALED))
 		return true;
-	return cq_add(adapter.self, container(q->init.send_cq, struct cq, ibv)->index, &c, NULL);
+	return verbs_cq_add(verbs_adapter.self, container(q->init.send_cq, struct cq, ibv)->index,
+			    &c, NULL);
 }
 
 /* Errors of datagrams and of UC stop only what is sent. */
-static void stop(struct pair *q)
+static void stop(struct soft_qp *q)
 {
 	if (q->init.qp_type == IBV_QPT_RC) {
-		qp_fail(q, (enum ibv_event_type)NO_EVENT);
+		verbs_qp_fail(q, (enum ibv_event_type)NO_EVENT);
 		return;
 	}
 	uint32_t rts = IBV_QPS_RTS;
 
 	atomic_compare_exchange_strong(&q->shared->state, &rts, IBV_QPS_SQE);
-	qp_flush_sends(q);
+	verbs_qp_flush_sends(q);
 }
 
 /* `is_waiting` changes with both locks: whoever has one may read it. */
-static void enlist(struct pair *q)
+static void enlist(struct soft_qp *q)
 {
-	const struct news wake = { 0 };
+	const struct notification wake = { 0 };
 
 	if (q->is_waiting)
 		return;
-	pthread_mutex_lock(&adapter.waiting_lock);
+	pthread_mutex_lock(&verbs_adapter.waiting_lock);
 	q->is_waiting = true;
-	q->next_waiting = adapter.waiting;
-	adapter.waiting = q;
-	adapter.n_waiting++;
-	pthread_mutex_unlock(&adapter.waiting_lock);
+	q->next_waiting = verbs_adapter.waiting;
+	verbs_adapter.waiting = q;
+	verbs_adapter.n_waiting++;
+	pthread_mutex_unlock(&verbs_adapter.waiting_lock);
 	/* The background looks when to try again. */
-	peer_tell(adapter.self, &wake);
+	verbs_peer_notify(verbs_adapter.self, &wake);
 }
 
 /* How often the background tries, and until when anybody does. */
-static void wait_for(struct pair *q, enum waiting why, const struct result *r)
+static void wait_for(struct soft_qp *q, enum waiting why, const struct result *r)
 {
 	enum { PS = 1000, LEAST = 50000, MOST = 2000000 };
 	uint64_t step, tries;
@@ -245,7 +246,7 @@ static void wait_for(struct pair *q, enum waiting why, const struct result *r)
 	if (q->waits == why)
 		return;
 	q->waits = why;
-	q->since = now_ns();
+	q->since = verbs_now_ns();
 	if (why == WAIT_RECEIVE) {
 		step = rnr_delay(r->rnr_timer) / PS;
 		tries = q->attr.rnr_retry;
@@ -262,25 +263,25 @@ static void wait_for(struct pair *q, enum waiting why, const struct result *r)
 }
 
 /* It waits; or it has waited for too long, and failed. */
-static bool has_failed(struct pair *q, enum outcome o, struct result *r)
+static bool has_failed(struct soft_qp *q, enum outcome o, struct result *r)
 {
 	enum waiting why = o == NO_RECEIVE ? WAIT_RECEIVE : WAIT_ANSWER;
 
 	wait_for(q, why, r);
-	if (q->until == 0 || now_ns() < q->until)
+	if (q->until == 0 || verbs_now_ns() < q->until)
 		return false;
 	r->status = o == NO_RECEIVE ? IBV_WC_RNR_RETRY_EXC_ERR : IBV_WC_RETRY_EXC_ERR;
 	return true;
 }
 
 /* How far the ring is worked on: what was posted in SQD waits for RTS. */
-static uint64_t limit_of(const struct pair *q)
+static uint64_t limit_of(const struct soft_qp *q)
 {
 	return atomic_load(&q->shared->state) == IBV_QPS_SQD ? q->drain : q->tail;
 }
 
 /* Completes the first in the ring. */
-static void finish(struct pair *q, const struct result *r)
+static void finish(struct soft_qp *q, const struct result *r)
 {
 	bool fits = complete(q, send_at(q, q->head), r);
 
@@ -289,25 +290,25 @@ static void finish(struct pair *q, const struct result *r)
 	if (r->status != IBV_WC_SUCCESS)
 		stop(q);
 	else if (!fits)
-		qp_fail(q, IBV_EVENT_QP_FATAL);
+		verbs_qp_fail(q, IBV_EVENT_QP_FATAL);
 }
 
-void post_arrived(struct pair *q, uint64_t number, bool has_failed)
+void post_arrived(struct soft_qp *q, uint64_t number, bool has_failed)
 {
 	uint64_t end = has_failed ? number : number + 1;
 
 	for (; q->arrived < end; q->arrived++) {
 		struct result r = { .status = IBV_WC_SUCCESS };
-		struct send *s = send_at(q, q->arrived);
+		struct send_wqe *s = send_at(q, q->arrived);
 
 		/* Nobody is there any more, whatever has arrived. */
-		if (free_send(q, s, &r) != DONE)
+		if (verbs_execute_send(q, s, &r) != DONE)
 			r.status = IBV_WC_RETRY_EXC_ERR;
 		s->status = (uint32_t)r.status;
 	}
 }
 
-void post_finish(struct pair *q, enum ibv_wc_status status)
+void post_finish(struct soft_qp *q, enum ibv_wc_status status)
 {
 	const struct result r = {
 		.status = status,
@@ -317,30 +318,30 @@ void post_finish(struct pair *q, enum ibv_wc_status status)
 	finish(q, &r);
 }
 
-void post_done(struct pair *q, uint64_t number, enum ibv_wc_status status)
+void post_done(struct soft_qp *q, uint64_t number, enum ibv_wc_status status)
 {
 	bool was_draining = q->head < q->drain;
 
 	while (q->head <= number && q->head < q->given) {
-		const struct send *s = send_at(q, q->head);
+		const struct send_wqe *s = send_at(q, q->head);
 
 		post_finish(q, q->head < q->arrived ? (enum ibv_wc_status)s->status : status);
 	}
 	if (was_draining && q->head >= q->drain)
-		qp_tell_drained(q);
+		verbs_qp_notify_drained(q);
 }
 
-void post_run(struct pair *q)
+void post_run(struct soft_qp *q)
 {
 	bool was_draining = q->head < q->drain;
 
 	while (q->head < limit_of(q)) {
 		uint32_t state = atomic_load(&q->shared->state);
-		struct send *s = send_at(q, q->head);
+		struct send_wqe *s = send_at(q, q->head);
 		struct result r = { .status = IBV_WC_SUCCESS };
 
 		if (state == IBV_QPS_ERR || state == IBV_QPS_SQE) {
-			qp_flush_sends(q);
+			verbs_qp_flush_sends(q);
 			return;
 		}
 		if (state != IBV_QPS_RTS && state != IBV_QPS_SQD)
@@ -352,23 +353,23 @@ void post_run(struct pair *q)
 			post_done(q, q->head, IBV_WC_RETRY_EXC_ERR);
 			continue;
 		}
-		if (is_roce()) {
-			roce_give(q, limit_of(q));
+		if (verbs_is_roce()) {
+			verbs_roce_submit(q, limit_of(q));
 			return;
 		}
-		enum outcome o = free_send(q, s, &r);
+		enum outcome o = verbs_execute_send(q, s, &r);
 
 		if (o != DONE && !has_failed(q, o, &r))
 			return;
 		finish(q, &r);
 	}
 	if (was_draining && q->head >= q->drain)
-		qp_tell_drained(q);
+		verbs_qp_notify_drained(q);
 }
 
 int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
-	struct pair *q = qp_of(qp);
+	struct soft_qp *q = qp_of(qp);
 	int error = 0;
 
 	if (context_is_inherited(qp->context)) {
@@ -400,35 +401,35 @@ int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **ba
 /* ---- once more */
 
 /* Those that have nothing to wait for leave the list. */
-static void delist(struct pair **link)
+static void delist(struct soft_qp **link)
 {
-	struct pair *q = *link;
+	struct soft_qp *q = *link;
 
 	*link = q->next_waiting;
 	q->is_waiting = false;
-	adapter.n_waiting--;
+	verbs_adapter.n_waiting--;
 }
 
 /* True if it is done with waiting; with `send`. */
-static bool retry(struct pair *q, bool only_due)
+static bool retry(struct soft_qp *q, bool only_due)
 {
 	enum { RETRY_STEP = 500000 }; /* ns */
 
-	if (q->waits != WAIT_NOT && (!only_due || q->next_try <= now_ns())) {
+	if (q->waits != WAIT_NOT && (!only_due || q->next_try <= verbs_now_ns())) {
 		post_run(q);
-		q->next_try = now_ns() + RETRY_STEP;
+		q->next_try = verbs_now_ns() + RETRY_STEP;
 	}
 	return q->waits == WAIT_NOT;
 }
 
 void post_retry(bool only_due)
 {
-	if (pthread_mutex_trylock(&adapter.waiting_lock) != 0)
+	if (pthread_mutex_trylock(&verbs_adapter.waiting_lock) != 0)
 		return;
-	struct pair **link = &adapter.waiting;
+	struct soft_qp **link = &verbs_adapter.waiting;
 
 	while (*link) {
-		struct pair *q = *link;
+		struct soft_qp *q = *link;
 		bool done;
 
 		/* Who else holds it is at work on it. */
@@ -443,29 +444,29 @@ void post_retry(bool only_due)
 			link = &q->next_waiting;
 		pthread_mutex_unlock(&q->send);
 	}
-	pthread_mutex_unlock(&adapter.waiting_lock);
+	pthread_mutex_unlock(&verbs_adapter.waiting_lock);
 }
 
 uint64_t post_due(void)
 {
 	uint64_t due = UINT64_MAX;
 
-	pthread_mutex_lock(&adapter.waiting_lock);
-	for (const struct pair *q = adapter.waiting; q; q = q->next_waiting)
+	pthread_mutex_lock(&verbs_adapter.waiting_lock);
+	for (const struct soft_qp *q = verbs_adapter.waiting; q; q = q->next_waiting)
 		if (q->next_try < due)
 			due = q->next_try;
-	pthread_mutex_unlock(&adapter.waiting_lock);
+	pthread_mutex_unlock(&verbs_adapter.waiting_lock);
 	return due;
 }
 
-void post_forget(const struct pair *q)
+void post_forget(const struct soft_qp *q)
 {
-	struct pair **link = &adapter.waiting;
+	struct soft_qp **link = &verbs_adapter.waiting;
 
-	pthread_mutex_lock(&adapter.waiting_lock);
+	pthread_mutex_lock(&verbs_adapter.waiting_lock);
 	while (*link && *link != q)
 		link = &(*link)->next_waiting;
 	if (*link)
 		delist(link);
-	pthread_mutex_unlock(&adapter.waiting_lock);
+	pthread_mutex_unlock(&verbs_adapter.waiting_lock);
 }

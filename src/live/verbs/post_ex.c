@@ -11,14 +11,14 @@
  * behind `tail` are where they are built.
  */
 
-static struct pair *qp_of_ex(struct ibv_qp_ex *ex)
+static struct soft_qp *qp_of_ex(struct ibv_qp_ex *ex)
 {
-	return container(ex, struct pair, ex);
+	return container(ex, struct soft_qp, ex);
 }
 
 static void wr_start(struct ibv_qp_ex *ex)
 {
-	struct pair *q = qp_of_ex(ex);
+	struct soft_qp *q = qp_of_ex(ex);
 
 	if (context_is_inherited(q->ibv.context)) {
 		q->build_error = EPERM;
@@ -31,7 +31,7 @@ static void wr_start(struct ibv_qp_ex *ex)
 
 static int wr_complete(struct ibv_qp_ex *ex)
 {
-	struct pair *q = qp_of_ex(ex);
+	struct soft_qp *q = qp_of_ex(ex);
 
 	if (context_is_inherited(q->ibv.context))
 		return EPERM;
@@ -51,14 +51,14 @@ static int wr_complete(struct ibv_qp_ex *ex)
 
 static void wr_abort(struct ibv_qp_ex *ex)
 {
-	struct pair *q = qp_of_ex(ex);
+	struct soft_qp *q = qp_of_ex(ex);
 
 	if (!context_is_inherited(q->ibv.context))
 		pthread_mutex_unlock(&q->send);
 }
 
 /* The request that is being built; NULL if there is none. */
-static struct send *current(struct pair *q)
+static struct send_wqe *current(struct soft_qp *q)
 {
 	return q->build_error || q->building == q->tail ? NULL : send_at(q, q->building - 1);
 }
@@ -66,8 +66,8 @@ static struct send *current(struct pair *q)
 /* Begins one: what it points to comes by later calls. */
 static void begin(struct ibv_qp_ex *ex, struct ibv_send_wr *wr)
 {
-	struct pair *q = qp_of_ex(ex);
-	struct send *s;
+	struct soft_qp *q = qp_of_ex(ex);
+	struct send_wqe *s;
 
 	if (q->build_error)
 		return;
@@ -134,7 +134,7 @@ static void begin_atomic(struct ibv_qp_ex *ex, enum ibv_wr_opcode op, const uint
 			 uint64_t compare, uint64_t swap)
 {
 	begin_remote(ex, op, (uint32_t)where[0], where[1], 0);
-	struct send *s = current(qp_of_ex(ex));
+	struct send_wqe *s = current(qp_of_ex(ex));
 
 	if (s) {
 		s->compare = compare;
@@ -161,8 +161,8 @@ static void wr_fetch_add(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr, uin
 
 static void wr_set_ud_addr(struct ibv_qp_ex *ex, struct ibv_ah *ibv, uint32_t qpn, uint32_t qkey)
 {
-	struct pair *q = qp_of_ex(ex);
-	struct send *s = current(q);
+	struct soft_qp *q = qp_of_ex(ex);
+	struct send_wqe *s = current(q);
 
 	if (s && (!ibv || ibv->pd != q->ibv.pd))
 		q->build_error = EINVAL;
@@ -172,8 +172,8 @@ static void wr_set_ud_addr(struct ibv_qp_ex *ex, struct ibv_ah *ibv, uint32_t qp
 
 static void wr_set_sge_list(struct ibv_qp_ex *ex, size_t n, const struct ibv_sge *list)
 {
-	struct pair *q = qp_of_ex(ex);
-	struct send *s = current(q);
+	struct soft_qp *q = qp_of_ex(ex);
+	struct send_wqe *s = current(q);
 
 	if (!s)
 		return;
@@ -198,8 +198,8 @@ static void wr_set_sge(struct ibv_qp_ex *ex, uint32_t lkey, uint64_t addr, uint3
 
 static void wr_set_inline_data_list(struct ibv_qp_ex *ex, size_t n, const struct ibv_data_buf *list)
 {
-	struct pair *q = qp_of_ex(ex);
-	struct send *s = current(q);
+	struct soft_qp *q = qp_of_ex(ex);
+	struct send_wqe *s = current(q);
 
 	if (!s)
 		return;
@@ -267,7 +267,7 @@ static void wr_atomic_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr, 
 
 /* ---- no function is NULL; wr_complete reports what was not asked for */
 
-void qp_fill_ex(struct pair *q, uint64_t ops)
+void verbs_qp_fill_ex(struct soft_qp *q, uint64_t ops)
 {
 	struct ibv_qp_ex *ex = &q->ex;
 
@@ -298,7 +298,7 @@ void qp_fill_ex(struct pair *q, uint64_t ops)
 
 struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
 {
-	struct pair *q = qp_of(qp);
+	struct soft_qp *q = qp_of(qp);
 
 	return q->is_extended ? &q->ex : NULL;
 }

@@ -45,33 +45,33 @@ static void grant_caps(struct ibv_qp_init_attr *a)
 		c->max_inline_data = CARRIED;
 }
 
-static int shared_make(struct pair *q, const struct ibv_qp_init_attr *a, uint32_t pd)
+static int shared_make(struct soft_qp *q, const struct ibv_qp_init_attr *a, uint32_t pd)
 {
-	pthread_mutex_lock(&adapter.lock);
-	q->index = number_take(&adapter.qp_numbers);
-	pthread_mutex_unlock(&adapter.lock);
+	pthread_mutex_lock(&verbs_adapter.lock);
+	q->index = verbs_id_alloc(&verbs_adapter.qp_numbers);
+	pthread_mutex_unlock(&verbs_adapter.lock);
 	if (q->index == NO_INDEX)
 		return ENOMEM;
-	struct shared_qp *s = &adapter.memory->qps[q->index];
+	struct shared_qp *s = &verbs_adapter.memory->qps[q->index];
 
 	q->shared = s;
-	row_clear(&s->lock, &s->has_lock, sizeof(*s));
+	verbs_row_clear(&s->lock, &s->has_lock, sizeof(*s));
 	s->type = (uint32_t)a->qp_type;
 	s->pd = pd;
 	s->recv_cq = container(a->recv_cq, struct cq, ibv)->index;
 	s->srq = a->srq ? container(a->srq, struct srq, ibv)->index : NO_INDEX;
-	if (ring_make(&s->ring, a->cap.max_recv_wr, a->cap.max_recv_sge) == 0)
+	if (verbs_ring_create(&s->ring, a->cap.max_recv_wr, a->cap.max_recv_sge) == 0)
 		return 0;
-	pthread_mutex_lock(&adapter.lock);
-	number_give(&adapter.qp_numbers, q->index);
-	pthread_mutex_unlock(&adapter.lock);
+	pthread_mutex_lock(&verbs_adapter.lock);
+	verbs_id_free(&verbs_adapter.qp_numbers, q->index);
+	pthread_mutex_unlock(&verbs_adapter.lock);
 	return ENOMEM;
 }
 
-static int sends_make(struct pair *q)
+static int sends_make(struct soft_qp *q)
 {
 	const struct ibv_qp_cap *c = &q->init.cap;
-	size_t stride = sizeof(struct send) + c->max_send_sge * sizeof(struct live_piece) +
+	size_t stride = sizeof(struct send_wqe) + c->max_send_sge * sizeof(struct live_piece) +
 			c->max_inline_data;
 
 	q->stride = (uint32_t)((stride + 15) / 16 * 16);
@@ -79,20 +79,20 @@ static int sends_make(struct pair *q)
 	return q->ring ? 0 : ENOMEM;
 }
 
-static void use(const struct pair *q, int more)
+static void use(const struct soft_qp *q, int more)
 {
 	const struct ibv_qp_init_attr *a = &q->init;
 
-	pthread_mutex_lock(&adapter.lock);
+	pthread_mutex_lock(&verbs_adapter.lock);
 	container(a->send_cq, struct cq, ibv)->users += (uint32_t)more;
 	container(a->recv_cq, struct cq, ibv)->users += (uint32_t)more;
 	if (a->srq)
 		container(a->srq, struct srq, ibv)->users += (uint32_t)more;
 	container(q->ibv.pd, struct pd, ibv)->users += (uint32_t)more;
-	pthread_mutex_unlock(&adapter.lock);
+	pthread_mutex_unlock(&verbs_adapter.lock);
 }
 
-static void present(struct pair *q, struct ibv_pd *pd)
+static void present(struct soft_qp *q, struct ibv_pd *pd)
 {
 	q->ibv.context = pd->context;
 	q->ibv.qp_context = q->init.qp_context;
@@ -101,7 +101,7 @@ static void present(struct pair *q, struct ibv_pd *pd)
 	q->ibv.recv_cq = q->init.recv_cq;
 	q->ibv.srq = q->init.srq;
 	q->ibv.handle = (uint32_t)q->index;
-	q->ibv.qp_num = live_qpn(adapter.number, (uint32_t)q->index);
+	q->ibv.qp_num = live_qpn(verbs_adapter.number, (uint32_t)q->index);
 	q->ibv.state = IBV_QPS_RESET;
 	q->ibv.qp_type = q->init.qp_type;
 	pthread_mutex_init(&q->ibv.mutex, NULL);
@@ -109,15 +109,15 @@ static void present(struct pair *q, struct ibv_pd *pd)
 	pthread_mutex_init(&q->post, NULL);
 	pthread_mutex_init(&q->send, NULL);
 	use(q, 1);
-	pthread_mutex_lock(&adapter.lock);
-	adapter.qps[q->index] = q;
+	pthread_mutex_lock(&verbs_adapter.lock);
+	verbs_adapter.qps[q->index] = q;
 	atomic_store(&q->shared->qpn, q->ibv.qp_num);
-	pthread_mutex_unlock(&adapter.lock);
+	pthread_mutex_unlock(&verbs_adapter.lock);
 }
 
 struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 {
-	struct pair *q = NULL;
+	struct soft_qp *q = NULL;
 	int error = context_is_inherited(pd->context) ? EPERM : check_caps(init);
 
 	if (!error) {
@@ -156,7 +156,7 @@ static int check_extension(const struct ibv_qp_init_attr_ex *a)
 	return (a->comp_mask & IBV_QP_INIT_ATTR_PD) ? 0 : EINVAL;
 }
 
-struct ibv_qp *qp_create_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
+struct ibv_qp *verbs_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
 {
 	int error = check_extension(attr);
 
@@ -169,87 +169,89 @@ struct ibv_qp *qp_create_ex(struct ibv_context *context, struct ibv_qp_init_attr
 	struct ibv_qp *qp = ibv_create_qp(attr->pd, (struct ibv_qp_init_attr *)attr);
 
 	if (qp && attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
-		qp_fill_ex(qp_of(qp), attr->send_ops_flags);
+		verbs_qp_fill_ex(qp_of(qp), attr->send_ops_flags);
 	return qp;
 }
 
 /* ---- flushing */
 
-void qp_flush_receives(struct peer *owner, struct shared_qp *s)
+void verbs_qp_flush_receives(struct peer_program *owner, struct shared_qp *s)
 {
 	const struct shared_receive *r;
 
 	if (s->srq != NO_INDEX) {
-		const struct news last = { NEWS_QP, live_qpn_index(atomic_load(&s->qpn)),
-					   IBV_EVENT_QP_LAST_WQE_REACHED, atomic_load(&s->qpn) };
+		const struct notification last = { NEWS_QP, live_qpn_index(atomic_load(&s->qpn)),
+						   IBV_EVENT_QP_LAST_WQE_REACHED,
+						   atomic_load(&s->qpn) };
 
-		peer_tell(owner, &last);
+		verbs_peer_notify(owner, &last);
 		return;
 	}
-	while ((r = ring_first(owner->memory, &s->ring))) {
-		struct cq_entry c = {
+	while ((r = verbs_ring_first(owner->memory, &s->ring))) {
+		struct new_completion c = {
 			.cqe = { .wr_id = r->wr_id,
 				 .status = IBV_WC_WR_FLUSH_ERR,
 				 .opcode = IBV_WC_RECV,
 				 .qpn = atomic_load(&s->qpn) },
 		};
 
-		cq_add(owner, s->recv_cq, &c, &s->ring);
+		verbs_cq_add(owner, s->recv_cq, &c, &s->ring);
 	}
 }
 
-void qp_flush_sends(struct pair *q)
+void verbs_qp_flush_sends(struct soft_qp *q)
 {
 	while (q->head < q->tail) {
-		const struct send *s = send_at(q, q->head);
-		struct cq_entry c = {
+		const struct send_wqe *s = send_at(q, q->head);
+		struct new_completion c = {
 			.cqe = { .wr_id = s->wr_id,
 				 .status = IBV_WC_WR_FLUSH_ERR,
 				 .qpn = q->ibv.qp_num },
 		};
 
-		cq_add(adapter.self, container(q->init.send_cq, struct cq, ibv)->index, &c, NULL);
+		verbs_cq_add(verbs_adapter.self, container(q->init.send_cq, struct cq, ibv)->index,
+			     &c, NULL);
 		q->head++;
 	}
 	q->given = q->arrived = q->tail;
 	q->waits = WAIT_NOT;
 }
 
-struct pair *qp_hold(uint32_t qpn)
+struct soft_qp *verbs_qp_lock(uint32_t qpn)
 {
-	pthread_mutex_lock(&adapter.lock);
-	struct pair *q = adapter.qps[live_qpn_index(qpn)];
+	pthread_mutex_lock(&verbs_adapter.lock);
+	struct soft_qp *q = verbs_adapter.qps[live_qpn_index(qpn)];
 
 	if (q && q->ibv.qp_num != qpn)
 		q = NULL;
 	if (q)
 		pthread_mutex_lock(&q->send);
-	pthread_mutex_unlock(&adapter.lock);
+	pthread_mutex_unlock(&verbs_adapter.lock);
 	return q;
 }
 
-void qp_fail(struct pair *q, enum ibv_event_type event)
+void verbs_qp_fail(struct soft_qp *q, enum ibv_event_type event)
 {
 	struct shared_qp *s = q->shared;
 
 	/* A receive that is being filled comes before those behind it. */
-	if (is_roce())
-		roce_fail(q);
-	if (lock_take(&s->lock))
-		ring_mend(adapter.memory, &s->ring);
+	if (verbs_is_roce())
+		verbs_roce_fail_qp(q);
+	if (verbs_lock(&s->lock))
+		verbs_ring_recover(verbs_adapter.memory, &s->ring);
 	if (atomic_load(&s->state) != IBV_QPS_ERR) {
 		atomic_store(&s->state, IBV_QPS_ERR);
-		qp_flush_receives(adapter.self, s);
+		verbs_qp_flush_receives(verbs_adapter.self, s);
 		if (event != (enum ibv_event_type)NO_EVENT) {
-			const struct news n = { NEWS_QP, (uint32_t)q->index, (uint32_t)event,
-						q->ibv.qp_num };
+			const struct notification n = { NEWS_QP, (uint32_t)q->index,
+							(uint32_t)event, q->ibv.qp_num };
 
-			peer_tell(adapter.self, &n);
+			verbs_peer_notify(verbs_adapter.self, &n);
 		}
 	}
-	lock_give(&s->lock);
-	qp_flush_sends(q);
-	flight_forget(q);
+	verbs_unlock(&s->lock);
+	verbs_qp_flush_sends(q);
+	timed_flight_drop(q);
 	if (is_timed())
 		timed_pair(q);
 }
@@ -257,10 +259,11 @@ void qp_fail(struct pair *q, enum ibv_event_type event)
 /* ---- changing one */
 
 /* An errno: whether the values make sense for this adapter. */
-static int check_values(const struct pair *q, const struct ibv_qp_attr *a, int mask,
+static int check_values(const struct soft_qp *q, const struct ibv_qp_attr *a, int mask,
 			const struct live_port *port)
 {
-	if ((mask & IBV_QP_PORT && (a->port_num == 0 || a->port_num > adapter.node.n_ports)) ||
+	if ((mask & IBV_QP_PORT &&
+	     (a->port_num == 0 || a->port_num > verbs_adapter.node.n_ports)) ||
 	    (mask & IBV_QP_PKEY_INDEX &&
 	     (a->pkey_index >= port->n_pkeys || a->pkey_index >= LIVE_PKEYS)) ||
 	    (mask & IBV_QP_PATH_MTU && (a->path_mtu < IBV_MTU_256 || a->path_mtu > IBV_MTU_4096 ||
@@ -269,8 +272,9 @@ static int check_values(const struct pair *q, const struct ibv_qp_attr *a, int m
 		return EINVAL;
 	if (mask & IBV_QP_ACCESS_FLAGS && a->qp_access_flags & ~(unsigned)KNOWN_ACCESS)
 		return EOPNOTSUPP;
-	if (is_roce() && ((mask & IBV_QP_MAX_QP_RD_ATOMIC && a->max_rd_atomic > ROCE_READS) ||
-			  (mask & IBV_QP_MAX_DEST_RD_ATOMIC && a->max_dest_rd_atomic > ROCE_READS)))
+	if (verbs_is_roce() &&
+	    ((mask & IBV_QP_MAX_QP_RD_ATOMIC && a->max_rd_atomic > ROCE_READS) ||
+	     (mask & IBV_QP_MAX_DEST_RD_ATOMIC && a->max_dest_rd_atomic > ROCE_READS)))
 		return EINVAL;
 	if ((mask & IBV_QP_TIMEOUT && a->timeout > 31) ||
 	    (mask & IBV_QP_RETRY_CNT && a->retry_cnt > 7) ||
@@ -289,7 +293,7 @@ static int check_values(const struct pair *q, const struct ibv_qp_attr *a, int m
 			q->attr.member = a->member; \
 	} while (0)
 
-static void keep_values(struct pair *q, const struct ibv_qp_attr *a, int mask)
+static void keep_values(struct soft_qp *q, const struct ibv_qp_attr *a, int mask)
 {
 	KEEP(IBV_QP_ACCESS_FLAGS, qp_access_flags);
 	KEEP(IBV_QP_PKEY_INDEX, pkey_index);
@@ -313,7 +317,7 @@ static void keep_values(struct pair *q, const struct ibv_qp_attr *a, int mask)
 }
 
 /* What peers see of it; with both locks. */
-static void share_values(struct pair *q, const struct ibv_qp_attr *a, int mask)
+static void share_values(struct soft_qp *q, const struct ibv_qp_attr *a, int mask)
 {
 	struct shared_qp *s = q->shared;
 
@@ -332,7 +336,7 @@ static void share_values(struct pair *q, const struct ibv_qp_attr *a, int mask)
 	q->path.generation = 0;
 }
 
-static void reset(struct pair *q)
+static void reset(struct soft_qp *q)
 {
 	struct shared_qp *s = q->shared;
 
@@ -343,63 +347,65 @@ static void reset(struct pair *q)
 	q->drain = 0;
 	q->waits = WAIT_NOT;
 	q->attr = (struct ibv_qp_attr){ 0 };
-	flight_forget(q);
-	peer_put(q->peer);
+	timed_flight_drop(q);
+	verbs_peer_put(q->peer);
 	q->peer = NULL;
-	cq_clean(container(q->init.send_cq, struct cq, ibv), q->ibv.qp_num);
-	cq_clean(container(q->init.recv_cq, struct cq, ibv), q->ibv.qp_num);
+	verbs_cq_clean(container(q->init.send_cq, struct cq, ibv), q->ibv.qp_num);
+	verbs_cq_clean(container(q->init.recv_cq, struct cq, ibv), q->ibv.qp_num);
 }
 
-void qp_tell_drained(struct pair *q)
+void verbs_qp_notify_drained(struct soft_qp *q)
 {
-	const struct news n = { NEWS_QP, (uint32_t)q->index, IBV_EVENT_SQ_DRAINED, q->ibv.qp_num };
+	const struct notification n = { NEWS_QP, (uint32_t)q->index, IBV_EVENT_SQ_DRAINED,
+					q->ibv.qp_num };
 
 	q->drain = 0;
 	if (q->wants_drained)
-		peer_tell(adapter.self, &n);
+		verbs_peer_notify(verbs_adapter.self, &n);
 	q->wants_drained = false;
 }
 
 /* With `send`. */
-static int change(struct pair *q, const struct ibv_qp_attr *a, int mask)
+static int change(struct soft_qp *q, const struct ibv_qp_attr *a, int mask)
 {
 	struct shared_qp *s = q->shared;
 	enum ibv_qp_state from = (enum ibv_qp_state)atomic_load(&s->state);
 	enum ibv_qp_state to = (mask & IBV_QP_STATE) ? a->qp_state : from;
 	struct live_port port = q->port;
-	int error = qp_may_become(q->init.qp_type, from, to, mask) ? 0 : EINVAL;
+	int error = verbs_qp_transition_is_valid(q->init.qp_type, from, to, mask) ? 0 : EINVAL;
 
 	if (!error && mask & (IBV_QP_PORT | IBV_QP_PKEY_INDEX | IBV_QP_AV | IBV_QP_PATH_MTU))
-		error = fabric_port((mask & IBV_QP_PORT) ? a->port_num : q->attr.port_num, &port);
+		error = verbs_query_live_port((mask & IBV_QP_PORT) ? a->port_num : q->attr.port_num,
+					      &port);
 	if (!error)
 		error = check_values(q, a, mask, &port);
 	if (error)
 		return error;
 	if (to == IBV_QPS_ERR) {
-		qp_fail(q, (enum ibv_event_type)NO_EVENT);
+		verbs_qp_fail(q, (enum ibv_event_type)NO_EVENT);
 	} else {
-		if (lock_take(&s->lock))
-			ring_mend(adapter.memory, &s->ring);
+		if (verbs_lock(&s->lock))
+			verbs_ring_recover(verbs_adapter.memory, &s->ring);
 		q->port = port;
 		if (to == IBV_QPS_RESET)
 			reset(q);
 		keep_values(q, a, mask);
 		share_values(q, a, mask);
 		atomic_store(&s->state, (uint32_t)to);
-		lock_give(&s->lock);
+		verbs_unlock(&s->lock);
 	}
 	q->ibv.state = q->attr.qp_state = to;
 	if (to == IBV_QPS_SQD && from != IBV_QPS_SQD) {
 		q->drain = q->tail;
 		if (q->head == q->tail)
-			qp_tell_drained(q);
+			verbs_qp_notify_drained(q);
 	}
 	return 0;
 }
 
 int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
-	struct pair *q = qp_of(qp);
+	struct soft_qp *q = qp_of(qp);
 
 	if (context_is_inherited(qp->context))
 		return EPERM;
@@ -411,8 +417,8 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 
 	if (!error && is_timed() && attr->qp_state != IBV_QPS_ERR)
 		timed_pair(q);
-	if (!error && is_roce())
-		roce_pair(q);
+	if (!error && verbs_is_roce())
+		verbs_roce_modify_qp(q);
 	if (!error && mask & IBV_QP_STATE)
 		post_run(q);
 	pthread_mutex_unlock(&q->send);
@@ -422,7 +428,7 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 		 struct ibv_qp_init_attr *init)
 {
-	struct pair *q = qp_of(qp);
+	struct soft_qp *q = qp_of(qp);
 
 	(void)mask;
 	if (context_is_inherited(qp->context))
@@ -442,37 +448,37 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 
 /* ---- the end of one */
 
-static void shared_end(struct pair *q)
+static void shared_end(struct soft_qp *q)
 {
 	struct ibv_qp *qp = &q->ibv;
 	struct shared_qp *s = q->shared;
 
 	timed_linger(q);
-	pthread_mutex_lock(&adapter.lock);
-	adapter.qps[q->index] = NULL;
-	pthread_mutex_unlock(&adapter.lock);
+	pthread_mutex_lock(&verbs_adapter.lock);
+	verbs_adapter.qps[q->index] = NULL;
+	pthread_mutex_unlock(&verbs_adapter.lock);
 	post_forget(q);
-	event_settle(&qp->mutex, &qp->cond, &q->got_async, &qp->events_completed);
+	verbs_await_acknowledged(&qp->mutex, &qp->cond, &q->got_async, &qp->events_completed);
 	pthread_mutex_lock(&q->send);
-	lock_take(&s->lock);
+	verbs_lock(&s->lock);
 	atomic_store(&s->state, IBV_QPS_RESET);
 	reset(q);
 	atomic_store(&s->qpn, 0);
-	lock_give(&s->lock);
+	verbs_unlock(&s->lock);
 	if (is_timed())
 		timed_pair(q);
-	if (is_roce())
-		roce_pair(q);
+	if (verbs_is_roce())
+		verbs_roce_modify_qp(q);
 	pthread_mutex_unlock(&q->send);
-	ring_free(&s->ring);
-	pthread_mutex_lock(&adapter.lock);
-	number_give(&adapter.qp_numbers, q->index);
-	pthread_mutex_unlock(&adapter.lock);
+	verbs_ring_free(&s->ring);
+	pthread_mutex_lock(&verbs_adapter.lock);
+	verbs_id_free(&verbs_adapter.qp_numbers, q->index);
+	pthread_mutex_unlock(&verbs_adapter.lock);
 }
 
 int ibv_destroy_qp(struct ibv_qp *qp)
 {
-	struct pair *q = qp_of(qp);
+	struct soft_qp *q = qp_of(qp);
 
 	if (!context_is_inherited(qp->context))
 		shared_end(q);
@@ -487,9 +493,9 @@ int ibv_destroy_qp(struct ibv_qp *qp)
 
 static int join(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid, bool joins)
 {
-	struct pair *q = qp_of(qp);
+	struct soft_qp *q = qp_of(qp);
 	struct live_member m = {
-		.program = adapter.number,
+		.program = verbs_adapter.number,
 		.qpn = qp->qp_num,
 		.port = q->attr.port_num ? q->attr.port_num : 1,
 		.joins = joins,
@@ -501,14 +507,14 @@ static int join(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid, bool 
 	if (qp->qp_type != IBV_QPT_UD || lid < LID_FIRST_MCAST || gid->raw[0] != 0xFF)
 		return EINVAL;
 	/* An Ethernet has no groups here. */
-	if (is_roce())
+	if (verbs_is_roce())
 		return EOPNOTSUPP;
 	/* What is on its way goes by the tables that the group has now. */
 	if (!joins)
 		timed_linger(q);
 	memcpy(m.mgid, gid->raw, sizeof(m.mgid));
-	struct told t = { .file = -1 };
-	int error = fabric_ask(LIVE_MEMBER, &m, sizeof(m), &t);
+	struct daemon_reply t = { .file = -1 };
+	int error = verbs_daemon_call(LIVE_MEMBER, &m, sizeof(m), &t);
 
 	if (!error && is_timed())
 		timed_member(q, &m);

@@ -15,21 +15,22 @@ static size_t stride(uint32_t max_sge)
 	return sizeof(struct shared_receive) + max_sge * sizeof(struct live_piece);
 }
 
-int ring_make(struct shared_ring *r, uint32_t depth, uint32_t max_sge)
+int verbs_ring_create(struct shared_ring *r, uint32_t depth, uint32_t max_sge)
 {
 	*r = (struct shared_ring){ .size = depth, .max_sge = max_sge };
 	if (depth > 0)
-		r->at = memory_alloc(depth * stride(max_sge));
+		r->at = verbs_memory_alloc(depth * stride(max_sge));
 	return depth > 0 && r->at == 0 ? ENOMEM : 0;
 }
 
-void ring_free(struct shared_ring *r)
+void verbs_ring_free(struct shared_ring *r)
 {
 	if (r->at)
-		memory_free(r->at, r->size * stride(r->max_sge));
+		verbs_memory_free(r->at, r->size * stride(r->max_sge));
 }
 
-static struct shared_receive *ring_entry(struct memory *m, const struct shared_ring *r, uint64_t n)
+static struct shared_receive *ring_entry(struct program_memory *m, const struct shared_ring *r,
+					 uint64_t n)
 {
 	return memory_at(m, r->at + n % r->size * stride(r->max_sge));
 }
@@ -52,14 +53,14 @@ static bool has_room(struct shared_ring *r, uint64_t tail)
 			return true;
 		if (!is_taken)
 			return false;
-		since = since ? since : now_ns();
-		if (now_ns() - since > patience)
+		since = since ? since : verbs_now_ns();
+		if (verbs_now_ns() - since > patience)
 			return false;
 		sched_yield();
 	}
 }
 
-int ring_post(struct memory *m, struct shared_ring *r, const struct ibv_recv_wr *wr)
+int verbs_ring_post(struct program_memory *m, struct shared_ring *r, const struct ibv_recv_wr *wr)
 {
 	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
 
@@ -78,7 +79,7 @@ int ring_post(struct memory *m, struct shared_ring *r, const struct ibv_recv_wr 
 	return 0;
 }
 
-const struct shared_receive *ring_first(struct memory *m, const struct shared_ring *r)
+const struct shared_receive *verbs_ring_first(struct program_memory *m, const struct shared_ring *r)
 {
 	uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
 
@@ -98,23 +99,23 @@ static int shared_make(struct srq *srq, const struct ibv_srq_attr *attr, uint32_
 {
 	static uint32_t serials;
 
-	pthread_mutex_lock(&adapter.lock);
-	srq->index = number_take(&adapter.srq_numbers);
+	pthread_mutex_lock(&verbs_adapter.lock);
+	srq->index = verbs_id_alloc(&verbs_adapter.srq_numbers);
 	uint32_t serial = ++serials;
 
-	pthread_mutex_unlock(&adapter.lock);
+	pthread_mutex_unlock(&verbs_adapter.lock);
 	if (srq->index == NO_INDEX)
 		return ENOMEM;
-	srq->shared = &adapter.memory->srqs[srq->index];
-	row_clear(&srq->shared->lock, &srq->shared->has_lock, sizeof(*srq->shared));
+	srq->shared = &verbs_adapter.memory->srqs[srq->index];
+	verbs_row_clear(&srq->shared->lock, &srq->shared->has_lock, sizeof(*srq->shared));
 	srq->shared->pd = pd;
 	srq->shared->serial = serial;
 	srq->shared->limit = attr->srq_limit;
-	if (ring_make(&srq->shared->ring, attr->max_wr, attr->max_sge) == 0)
+	if (verbs_ring_create(&srq->shared->ring, attr->max_wr, attr->max_sge) == 0)
 		return 0;
-	pthread_mutex_lock(&adapter.lock);
-	number_give(&adapter.srq_numbers, srq->index);
-	pthread_mutex_unlock(&adapter.lock);
+	pthread_mutex_lock(&verbs_adapter.lock);
+	verbs_id_free(&verbs_adapter.srq_numbers, srq->index);
+	pthread_mutex_unlock(&verbs_adapter.lock);
 	return ENOMEM;
 }
 
@@ -144,15 +145,15 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init
 	pthread_cond_init(&srq->ibv.cond, NULL);
 	pthread_mutex_init(&srq->post, NULL);
 	container(pd, struct pd, ibv)->users++;
-	pthread_mutex_lock(&adapter.lock);
-	adapter.srqs[srq->index] = srq;
-	pthread_mutex_unlock(&adapter.lock);
+	pthread_mutex_lock(&verbs_adapter.lock);
+	verbs_adapter.srqs[srq->index] = srq;
+	pthread_mutex_unlock(&verbs_adapter.lock);
 	if (is_timed())
 		timed_shared(srq, true);
 	return &srq->ibv;
 }
 
-struct ibv_srq *srq_create_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr)
+struct ibv_srq *verbs_create_srq_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr)
 {
 	struct ibv_srq_init_attr plain = { attr->srq_context, attr->attr };
 
@@ -172,7 +173,7 @@ struct ibv_srq *srq_create_ex(struct ibv_context *context, struct ibv_srq_init_a
 	return srq;
 }
 
-int srq_number(struct ibv_srq *srq, uint32_t *number)
+int verbs_get_srq_num(struct ibv_srq *srq, uint32_t *number)
 {
 	*number = (uint32_t)srq_of(srq)->index;
 	return 0;
@@ -206,13 +207,14 @@ int ibv_query_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr)
 
 static void shared_end(struct srq *srq)
 {
-	event_settle(&srq->ibv.mutex, &srq->ibv.cond, &srq->got_async, &srq->ibv.events_completed);
+	verbs_await_acknowledged(&srq->ibv.mutex, &srq->ibv.cond, &srq->got_async,
+				 &srq->ibv.events_completed);
 	if (is_timed())
 		timed_shared(srq, false);
-	ring_free(&srq->shared->ring);
-	pthread_mutex_lock(&adapter.lock);
-	number_give(&adapter.srq_numbers, srq->index);
-	pthread_mutex_unlock(&adapter.lock);
+	verbs_ring_free(&srq->shared->ring);
+	pthread_mutex_lock(&verbs_adapter.lock);
+	verbs_id_free(&verbs_adapter.srq_numbers, srq->index);
+	pthread_mutex_unlock(&verbs_adapter.lock);
 }
 
 int ibv_destroy_srq(struct ibv_srq *ibv)
@@ -220,12 +222,12 @@ int ibv_destroy_srq(struct ibv_srq *ibv)
 	struct srq *srq = srq_of(ibv);
 	bool inherited = context_is_inherited(ibv->context);
 
-	pthread_mutex_lock(&adapter.lock);
+	pthread_mutex_lock(&verbs_adapter.lock);
 	bool busy = srq->users > 0;
 
 	if (!busy && !inherited)
-		adapter.srqs[srq->index] = NULL;
-	pthread_mutex_unlock(&adapter.lock);
+		verbs_adapter.srqs[srq->index] = NULL;
+	pthread_mutex_unlock(&verbs_adapter.lock);
 	if (busy)
 		return EBUSY;
 	if (!inherited)
@@ -235,7 +237,7 @@ int ibv_destroy_srq(struct ibv_srq *ibv)
 	return 0;
 }
 
-int srq_post(struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+int verbs_post_srq_recv(struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
 	struct srq *srq = srq_of(ibv);
 	uint32_t n = 0;
@@ -247,7 +249,7 @@ int srq_post(struct ibv_srq *ibv, struct ibv_recv_wr *wr, struct ibv_recv_wr **b
 	}
 	pthread_mutex_lock(&srq->post);
 	while (wr && !error) {
-		error = ring_post(adapter.memory, &srq->shared->ring, wr);
+		error = verbs_ring_post(verbs_adapter.memory, &srq->shared->ring, wr);
 		if (error)
 			*bad = wr;
 		else

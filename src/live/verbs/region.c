@@ -18,9 +18,9 @@ struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 		errno = inherited ? EPERM : ENOMEM;
 		return NULL;
 	}
-	pthread_mutex_lock(&adapter.lock);
-	pd->id = adapter.next_pd++;
-	pthread_mutex_unlock(&adapter.lock);
+	pthread_mutex_lock(&verbs_adapter.lock);
+	pd->id = verbs_adapter.next_pd++;
+	pthread_mutex_unlock(&verbs_adapter.lock);
 	pd->ibv.context = context;
 	pd->ibv.handle = pd->id;
 	return &pd->ibv;
@@ -111,11 +111,11 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, ui
 		error = EPERM;
 	if (error)
 		return refuse(r, error);
-	pthread_mutex_lock(&adapter.lock);
-	r->index = number_take(&adapter.region_numbers);
+	pthread_mutex_lock(&verbs_adapter.lock);
+	r->index = verbs_id_alloc(&verbs_adapter.region_numbers);
 	if (r->index != NO_INDEX)
 		uses[r->index]++;
-	pthread_mutex_unlock(&adapter.lock);
+	pthread_mutex_unlock(&verbs_adapter.lock);
 	if (r->index == NO_INDEX)
 		return refuse(r, ENOMEM);
 	/* Never 0, and not the key that the index had before. */
@@ -126,7 +126,7 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, ui
 	r->ibv.addr = addr;
 	r->ibv.length = length;
 	r->ibv.handle = (uint32_t)r->index;
-	r->shared = &adapter.memory->regions[r->index];
+	r->shared = &verbs_adapter.memory->regions[r->index];
 	container(pd, struct pd, ibv)->users++;
 	publish(r, (int)access, iova);
 	return &r->ibv;
@@ -153,22 +153,22 @@ struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length, uin
 static void withdraw(struct region *r)
 {
 	atomic_store(&r->shared->key, 0);
-	if (is_roce())
-		roce_settle();
-	pthread_mutex_lock(&adapter.lock);
-	for (uint32_t i = 0, seen = 0; seen < adapter.qp_numbers.used; i++) {
-		struct shared_qp *s = &adapter.memory->qps[i];
+	if (verbs_is_roce())
+		verbs_roce_quiesce();
+	pthread_mutex_lock(&verbs_adapter.lock);
+	for (uint32_t i = 0, seen = 0; seen < verbs_adapter.qp_numbers.used; i++) {
+		struct shared_qp *s = &verbs_adapter.memory->qps[i];
 
-		if (!adapter.qp_numbers.taken[i])
+		if (!verbs_adapter.qp_numbers.taken[i])
 			continue;
 		seen++;
 		if (atomic_load(&s->qpn) == 0)
 			continue;
-		if (lock_take(&s->lock))
-			ring_mend(adapter.memory, &s->ring);
-		lock_give(&s->lock);
+		if (verbs_lock(&s->lock))
+			verbs_ring_recover(verbs_adapter.memory, &s->ring);
+		verbs_unlock(&s->lock);
 	}
-	pthread_mutex_unlock(&adapter.lock);
+	pthread_mutex_unlock(&verbs_adapter.lock);
 }
 
 int ibv_dereg_mr(struct ibv_mr *mr)
@@ -177,9 +177,9 @@ int ibv_dereg_mr(struct ibv_mr *mr)
 
 	if (!context_is_inherited(mr->context)) {
 		withdraw(r);
-		pthread_mutex_lock(&adapter.lock);
-		number_give(&adapter.region_numbers, r->index);
-		pthread_mutex_unlock(&adapter.lock);
+		pthread_mutex_lock(&verbs_adapter.lock);
+		verbs_id_free(&verbs_adapter.region_numbers, r->index);
+		pthread_mutex_unlock(&verbs_adapter.lock);
 	}
 	container(mr->pd, struct pd, ibv)->users--;
 	free(r);
@@ -238,8 +238,8 @@ struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t leng
 	return NULL;
 }
 
-bool region_find(const struct memory *m, uint32_t pd, const struct span *s, unsigned access,
-		 uint64_t *where)
+bool verbs_region_find(const struct program_memory *m, uint32_t pd, const struct key_range *s,
+		       unsigned access, uint64_t *where)
 {
 	uint32_t index = (s->key >> KEY_USE_BITS) - 1;
 
@@ -266,8 +266,8 @@ struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 		errno = EPERM;
 		return NULL;
 	}
-	if (!ah || attr->port_num == 0 || attr->port_num > adapter.node.n_ports || attr->sl > 15 ||
-	    !is_path(attr)) {
+	if (!ah || attr->port_num == 0 || attr->port_num > verbs_adapter.node.n_ports ||
+	    attr->sl > 15 || !is_path(attr)) {
 		errno = ah ? EINVAL : ENOMEM;
 		free(ah);
 		return NULL;
@@ -306,8 +306,8 @@ int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port_num, struct ib
 		.src_path_bits = wc->dlid_path_bits,
 		.port_num = port_num,
 	};
-	if (wc->wc_flags & IBV_WC_GRH && is_roce()) {
-		roce_path_back(grh, attr);
+	if (wc->wc_flags & IBV_WC_GRH && verbs_is_roce()) {
+		verbs_roce_reverse_path(grh, attr);
 	} else if (wc->wc_flags & IBV_WC_GRH) {
 		uint32_t words;
 

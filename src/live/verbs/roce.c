@@ -23,16 +23,16 @@ _Static_assert((unsigned)ROCE_TABLE == ROCE_GIDS && (unsigned)ROCE_SGE == WR_MAX
 static struct {
 	pthread_mutex_t running;
 	pthread_mutex_t lock; /* all below */
-	struct cable cable;
+	struct roce_cable cable;
 	struct roce_address own;
 	uint8_t mtu; /* enum ibv_mtu */
 	struct roce_port *port;
-	struct link *links[LIVE_QPS]; /* by a queue pair's index */
-	struct note *notes;
+	struct roce_qp_link *links[LIVE_QPS]; /* by a queue pair's index */
+	struct roce_deferred *notes;
 	size_t n_notes, notes_cap;
 } roce = { .running = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER };
 
-bool is_roce(void)
+bool verbs_is_roce(void)
 {
 	static _Atomic int known = -1;
 
@@ -52,7 +52,7 @@ static int describe(void)
 	return 0;
 }
 
-int roce_open(void)
+int verbs_roce_open(void)
 {
 	int error = describe();
 
@@ -63,7 +63,7 @@ int roce_open(void)
 	return error;
 }
 
-void roce_forget(void)
+void verbs_roce_after_fork(void)
 {
 	close(roce.cable.fd);
 	pthread_mutex_init(&roce.running, NULL);
@@ -74,7 +74,7 @@ void roce_forget(void)
 
 static hd_time now_ps(void)
 {
-	return now_ns() * HD_NS;
+	return verbs_now_ns() * HD_NS;
 }
 
 /* ---- frames */
@@ -127,7 +127,7 @@ static uint64_t guid(void)
 	return be64toh(g);
 }
 
-int roce_describe_node(struct live_node *out)
+int verbs_roce_query_node(struct live_node *out)
 {
 	if (!roce.port && describe() != 0)
 		return EINVAL;
@@ -136,7 +136,7 @@ int roce_describe_node(struct live_node *out)
 }
 
 /* As PortInfo would have it: active, 4x EDR, one P_Key. */
-int roce_describe_port(uint32_t number, struct live_port *out)
+int verbs_roce_query_port(uint32_t number, struct live_port *out)
 {
 	if (number != 1)
 		return EINVAL;
@@ -157,7 +157,7 @@ int roce_describe_port(uint32_t number, struct live_port *out)
 	return 0;
 }
 
-bool roce_gid(uint32_t index, union ibv_gid *out)
+bool verbs_roce_gid(uint32_t index, union ibv_gid *out)
 {
 	if (index >= ROCE_GIDS)
 		return false;
@@ -165,14 +165,14 @@ bool roce_gid(uint32_t index, union ibv_gid *out)
 	return true;
 }
 
-bool roce_is_path(const struct ibv_ah_attr *a)
+bool verbs_roce_is_path(const struct ibv_ah_attr *a)
 {
 	return a->is_global && a->grh.sgid_index < ROCE_GIDS && a->grh.dgid.raw[0] != 0xFF &&
 	       gid_is_ipv4(a->grh.dgid.raw) == (a->grh.sgid_index == ROCE_GID_IPV4);
 }
 
 /* IPv6's header has the layout of a GRH; IPv4's is in the last 20 bytes. */
-void roce_path_back(const struct ibv_grh *grh, struct ibv_ah_attr *a)
+void verbs_roce_reverse_path(const struct ibv_grh *grh, struct ibv_ah_attr *a)
 {
 	enum { IPV4_AT = 20, TTL = 8, SOURCE = 12 };
 	const uint8_t *bytes = (const uint8_t *)grh;
@@ -195,11 +195,11 @@ void roce_path_back(const struct ibv_grh *grh, struct ibv_ah_attr *a)
 
 /* ---- notes */
 
-void roce_note(const struct note *n)
+void verbs_roce_defer(const struct roce_deferred *n)
 {
 	if (roce.n_notes == roce.notes_cap) {
 		size_t cap = roce.notes_cap * 2 + 64;
-		struct note *more = realloc(roce.notes, cap * sizeof(*roce.notes));
+		struct roce_deferred *more = realloc(roce.notes, cap * sizeof(*roce.notes));
 
 		if (!more)
 			return;
@@ -211,9 +211,9 @@ void roce_note(const struct note *n)
 
 /* ---- queue pairs */
 
-static struct link *link_make(const struct pair *q)
+static struct roce_qp_link *link_make(const struct soft_qp *q)
 {
-	struct link *l = calloc(1, sizeof(*l));
+	struct roce_qp_link *l = calloc(1, sizeof(*l));
 
 	if (!l)
 		return NULL;
@@ -226,20 +226,20 @@ static struct link *link_make(const struct pair *q)
 		.shared_recv = true,
 	};
 
-	*l = (struct link){
+	*l = (struct roce_qp_link){
 		.qpn = q->ibv.qp_num,
 		.shared = q->shared,
 	};
-	roce_own(l);
+	verbs_roce_bind_owner(l);
 	l->qp = qp_new(&params, &l->owner);
 	roce.links[q->index] = l;
 	roce_port_add(roce.port, l->qp);
 	return l;
 }
 
-static void link_drop(const struct pair *q)
+static void link_drop(const struct soft_qp *q)
 {
-	struct link *l = roce.links[q->index];
+	struct roce_qp_link *l = roce.links[q->index];
 
 	if (!l)
 		return;
@@ -249,7 +249,7 @@ static void link_drop(const struct pair *q)
 	roce.links[q->index] = NULL;
 }
 
-static struct qp_attr attributes(const struct pair *q)
+static struct qp_attr attributes(const struct soft_qp *q)
 {
 	const struct ibv_qp_attr *a = &q->attr;
 	const struct ibv_global_route *to = &a->ah_attr.grh;
@@ -278,7 +278,7 @@ static struct qp_attr attributes(const struct pair *q)
 }
 
 /* One step; its values were checked when they were set. */
-static void step(struct link *l, struct qp_attr *a, enum qp_state to, unsigned mask)
+static void step(struct roce_qp_link *l, struct qp_attr *a, enum qp_state to, unsigned mask)
 {
 	a->state = to;
 	if (qp_modify(l->qp, a, QPA_STATE | mask) != HD_OK) {
@@ -289,7 +289,7 @@ static void step(struct link *l, struct qp_attr *a, enum qp_state to, unsigned m
 }
 
 /* What may change in a queue pair that is ready changes while it rests. */
-static void adjust(struct link *l, struct qp_attr *a)
+static void adjust(struct roce_qp_link *l, struct qp_attr *a)
 {
 	enum {
 		ANY = QPA_ACCESS | QPA_PKEY | QPA_QKEY | QPA_MIN_RNR,
@@ -305,7 +305,7 @@ static void adjust(struct link *l, struct qp_attr *a)
 	step(l, a, QPS_RTS, 0);
 }
 
-static void climb(struct link *l, struct qp_attr *a, enum qp_state to)
+static void climb(struct roce_qp_link *l, struct qp_attr *a, enum qp_state to)
 {
 	enum qp_kind kind = qp_params(l->qp)->kind;
 	enum qp_state at = qp_state(l->qp);
@@ -320,14 +320,14 @@ static void climb(struct link *l, struct qp_attr *a, enum qp_state to)
 		step(l, a, at + 1, qp_step_mask(kind, at + 1));
 }
 
-void roce_pair(struct pair *q)
+void verbs_roce_modify_qp(struct soft_qp *q)
 {
 	enum qp_state to = transport_state(atomic_load(&q->shared->state));
 
 	pthread_mutex_lock(&roce.lock);
 	if (to == QPS_RESET)
 		send_owed();
-	struct link *l = roce.links[q->index];
+	struct roce_qp_link *l = roce.links[q->index];
 
 	if (to == QPS_RESET) {
 		link_drop(q);
@@ -342,12 +342,12 @@ void roce_pair(struct pair *q)
 	pthread_mutex_unlock(&roce.lock);
 }
 
-void roce_fail(const struct pair *q)
+void verbs_roce_fail_qp(const struct soft_qp *q)
 {
 	const struct qp_attr a = { .state = QPS_ERR };
 
 	pthread_mutex_lock(&roce.lock);
-	const struct link *l = roce.links[q->index];
+	const struct roce_qp_link *l = roce.links[q->index];
 
 	if (l)
 		(void)!qp_modify(l->qp, &a, QPA_STATE);
@@ -357,7 +357,7 @@ void roce_fail(const struct pair *q)
 /* ---- sends */
 
 /* Its pieces; bytes that were posted with it stay in its place in the ring. */
-static void gather(const struct pair *q, struct send *s, struct send_wr *wr)
+static void gather(const struct soft_qp *q, struct send_wqe *s, struct send_wr *wr)
 {
 	if (s->flags & IBV_SEND_INLINE) {
 		wr->n_sge = s->length > 0;
@@ -371,7 +371,8 @@ static void gather(const struct pair *q, struct send *s, struct send_wr *wr)
 					   s->sge[i].lkey ? s->sge[i].lkey : KEY_NONE };
 }
 
-static void translate(const struct pair *q, struct send *s, uint64_t number, struct send_wr *wr)
+static void translate(const struct soft_qp *q, struct send_wqe *s, uint64_t number,
+		      struct send_wr *wr)
 {
 	bool adds = s->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 
@@ -397,13 +398,13 @@ static void translate(const struct pair *q, struct send *s, uint64_t number, str
 	gather(q, s, wr);
 }
 
-void roce_give(struct pair *q, uint64_t limit)
+void verbs_roce_submit(struct soft_qp *q, uint64_t limit)
 {
-	const struct news wake = { 0 };
+	const struct notification wake = { 0 };
 	struct send_wr wr;
 
 	pthread_mutex_lock(&roce.lock);
-	const struct link *l = roce.links[q->index];
+	const struct roce_qp_link *l = roce.links[q->index];
 
 	for (; l && q->given < limit; q->given++) {
 		translate(q, send_at(q, q->given), q->given, &wr);
@@ -412,16 +413,16 @@ void roce_give(struct pair *q, uint64_t limit)
 		if (status == HD_ERR_FULL)
 			break;
 		if (status != HD_OK)
-			roce_note(&(struct note){ .qpn = l->qpn,
-						  .status = IBV_WC_LOC_QP_OP_ERR,
-						  .number = q->given });
+			verbs_roce_defer(&(struct roce_deferred){ .qpn = l->qpn,
+								  .status = IBV_WC_LOC_QP_OP_ERR,
+								  .number = q->given });
 	}
 	pthread_mutex_unlock(&roce.lock);
 	/* The background sends them, if nobody polls meanwhile. */
-	peer_tell(adapter.self, &wake);
+	verbs_peer_notify(verbs_adapter.self, &wake);
 }
 
-void roce_settle(void)
+void verbs_roce_quiesce(void)
 {
 	pthread_mutex_lock(&roce.lock);
 	pthread_mutex_unlock(&roce.lock);
@@ -430,24 +431,24 @@ void roce_settle(void)
 /* ---- what was noted */
 
 /* Still: it may have been reset since. */
-static bool is_in_error(const struct pair *q, const struct note *n)
+static bool is_in_error(const struct soft_qp *q, const struct roce_deferred *n)
 {
 	pthread_mutex_lock(&roce.lock);
-	const struct link *l = roce.links[q->index];
+	const struct roce_qp_link *l = roce.links[q->index];
 	bool is = l && (n->event != NO_EVENT || qp_state(l->qp) == QPS_ERR);
 
 	pthread_mutex_unlock(&roce.lock);
 	return is;
 }
 
-static void take_note(const struct note *n)
+static void take_note(const struct roce_deferred *n)
 {
-	struct pair *q = qp_hold(n->qpn);
+	struct soft_qp *q = verbs_qp_lock(n->qpn);
 
 	if (!q)
 		return;
 	if (n->number == NO_SEND && is_in_error(q, n))
-		qp_fail(q, (enum ibv_event_type)n->event);
+		verbs_qp_fail(q, (enum ibv_event_type)n->event);
 	if (n->number >= q->head && n->number < q->given)
 		post_done(q, n->number, (enum ibv_wc_status)n->status);
 	/* There may be room for the next ones. */
@@ -459,7 +460,7 @@ static void take_note(const struct note *n)
 static void take_notes(void)
 {
 	pthread_mutex_lock(&roce.lock);
-	struct note *notes = roce.notes;
+	struct roce_deferred *notes = roce.notes;
 	size_t n = roce.n_notes;
 
 	roce.notes = NULL;
@@ -487,32 +488,32 @@ static void run(void)
 	pthread_mutex_unlock(&roce.running);
 }
 
-void roce_run(void)
+void verbs_roce_progress(void)
 {
 	pthread_mutex_lock(&roce.running);
 	run();
 }
 
-void roce_polled(const struct cq *cq)
+void verbs_roce_poll(const struct cq *cq)
 {
 	enum { PATIENCE = 16, REST = 1 /* ms */ };
 	static _Thread_local unsigned in_vain;
 	struct pollfd cable = { .fd = roce.cable.fd, .events = POLLIN };
 
-	if (!cq_has_any(cq) && pthread_mutex_trylock(&roce.running) == 0)
+	if (!verbs_cq_has_any(cq) && pthread_mutex_trylock(&roce.running) == 0)
 		run();
-	in_vain = cq_has_any(cq) ? 0 : in_vain + 1;
+	in_vain = verbs_cq_has_any(cq) ? 0 : in_vain + 1;
 	/* Nothing comes before a frame does: a core for whoever sends it. */
 	if (in_vain > PATIENCE)
 		poll(&cable, 1, REST);
 }
 
-int roce_file(void)
+int verbs_roce_fd(void)
 {
 	return roce.cable.fd;
 }
 
-uint64_t roce_due(void)
+uint64_t verbs_roce_deadline(void)
 {
 	const uint64_t again = 1000000; /* ns */
 
@@ -520,8 +521,8 @@ uint64_t roce_due(void)
 	hd_time due = roce_port_due(roce.port);
 	uint64_t then = due == HD_TIME_NEVER ? UINT64_MAX : due / HD_NS;
 
-	if (!cable_is_free(&roce.cable) && now_ns() + again < then)
-		then = now_ns() + again;
+	if (!cable_is_free(&roce.cable) && verbs_now_ns() + again < then)
+		then = verbs_now_ns() + again;
 	pthread_mutex_unlock(&roce.lock);
 	return then;
 }

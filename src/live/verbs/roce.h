@@ -24,48 +24,48 @@
 enum { ROCE_SGE = 16, ROCE_READS = 16, ROCE_TABLE = 2 };
 
 /* Whether this program's adapter is such a one. */
-bool is_roce(void);
+bool verbs_is_roce(void);
 /* Opens the cable; an errno. */
-int roce_open(void);
+int verbs_roce_open(void);
 
 static inline uint32_t most_sge(void)
 {
-	return is_roce() ? (uint32_t)ROCE_SGE : (uint32_t)MAX_SGE;
+	return verbs_is_roce() ? (uint32_t)ROCE_SGE : (uint32_t)MAX_SGE;
 }
 
 /* In a child process: closes the cable, which stays the parent's. */
-void roce_forget(void);
+void verbs_roce_after_fork(void);
 
 /* What the fabric's daemon would say. */
-int roce_describe_node(struct live_node *out);
-int roce_describe_port(uint32_t number, struct live_port *out);
+int verbs_roce_query_node(struct live_node *out);
+int verbs_roce_query_port(uint32_t number, struct live_port *out);
 /* False if the table has no such entry. */
-bool roce_gid(uint32_t index, union ibv_gid *out);
+bool verbs_roce_gid(uint32_t index, union ibv_gid *out);
 /* Whether it names a peer, from an address of ours of the same kind. */
-bool roce_is_path(const struct ibv_ah_attr *a);
+bool verbs_roce_is_path(const struct ibv_ah_attr *a);
 /* To the sender of a datagram, by the 40 bytes before it. */
-void roce_path_back(const struct ibv_grh *grh, struct ibv_ah_attr *a);
+void verbs_roce_reverse_path(const struct ibv_grh *grh, struct ibv_ah_attr *a);
 
 static inline bool is_path(const struct ibv_ah_attr *a)
 {
-	return is_roce() ? roce_is_path(a) : !a->is_global || a->grh.sgid_index == 0;
+	return verbs_is_roce() ? verbs_roce_is_path(a) : !a->is_global || a->grh.sgid_index == 0;
 }
 
 /* A queue pair has changed; with `send`. It is gone with RESET. */
-void roce_pair(struct pair *q);
+void verbs_roce_modify_qp(struct soft_qp *q);
 /* It is in error; with `send`. */
-void roce_fail(const struct pair *q);
+void verbs_roce_fail_qp(const struct soft_qp *q);
 /* Gives what is posted to the transport, up to this one; with `send`. */
-void roce_give(struct pair *q, uint64_t limit);
+void verbs_roce_submit(struct soft_qp *q, uint64_t limit);
 /* A key was withdrawn: nobody is at work under it when this returns. */
-void roce_settle(void);
+void verbs_roce_quiesce(void);
 
 /* Takes and sends frames; without locks. */
-void roce_run(void);
+void verbs_roce_progress(void);
 /* A poll of this queue begins: if it is empty, whoever polls does that, too. */
-void roce_polled(const struct cq *cq);
+void verbs_roce_poll(const struct cq *cq);
 /* For poll: the cable, and until when to wait for it, in ns. */
-int roce_file(void);
-uint64_t roce_due(void);
+int verbs_roce_fd(void);
+uint64_t verbs_roce_deadline(void);
 
 #endif

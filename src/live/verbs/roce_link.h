@@ -14,7 +14,7 @@ enum {
 };
 
 /* A queue pair of ours, and of the transport's. */
-struct link {
+struct roce_qp_link {
 	struct qp_owner owner;
 	struct qp *qp;
 	uint32_t qpn;
@@ -22,7 +22,7 @@ struct link {
 };
 
 /* What the transport said of one. */
-struct note {
+struct roce_deferred {
 	uint32_t qpn;
 	uint32_t status; /* enum ibv_wc_status */
 	uint64_t number; /* of the send; or NO_SEND: it is in error */
@@ -32,8 +32,8 @@ struct note {
 #define NO_SEND UINT64_MAX
 
 /* To be done once the lock is free. */
-void roce_note(const struct note *n);
+void verbs_roce_defer(const struct roce_deferred *n);
 /* Fills `owner`: memory, completions and receives are this program's. */
-void roce_own(struct link *l);
+void verbs_roce_bind_owner(struct roce_qp_link *l);
 
 #endif

@@ -17,24 +17,26 @@ _Static_assert((unsigned)ACCESS_LOCAL_WRITE == IBV_ACCESS_LOCAL_WRITE &&
 static bool memory_allows(void *context, uint32_t pd, uint32_t key, uint64_t addr, uint64_t len,
 			  unsigned access)
 {
-	const struct span s = { key, addr, len };
+	const struct key_range s = { key, addr, len };
 	uint64_t where;
 
 	(void)context;
 	if (key == KEY_INLINE)
 		return access == 0;
-	return region_find(adapter.memory, pd, &s, access, &where);
+	return verbs_region_find(verbs_adapter.memory, pd, &s, access, &where);
 }
 
 /* Where bytes are that were allowed, if their region still is there. */
-static void *memory_find(const struct link *l, uint32_t key, uint64_t addr, size_t len)
+static void *memory_find(const struct roce_qp_link *l, uint32_t key, uint64_t addr, size_t len)
 {
-	const struct span s = { key, addr, len };
+	const struct key_range s = { key, addr, len };
 	uint64_t where;
 
 	if (key == KEY_INLINE)
 		return at_address(addr);
-	return region_find(adapter.memory, l->shared->pd, &s, 0, &where) ? at_address(where) : NULL;
+	return verbs_region_find(verbs_adapter.memory, l->shared->pd, &s, 0, &where)
+		       ? at_address(where)
+		       : NULL;
 }
 
 static void memory_read(void *context, uint32_t key, uint64_t addr, void *to, size_t len)
@@ -78,9 +80,9 @@ static void memory_invalidate(void *context, uint32_t rkey)
 
 /* ---- completions and events */
 
-static void complete_receive(const struct link *l, const struct completion *wc)
+static void complete_receive(const struct roce_qp_link *l, const struct completion *wc)
 {
-	struct cq_entry c = {
+	struct new_completion c = {
 		.cqe = { .wr_id = wc->id,
 			 .status = (uint8_t)wc->status,
 			 .opcode = wc->kind == WC_RECV_WRITE_IMM ? IBV_WC_RECV_RDMA_WITH_IMM
@@ -94,20 +96,20 @@ static void complete_receive(const struct link *l, const struct completion *wc)
 		.solicited = wc->solicited,
 	};
 
-	if (!cq_add(adapter.self, l->shared->recv_cq, &c, NULL))
-		roce_note(&(struct note){
+	if (!verbs_cq_add(verbs_adapter.self, l->shared->recv_cq, &c, NULL))
+		verbs_roce_defer(&(struct roce_deferred){
 			.qpn = l->qpn, .number = NO_SEND, .event = IBV_EVENT_QP_FATAL });
 }
 
 static void completed(void *context, struct qp *qp, const struct completion *wc, bool receive)
 {
 	(void)qp;
-	const struct link *l = context;
+	const struct roce_qp_link *l = context;
 
 	if (receive)
 		complete_receive(l, wc);
 	else
-		roce_note(&(struct note){
+		verbs_roce_defer(&(struct roce_deferred){
 			.qpn = l->qpn, .status = (uint32_t)wc->status, .number = wc->id });
 }
 
@@ -118,19 +120,20 @@ static void happened(void *context, struct qp *qp, enum qp_event event)
 		[QP_EVENT_REQ_ERR] = IBV_EVENT_QP_REQ_ERR,
 		[QP_EVENT_ACCESS_ERR] = IBV_EVENT_QP_ACCESS_ERR,
 	};
-	const struct link *l = context;
-	struct news n = { NEWS_QP, live_qpn_index(l->qpn), NO_EVENT, l->qpn };
+	const struct roce_qp_link *l = context;
+	struct notification n = { NEWS_QP, live_qpn_index(l->qpn), NO_EVENT, l->qpn };
 
 	(void)qp;
 	switch (event) {
 	case QP_EVENT_LAST_WQE: /* its receives are shared: it is in error */
-		roce_note(&(struct note){ .qpn = l->qpn, .number = NO_SEND, .event = NO_EVENT });
+		verbs_roce_defer(&(struct roce_deferred){
+			.qpn = l->qpn, .number = NO_SEND, .event = NO_EVENT });
 		break;
 	case QP_EVENT_COMM_EST:
 	case QP_EVENT_REQ_ERR:
 	case QP_EVENT_ACCESS_ERR:
 		n.event = (uint32_t)types[event];
-		peer_tell(adapter.self, &n);
+		verbs_peer_notify(verbs_adapter.self, &n);
 		break;
 	default: /* drained, or counted by the fabric: not here */
 		break;
@@ -142,8 +145,8 @@ static void happened(void *context, struct qp *qp, enum qp_event event)
 /* The first of a ring, which is taken. */
 static bool take_first(pthread_mutex_t *lock, struct shared_ring *ring, struct recv_wr *out)
 {
-	lock_take(lock);
-	const struct shared_receive *r = ring_first(adapter.memory, ring);
+	verbs_lock(lock);
+	const struct shared_receive *r = verbs_ring_first(verbs_adapter.memory, ring);
 
 	if (r) {
 		out->id = r->wr_id;
@@ -153,32 +156,32 @@ static bool take_first(pthread_mutex_t *lock, struct shared_ring *ring, struct r
 				(struct sge){ r->sge[i].addr, r->sge[i].length, r->sge[i].lkey };
 		atomic_fetch_add(&ring->head, 1);
 	}
-	lock_give(lock);
+	verbs_unlock(lock);
 	return r != NULL;
 }
 
 static bool take_receive(void *context, struct recv_wr *out)
 {
-	const struct link *l = context;
+	const struct roce_qp_link *l = context;
 
 	if (l->shared->srq == NO_INDEX)
 		return take_first(&l->shared->lock, &l->shared->ring, out);
-	struct shared_srq *srq = &adapter.memory->srqs[l->shared->srq];
+	struct shared_srq *srq = &verbs_adapter.memory->srqs[l->shared->srq];
 	bool is_there = take_first(&srq->lock, &srq->ring, out);
 	uint32_t limit = atomic_load(&srq->limit);
 
 	if (is_there && limit &&
 	    atomic_load(&srq->ring.tail) - atomic_load(&srq->ring.head) < limit) {
-		const struct news n = { NEWS_SRQ, (uint32_t)l->shared->srq,
-					IBV_EVENT_SRQ_LIMIT_REACHED, srq->serial };
+		const struct notification n = { NEWS_SRQ, (uint32_t)l->shared->srq,
+						IBV_EVENT_SRQ_LIMIT_REACHED, srq->serial };
 
 		atomic_store(&srq->limit, 0);
-		peer_tell(adapter.self, &n);
+		verbs_peer_notify(verbs_adapter.self, &n);
 	}
 	return is_there;
 }
 
-void roce_own(struct link *l)
+void verbs_roce_bind_owner(struct roce_qp_link *l)
 {
 	l->owner = (struct qp_owner){
 		.context = l,

@@ -63,7 +63,7 @@ struct shared_ring {
 	uint64_t at; /* offset of the first entry */
 	uint32_t size, max_sge;
 	_Atomic uint64_t head, tail;
-	/* A receive that is just being completed: see ring_mend. */
+	/* A receive that is just being completed: see verbs_ring_recover. */
 	_Atomic uint64_t taking; /* its number + 1; 0: none */
 	uint64_t place;          /* that of its completion */
 	int32_t place_cq;
@@ -128,9 +128,9 @@ struct shared_qp {
 };
 
 /* What follows the daemon's part; tables at fixed places. */
-struct memory {
+struct program_memory {
 	struct live_memory head;
-	int32_t bell;            /* where peers write a struct news */
+	int32_t bell;            /* where peers write a struct notification */
 	pthread_mutex_t atomics; /* of peers, on all of this memory */
 	struct shared_qp qps[LIVE_QPS];
 	struct shared_cq cqs[MAX_CQS];
@@ -143,7 +143,7 @@ enum news_kind { NEWS_QP = 1, NEWS_CQ, NEWS_SRQ, NEWS_PORT };
 
 #define NO_EVENT UINT32_MAX /* only: look after it */
 
-struct news {
+struct notification {
 	uint32_t kind;
 	uint32_t index;
 	uint32_t event;  /* enum ibv_event_type */
@@ -157,7 +157,7 @@ static inline void *at_address(uint64_t address)
 	return (void *)(uintptr_t)address;
 }
 
-static inline void *memory_at(struct memory *m, uint64_t offset)
+static inline void *memory_at(struct program_memory *m, uint64_t offset)
 {
 	return (char *)m + offset;
 }
@@ -168,9 +168,9 @@ static inline void *memory_at(struct memory *m, uint64_t offset)
  * Makes zeros of a row whose lock comes first, and `has_lock` behind it. A
  * lock is made once: somebody may still wait for it when the row is another's.
  */
-void row_clear(pthread_mutex_t *lock, uint32_t *has_lock, size_t size);
+void verbs_row_clear(pthread_mutex_t *lock, uint32_t *has_lock, size_t size);
 /* True if the last holder died with it. */
-int lock_take(pthread_mutex_t *lock);
-void lock_give(pthread_mutex_t *lock);
+int verbs_lock(pthread_mutex_t *lock);
+void verbs_unlock(pthread_mutex_t *lock);
 
 #endif

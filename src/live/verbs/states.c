@@ -51,7 +51,8 @@ static const struct {
 	{ UD, IBV_QPS_SQE, IBV_QPS_RTS, 0, IBV_QP_QKEY },
 };
 
-bool qp_may_become(enum ibv_qp_type type, enum ibv_qp_state from, enum ibv_qp_state to, int mask)
+bool verbs_qp_transition_is_valid(enum ibv_qp_type type, enum ibv_qp_state from,
+				  enum ibv_qp_state to, int mask)
 {
 	int kind = type == IBV_QPT_RC ? RC : type == IBV_QPT_UC ? UC : UD;
 

@@ -71,7 +71,8 @@ static void check_attributes(unsigned t, unsigned c, int least)
 		bool may = table[i].of_type[t][c] == 'O';
 		int mask = least ^ table[i].attribute;
 
-		if (qp_may_become(types[t], changes[c].from, changes[c].to, mask) != may)
+		if (verbs_qp_transition_is_valid(types[t], changes[c].from, changes[c].to, mask) !=
+		    may)
 			fail_msg("type %u, %d to %d, 0x%x", t, (int)changes[c].from,
 				 (int)changes[c].to, (unsigned)table[i].attribute);
 	}
@@ -84,9 +85,9 @@ static void each_change_takes_its_attributes(void **state)
 		for (unsigned c = 0; c < CHANGES; c++) {
 			int least = needs(t, c);
 
-			assert_int_equal(
-				qp_may_become(types[t], changes[c].from, changes[c].to, least),
-				least != 0);
+			assert_int_equal(verbs_qp_transition_is_valid(types[t], changes[c].from,
+								      changes[c].to, least),
+					 least != 0);
 			if (least)
 				check_attributes(t, c, least);
 		}
@@ -108,8 +109,8 @@ static void there_are_no_other_changes(void **state)
 		for (unsigned from = IBV_QPS_RESET; from <= IBV_QPS_ERR; from++)
 			for (unsigned to = IBV_QPS_INIT; to < IBV_QPS_ERR; to++)
 				if (!is_change(from, to))
-					assert_false(
-						qp_may_become(types[t], from, to, IBV_QP_STATE));
+					assert_false(verbs_qp_transition_is_valid(
+						types[t], from, to, IBV_QP_STATE));
 }
 
 static void all_may_end_and_begin_again(void **state)
@@ -120,9 +121,10 @@ static void all_may_end_and_begin_again(void **state)
 	for (unsigned t = 0; t < 3; t++)
 		for (unsigned from = IBV_QPS_INIT; from <= IBV_QPS_ERR; from++)
 			for (unsigned e = 0; e < 2; e++) {
-				assert_true(qp_may_become(types[t], from, ends[e], IBV_QP_STATE));
-				assert_false(qp_may_become(types[t], from, ends[e],
-							   IBV_QP_STATE | IBV_QP_PKEY_INDEX));
+				assert_true(verbs_qp_transition_is_valid(types[t], from, ends[e],
+									 IBV_QP_STATE));
+				assert_false(verbs_qp_transition_is_valid(
+					types[t], from, ends[e], IBV_QP_STATE | IBV_QP_PKEY_INDEX));
 			}
 }
 

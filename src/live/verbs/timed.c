@@ -7,19 +7,19 @@
 #include "live/verbs/backend.h"
 #include "live/verbs/transport_names.h"
 
-_Static_assert(sizeof(struct live_ring) == sizeof(struct news),
+_Static_assert(sizeof(struct live_ring) == sizeof(struct notification),
 	       "the engine writes to the same bell as peers");
 
 static struct live_clock *clock_of(void)
 {
-	return &adapter.memory->head.clock;
+	return &verbs_adapter.memory->head.clock;
 }
 
 /* ---- to the engine */
 
 bool timed_has_engine(void)
 {
-	return atomic_load(&adapter.page->has_engine) != 0 && !adapter.is_lost;
+	return atomic_load(&verbs_adapter.page->has_engine) != 0 && !verbs_adapter.is_lost;
 }
 
 void timed_meet(void)
@@ -41,23 +41,23 @@ static void ask(const struct live_request *r)
 {
 	struct live_clock *c = clock_of();
 
-	pthread_mutex_lock(&adapter.request_lock);
+	pthread_mutex_lock(&verbs_adapter.request_lock);
 	uint64_t at = atomic_load(&c->posted);
 
 	while (at - atomic_load(&c->taken) >= LIVE_REQUESTS && timed_has_engine())
 		sched_yield();
 	if (at - atomic_load(&c->taken) < LIVE_REQUESTS) {
 		c->requests[at % LIVE_REQUESTS] = *r;
-		timed_stir(adapter.memory);
+		timed_stir(verbs_adapter.memory);
 		atomic_store(&c->posted, at + 1);
 		/* Only now and then: it looks by itself, too. */
 		if (at == atomic_load(&c->taken))
 			live_wake(&c->waits);
 	}
-	pthread_mutex_unlock(&adapter.request_lock);
+	pthread_mutex_unlock(&verbs_adapter.request_lock);
 }
 
-void timed_pair(const struct pair *q)
+void timed_pair(const struct soft_qp *q)
 {
 	const struct ibv_qp_attr *a = &q->attr;
 	enum qp_state state = transport_state(atomic_load(&q->shared->state));
@@ -93,7 +93,7 @@ void timed_pair(const struct pair *q)
 	ask(&r);
 }
 
-void timed_member(const struct pair *q, const struct live_member *m)
+void timed_member(const struct soft_qp *q, const struct live_member *m)
 {
 	struct live_request r = { .kind = m->joins ? LIVE_ATTACH : LIVE_DETACH,
 				  .qpn = q->ibv.qp_num,
@@ -103,7 +103,7 @@ void timed_member(const struct pair *q, const struct live_member *m)
 	ask(&r);
 }
 
-void timed_receive(const struct pair *q, uint32_t n)
+void timed_receive(const struct soft_qp *q, uint32_t n)
 {
 	const struct live_request r = { .kind = LIVE_RECEIVE, .qpn = q->ibv.qp_num, .number = n };
 
@@ -133,7 +133,7 @@ void timed_shared(const struct srq *srq, bool is_there)
 }
 
 /* One that is too long fails in its turn, and takes the time of a packet. */
-static void address(const struct pair *q, const struct send *s, struct live_request *r)
+static void address(const struct soft_qp *q, const struct send_wqe *s, struct live_request *r)
 {
 	r->length = s->length < q->shared->mtu ? s->length : q->shared->mtu;
 	r->pair.dest_qpn = s->dest_qpn;
@@ -144,7 +144,7 @@ static void address(const struct pair *q, const struct send *s, struct live_requ
 }
 
 /* What its packets have in them, for whoever looks at them. */
-static struct live_content content(struct pair *q, struct send *s)
+static struct live_content content(struct soft_qp *q, struct send_wqe *s)
 {
 	bool is_inline = s->flags & IBV_SEND_INLINE;
 	struct live_content c = {
@@ -162,16 +162,16 @@ static struct live_content content(struct pair *q, struct send *s)
 		.traffic_class = s->traffic_class,
 	};
 
-	(void)!free_locate(q, s);
-	port_gid(&q->port, c.sgid);
+	(void)!verbs_locate_sges(q, s);
+	verbs_port_gid(&q->port, c.sgid);
 	memcpy(c.dgid, s->dgid.raw, sizeof(c.dgid));
 	return c;
 }
 
-void timed_give(struct pair *q, uint64_t limit)
+void timed_give(struct soft_qp *q, uint64_t limit)
 {
 	for (; q->given < limit; q->given++) {
-		struct send *s = send_at(q, q->given);
+		struct send_wqe *s = send_at(q, q->given);
 		struct live_request r = {
 			.kind = LIVE_SEND,
 			.qpn = q->ibv.qp_num,
@@ -194,7 +194,7 @@ void timed_polled(bool found)
 	struct live_clock *c = clock_of();
 
 	if (found) {
-		timed_stir(adapter.memory);
+		timed_stir(verbs_adapter.memory);
 		return;
 	}
 	uint32_t seen = atomic_load(&c->called);
@@ -213,7 +213,7 @@ void timed_polled(bool found)
 
 /* Of UC and UD, which wait for no answer: something has not left yet, and will;
  * of a port that nobody has activated nothing does. */
-static bool is_leaving(struct pair *q)
+static bool is_leaving(struct soft_qp *q)
 {
 	pthread_mutex_lock(&q->send);
 	bool leaves = q->init.qp_type != IBV_QPT_RC && q->head < q->given &&
@@ -223,7 +223,7 @@ static bool is_leaving(struct pair *q)
 	return leaves;
 }
 
-void timed_linger(struct pair *q)
+void timed_linger(struct soft_qp *q)
 {
 	while (is_timed() && timed_has_engine() &&
 	       (atomic_load(&q->n_flights) > 0 || is_leaving(q))) {
@@ -236,13 +236,13 @@ void timed_linger(struct pair *q)
 
 static void take_note(const struct live_note *n)
 {
-	struct pair *q = qp_hold(n->qpn);
+	struct soft_qp *q = verbs_qp_lock(n->qpn);
 
 	if (!q)
 		return;
 	/* What it is about may have been flushed. */
 	if (q->init.qp_type != IBV_QPT_RC) {
-		flight_note(q, n);
+		timed_flight_event(q, n);
 	} else if (n->number >= q->head && n->number < q->given) {
 		post_arrived(q, n->number, n->kind == LIVE_DONE && n->status != IBV_WC_SUCCESS);
 		if (n->kind == LIVE_DONE)
@@ -254,18 +254,18 @@ static void take_note(const struct live_note *n)
 void timed_mend(void)
 {
 	for (uint32_t i = 0; !timed_has_engine() && i < LIVE_QPS; i++) {
-		pthread_mutex_lock(&adapter.lock);
-		struct pair *q = adapter.qps[i];
+		pthread_mutex_lock(&verbs_adapter.lock);
+		struct soft_qp *q = verbs_adapter.qps[i];
 
 		if (q)
 			pthread_mutex_lock(&q->send);
-		pthread_mutex_unlock(&adapter.lock);
+		pthread_mutex_unlock(&verbs_adapter.lock);
 		if (!q)
 			continue;
 		/* Those that have arrived are done; the next one fails. */
 		if (q->head < q->given)
 			post_done(q, q->given - 1, IBV_WC_RETRY_EXC_ERR);
-		flight_forget(q);
+		timed_flight_drop(q);
 		pthread_mutex_unlock(&q->send);
 	}
 }
@@ -274,7 +274,7 @@ void timed_hear(void)
 {
 	struct live_clock *c = clock_of();
 
-	if (pthread_mutex_trylock(&adapter.notes_lock) != 0)
+	if (pthread_mutex_trylock(&verbs_adapter.notes_lock) != 0)
 		return;
 	uint64_t at = atomic_load(&c->heard);
 
@@ -282,8 +282,8 @@ void timed_hear(void)
 		const struct live_note n = c->notes[at % LIVE_NOTES];
 
 		take_note(&n);
-		timed_stir(adapter.memory);
+		timed_stir(verbs_adapter.memory);
 		atomic_store(&c->heard, ++at);
 	}
-	pthread_mutex_unlock(&adapter.notes_lock);
+	pthread_mutex_unlock(&verbs_adapter.notes_lock);
 }

@@ -15,7 +15,7 @@
 /* Whether the fabric is one where data take time. */
 static inline bool is_timed(void)
 {
-	return adapter.page && adapter.page->pace == LIVE_TIMED;
+	return verbs_adapter.page && verbs_adapter.page->pace == LIVE_TIMED;
 }
 
 /* Whether there is an engine: else nothing that is given arrives. */
@@ -23,16 +23,16 @@ bool timed_has_engine(void);
 /* Waits until the engine knows of us: from then on its time waits for us. */
 void timed_meet(void);
 /* A queue pair has changed; with `send`. It is gone with RESET and ERR. */
-void timed_pair(const struct pair *q);
+void timed_pair(const struct soft_qp *q);
 /* A queue pair has joined a group, or left it. */
-void timed_member(const struct pair *q, const struct live_member *m);
+void timed_member(const struct soft_qp *q, const struct live_member *m);
 /* `n` receives were posted to a queue pair, or to a shared queue. */
-void timed_receive(const struct pair *q, uint32_t n);
+void timed_receive(const struct soft_qp *q, uint32_t n);
 void timed_shared_receive(const struct srq *srq, uint32_t n);
 /* A shared queue is there, or gone. */
 void timed_shared(const struct srq *srq, bool is_there);
 /* Gives what is posted to the engine, up to this one; with `send`. */
-void timed_give(struct pair *q, uint64_t limit);
+void timed_give(struct soft_qp *q, uint64_t limit);
 /* A poll of ours found something, or not. */
 void timed_polled(bool found);
 /* If there is no engine any more, what it was given has failed. */
@@ -43,9 +43,9 @@ void timed_hear(void);
  * Waits until all that UC or UD were given has left and is where it goes, as it
  * would be on hardware by the time that its command is done; without locks.
  */
-void timed_linger(struct pair *q);
+void timed_linger(struct soft_qp *q);
 /* A program has something to do. */
-static inline void timed_stir(struct memory *m)
+static inline void timed_stir(struct program_memory *m)
 {
 	struct live_clock *c = &m->head.clock;
 
@@ -56,18 +56,18 @@ static inline void timed_stir(struct memory *m)
 /* ---- flight.c: UC and UD, which complete before they arrive */
 
 /* The engine says so; with `send`. */
-void flight_note(struct pair *q, const struct live_note *n);
+void timed_flight_event(struct soft_qp *q, const struct live_note *n);
 /* What has left is lost; with `send`. */
-void flight_forget(struct pair *q);
+void timed_flight_drop(struct soft_qp *q);
 
 /* ---- clock.c: what programs read of the time */
 
 /* By the clock of this machine. */
-int real_clock(clockid_t which, struct timespec *out);
+int verbs_real_clock(clockid_t which, struct timespec *out);
 /* From now on the program reads the fabric's time; threads that there are
  * already, ours, read the processor's counter as it is. */
-void clock_begin(void);
+void verbs_clock_start(void);
 /* The program reads the machine's time again: it has no adapter. */
-void clock_end(void);
+void verbs_clock_stop(void);
 
 #endif

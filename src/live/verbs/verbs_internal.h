@@ -8,7 +8,7 @@
  * happens to a work request is behind backend.h.
  *
  * Locks of a program, in the order in which they are taken: a queue pair's
- * `send`, then those of shared memory, then `adapter.peers_lock`. The last is
+ * `send`, then those of shared memory, then `verbs_adapter.peers_lock`. The last is
  * never held while the daemon or a peer is waited for. "With `send`", in this
  * and the other headers of the room: the caller holds the queue pair's.
  */
@@ -30,22 +30,22 @@ enum { MAX_CHANNELS = 64 };
 /* ---- memory.c: our own memory, and what is allocated in it */
 
 /* Maps the memory of a program; MAP_FAILED with errno. */
-void *memory_map(int file);
+void *verbs_memory_map(int file);
 /* Maps new memory and starts its allocator; an errno. */
-int memory_make(struct memory **out, int *file);
+int verbs_memory_create(struct program_memory **out, int *file);
 /* Zeros; 0 if there is no more. */
-uint64_t memory_alloc(size_t size);
-void memory_free(uint64_t offset, size_t size);
+uint64_t verbs_memory_alloc(size_t size);
+void verbs_memory_free(uint64_t offset, size_t size);
 
 /* Numbers below `most`, the longest unused first, so that old ones rest. */
-struct numbers {
+struct id_pool {
 	uint32_t most;
 	uint32_t next, used;
 	uint8_t *taken;
 };
 
-int32_t number_take(struct numbers *n);
-void number_give(struct numbers *n, int32_t number);
+int32_t verbs_id_alloc(struct id_pool *n);
+void verbs_id_free(struct id_pool *n, int32_t number);
 
 /* ---- peer.c: memories of programs, ours among them */
 
@@ -56,34 +56,35 @@ struct channel_to {
 	int fd; /* here; -1: the entry is free */
 };
 
-struct peer {
+struct peer_program {
 	uint32_t number;
 	uint32_t users;
 	pid_t pid;
-	struct memory *memory;
+	struct program_memory *memory;
 	struct channel_to channels[MAX_CHANNELS];
 	unsigned n_channels;
 };
 
-/* The program of that number, held until peer_put; NULL if it is gone. */
-struct peer *peer_get(uint32_t number);
-void peer_put(struct peer *p);
-static inline bool peer_is_gone(const struct peer *p)
+/* The program of that number, held until verbs_peer_put; NULL if it is gone. */
+struct peer_program *verbs_peer_get(uint32_t number);
+void verbs_peer_put(struct peer_program *p);
+static inline bool verbs_peer_is_gone(const struct peer_program *p)
 {
 	return atomic_load_explicit(&p->memory->head.gone, memory_order_relaxed) != 0;
 }
 /* Writes to a descriptor of the peer's; false if it took nothing. */
-bool peer_write(struct peer *p, int32_t fd, uint32_t id, const void *bytes, size_t size);
-void peer_tell(struct peer *p, const struct news *n);
+bool verbs_peer_write(struct peer_program *p, int32_t fd, uint32_t id, const void *bytes,
+		      size_t size);
+void verbs_peer_notify(struct peer_program *p, const struct notification *n);
 /* Pieces of memory. */
-struct pieces {
+struct iovec_list {
 	const struct iovec *list;
 	unsigned n;
 };
 
 /* Bytes between our memory and a peer's; false if not all of it is there. */
-bool peer_copy(const struct peer *p, const struct pieces *here, const struct pieces *there,
-	       size_t size, bool towards);
+bool verbs_peer_copy(const struct peer_program *p, const struct iovec_list *here,
+		     const struct iovec_list *there, size_t size, bool towards);
 
 /* ---- fabric.c: the daemon */
 
@@ -91,30 +92,32 @@ bool peer_copy(const struct peer *p, const struct pieces *here, const struct pie
  * The port that a LID leads to, and the one where answers from there arrive, by
  * the fabric's numbers or LIVE_NO_PORT, as the tables were at a generation.
  */
-struct path {
+struct verbs_path {
 	uint32_t generation;
 	int32_t there, back;
 };
 
 /* What the daemon says: room for text, how much came, and a file or -1. */
-struct told {
+struct daemon_reply {
 	void *text;
 	size_t size;
 	int file;
 };
 
 /* An errno. A file is the caller's. */
-int fabric_ask(uint32_t question, const void *asked, size_t size, struct told *out);
-int fabric_node(struct live_node *out);
-int fabric_port(uint32_t number, struct live_port *out);
+int verbs_daemon_call(uint32_t question, const void *asked, size_t size, struct daemon_reply *out);
+int verbs_query_node(struct live_node *out);
+int verbs_query_live_port(uint32_t number, struct live_port *out);
 /* Asks for the path again, if the fabric has changed since. */
-void fabric_path(struct path *p, uint32_t port, uint16_t slid, uint16_t dlid, unsigned sl);
-uint32_t fabric_generation(void);
+void verbs_query_path(struct verbs_path *p, uint32_t port, uint16_t slid, uint16_t dlid,
+		      unsigned sl);
+uint32_t verbs_generation(void);
 /* Packets from a port to a LID. */
-void fabric_count(uint32_t from, uint16_t dlid, unsigned sl, uint64_t packets, uint64_t octets);
+void verbs_count_packets(uint32_t from, uint16_t dlid, unsigned sl, uint64_t packets,
+			 uint64_t octets);
 
 /* The first GID of a port, as on the wire. */
-static inline void port_gid(const struct live_port *p, uint8_t out[16])
+static inline void verbs_port_gid(const struct live_port *p, uint8_t out[16])
 {
 	const uint64_t ids[2] = { p->prefix, p->guid };
 
@@ -124,14 +127,14 @@ static inline void port_gid(const struct live_port *p, uint8_t out[16])
 
 /* ---- the program's adapter */
 
-struct pair;
+struct soft_qp;
 
 struct adapter {
 	bool is_on;      /* attached to a fabric */
 	bool is_lost;    /* which ended */
 	uint32_t number; /* of this program */
-	struct memory *memory;
-	struct peer *self;
+	struct program_memory *memory;
+	struct peer_program *self;
 	struct live_node node;
 	const struct live_page *page;
 	int events, calls; /* connections to the daemon */
@@ -139,8 +142,8 @@ struct adapter {
 	pthread_mutex_t call_lock;
 	pthread_mutex_t lock; /* lists and numbers below */
 	uint32_t forks;       /* between the first that attached and this process */
-	struct numbers qp_numbers, cq_numbers, srq_numbers, region_numbers;
-	struct pair *qps[LIVE_QPS];
+	struct id_pool qp_numbers, cq_numbers, srq_numbers, region_numbers;
+	struct soft_qp *qps[LIVE_QPS];
 	struct cq *cqs[MAX_CQS];
 	struct srq *srqs[MAX_SRQS];
 	uint32_t next_pd;
@@ -150,17 +153,17 @@ struct adapter {
 	pthread_mutex_t request_lock; /* requests to the engine */
 	pthread_mutex_t notes_lock;   /* what the engine says */
 	pthread_mutex_t peers_lock;
-	struct peer *peers[LIVE_PROGRAMS];
+	struct peer_program *peers[LIVE_PROGRAMS];
 	/* Queue pairs whose sends wait for something. */
 	pthread_mutex_t waiting_lock;
-	struct pair *waiting;
+	struct soft_qp *waiting;
 	_Atomic uint32_t n_waiting;
 };
 
-extern struct adapter adapter;
+extern struct adapter verbs_adapter;
 
 /* Attaches to the fabric that the environment names; an errno. */
-int adapter_attach(void);
+int verbs_attach(void);
 
 /* ---- device.c */
 
@@ -168,7 +171,7 @@ struct context {
 	struct verbs_context verbs;
 	struct context *next;
 	int async[2];
-	uint32_t forks; /* adapter.forks when it was opened */
+	uint32_t forks; /* verbs_adapter.forks when it was opened */
 };
 
 static inline struct context *context_of(struct ibv_context *c)
@@ -179,10 +182,10 @@ static inline struct context *context_of(struct ibv_context *c)
 /* It, and all that was made of it, is the adapter of a parent process. */
 static inline bool context_is_inherited(struct ibv_context *c)
 {
-	return context_of(c)->forks != adapter.forks;
+	return context_of(c)->forks != verbs_adapter.forks;
 }
 
-void context_fill(struct verbs_context *v);
+void verbs_context_fill(struct verbs_context *v);
 
 /* ---- region.c: protection domains, memory regions, address handles */
 
@@ -210,14 +213,14 @@ enum {
 };
 
 /* Bytes under a key, as a request names them. */
-struct span {
+struct key_range {
 	uint32_t key;
 	uint64_t addr, length;
 };
 
 /* Where they are; false if they may not be used so by that domain. */
-bool region_find(const struct memory *m, uint32_t pd, const struct span *s, unsigned access,
-		 uint64_t *where);
+bool verbs_region_find(const struct program_memory *m, uint32_t pd, const struct key_range *s,
+		       unsigned access, uint64_t *where);
 
 /* ---- completion.c */
 
@@ -238,20 +241,20 @@ struct cq {
 };
 
 /* Somebody has completions to take. */
-static inline bool cq_has_any(const struct cq *cq)
+static inline bool verbs_cq_has_any(const struct cq *cq)
 {
 	return atomic_load_explicit(&cq->shared->head, memory_order_relaxed) !=
 	       atomic_load_explicit(&cq->shared->tail, memory_order_acquire);
 }
 
-struct channel {
+struct comp_channel {
 	struct ibv_comp_channel ibv;
 	int write;
 	uint32_t id;
 };
 
 /* What a completion says, and what comes with it. */
-struct cq_entry {
+struct new_completion {
 	struct shared_cqe cqe;
 	const void *carried;
 	bool solicited;
@@ -261,28 +264,30 @@ struct cq_entry {
  * Adds to a queue of `owner`; false if it overran. `ring`: of the receive that
  * it completes, which is taken with it; or NULL.
  */
-bool cq_add(struct peer *owner, int32_t index, struct cq_entry *c, struct shared_ring *ring);
+bool verbs_cq_add(struct peer_program *owner, int32_t index, struct new_completion *c,
+		  struct shared_ring *ring);
 /* After a death: what the dead one may have left undone. */
-void cq_mend(struct cq *cq);
+void verbs_cq_recover(struct cq *cq);
 /* Entries of a queue pair that nobody has polled are gone. */
-void cq_clean(struct cq *cq, uint32_t qpn);
-int cq_poll(struct ibv_cq *cq, int n, struct ibv_wc *wc);
-int cq_arm(struct ibv_cq *cq, int solicited_only);
-struct ibv_cq_ex *cq_create_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr);
-struct cq *cq_make(struct ibv_context *context, int depth, void *cq_context,
-		   struct ibv_comp_channel *channel);
-bool cq_take(struct cq *cq, struct ibv_wc *wc);
+void verbs_cq_clean(struct cq *cq, uint32_t qpn);
+int verbs_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc);
+int verbs_req_notify_cq(struct ibv_cq *cq, int solicited_only);
+struct ibv_cq_ex *verbs_create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr);
+struct cq *verbs_cq_create(struct ibv_context *context, int depth, void *cq_context,
+			   struct ibv_comp_channel *channel);
+bool verbs_cq_take(struct cq *cq, struct ibv_wc *wc);
 
 /* ---- receive.c: rings of receives */
 
-int ring_make(struct shared_ring *r, uint32_t depth, uint32_t max_sge);
-void ring_free(struct shared_ring *r);
+int verbs_ring_create(struct shared_ring *r, uint32_t depth, uint32_t max_sge);
+void verbs_ring_free(struct shared_ring *r);
 /* An errno. */
-int ring_post(struct memory *m, struct shared_ring *r, const struct ibv_recv_wr *wr);
+int verbs_ring_post(struct program_memory *m, struct shared_ring *r, const struct ibv_recv_wr *wr);
 /* The first receive, or NULL; call with the lock. */
-const struct shared_receive *ring_first(struct memory *m, const struct shared_ring *r);
+const struct shared_receive *verbs_ring_first(struct program_memory *m,
+					      const struct shared_ring *r);
 /* After a death: is the receive that was being taken taken? */
-void ring_mend(struct memory *m, struct shared_ring *r);
+void verbs_ring_recover(struct program_memory *m, struct shared_ring *r);
 
 struct srq {
 	struct ibv_srq ibv;
@@ -293,14 +298,14 @@ struct srq {
 	uint32_t got_async;
 };
 
-int srq_post(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
-struct ibv_srq *srq_create_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr);
-int srq_number(struct ibv_srq *srq, uint32_t *number);
+int verbs_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
+struct ibv_srq *verbs_create_srq_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr);
+int verbs_get_srq_num(struct ibv_srq *srq, uint32_t *number);
 
 /* ---- queue_pair.c */
 
 /* A send that was posted; inline bytes stand behind the list. */
-struct send {
+struct send_wqe {
 	uint64_t wr_id;
 	uint32_t opcode; /* enum ibv_wr_opcode */
 	uint32_t flags;
@@ -320,23 +325,23 @@ struct send {
 };
 
 /* A send of UC or UD that is complete, but has not arrived; timed pace. */
-struct flight {
+struct send_in_flight {
 	uint64_t number;
-	struct flight *next;
-	struct send *send; /* a copy, all that it carries inline */
+	struct send_in_flight *next;
+	struct send_wqe *send; /* a copy, all that it carries inline */
 };
 
 enum waiting { WAIT_NOT, WAIT_RECEIVE, WAIT_ANSWER };
 
 /* The members of the group that was sent to last, as of a generation. */
-struct group {
+struct group_members {
 	uint32_t *qpns;
 	uint32_t generation, n;
 	uint16_t mlid;
 	uint8_t sl, mgid[16];
 };
 
-struct pair {
+struct soft_qp {
 	union {
 		struct ibv_qp ibv;
 		struct ibv_qp_ex ex;
@@ -352,59 +357,60 @@ struct pair {
 	/* Between head and tail, where others than post_run carry sends out: */
 	uint64_t given;   /* those before it are the engine's, or transport's; */
 	uint64_t arrived; /* those before it have arrived; timed pace */
-	struct flight *flights, **last_flight; /* of the timed pace */
+	struct send_in_flight *flights, **last_flight; /* of the timed pace */
 	_Atomic uint32_t n_flights;
 	uint64_t drain; /* SQD: once head is there, SQ_DRAINED; or 0 */
-	struct peer *peer;
+	struct peer_program *peer;
 	uint64_t since, until; /* of `waits`, in ns; until 0: for ever */
 	uint64_t next_try;     /* by the background thread */
-	struct pair *next_waiting;
+	struct soft_qp *next_waiting;
 	uint64_t building; /* ibv_wr_*: what tail becomes by wr_complete */
 	uint64_t ops;      /* ibv_wr_*: enum ibv_qp_create_send_ops_flags */
-	struct group group;
-	struct path path;
+	struct group_members group;
+	struct verbs_path path;
 	int32_t index;
 	uint32_t stride;
 	uint32_t psn;
 	uint32_t got_async;
 	int build_error;
 	enum waiting waits;
-	bool is_waiting; /* in adapter.waiting */
+	bool is_waiting; /* in verbs_adapter.waiting */
 	bool wants_drained;
 	bool is_extended;
 };
 
-static inline struct pair *qp_of(struct ibv_qp *qp)
+static inline struct soft_qp *qp_of(struct ibv_qp *qp)
 {
-	return container(qp, struct pair, ibv);
+	return container(qp, struct soft_qp, ibv);
 }
 
-static inline struct send *send_at(const struct pair *q, uint64_t n)
+static inline struct send_wqe *send_at(const struct soft_qp *q, uint64_t n)
 {
-	return (struct send *)(q->ring + (size_t)(n % q->init.cap.max_send_wr) * q->stride);
+	return (struct send_wqe *)(q->ring + (size_t)(n % q->init.cap.max_send_wr) * q->stride);
 }
 
-static inline uint8_t *send_inline(const struct pair *q, struct send *s)
+static inline uint8_t *send_inline(const struct soft_qp *q, struct send_wqe *s)
 {
 	return (uint8_t *)(s->sge + q->init.cap.max_send_sge);
 }
 
-struct ibv_qp *qp_create_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
+struct ibv_qp *verbs_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
 /* Functions of ibv_qp_ex. */
-void qp_fill_ex(struct pair *q, uint64_t ops);
+void verbs_qp_fill_ex(struct soft_qp *q, uint64_t ops);
 /* To ERR, with that event: all that it has is flushed; with `send`. */
-void qp_fail(struct pair *q, enum ibv_event_type event);
+void verbs_qp_fail(struct soft_qp *q, enum ibv_event_type event);
 /* The one of that number with its `send`, so that it cannot be destroyed; NULL
  * if it is gone. The caller unlocks it. */
-struct pair *qp_hold(uint32_t qpn);
+struct soft_qp *verbs_qp_lock(uint32_t qpn);
 /* Entries of a ring of receives complete as flushed; with the QP's lock. */
-void qp_flush_receives(struct peer *owner, struct shared_qp *s);
-void qp_flush_sends(struct pair *q);
-void qp_tell_drained(struct pair *q);
+void verbs_qp_flush_receives(struct peer_program *owner, struct shared_qp *s);
+void verbs_qp_flush_sends(struct soft_qp *q);
+void verbs_qp_notify_drained(struct soft_qp *q);
 
 /* ---- states.c: which changes of state there are */
 
-bool qp_may_become(enum ibv_qp_type type, enum ibv_qp_state from, enum ibv_qp_state to, int mask);
+bool verbs_qp_transition_is_valid(enum ibv_qp_type type, enum ibv_qp_state from,
+				  enum ibv_qp_state to, int mask);
 
 /* ---- post.c */
 
@@ -419,33 +425,33 @@ enum {
 /* The operation brings data back, so that it cannot have inline data. */
 bool post_reads(uint32_t opcode);
 /* Where a datagram goes. */
-void post_address(const struct pair *q, struct send *s, const struct ah *ah, uint32_t qpn,
+void post_address(const struct soft_qp *q, struct send_wqe *s, const struct ah *ah, uint32_t qpn,
 		  uint32_t qkey);
 /* Works on what waits in the ring; with `send`. */
-void post_run(struct pair *q);
+void post_run(struct soft_qp *q);
 /*
  * What the engine says. All sends up to this one have arrived, or if it has
  * failed all before it: they are carried out. Later: all up to it are done, and
  * complete, with that status where they have none of their own. With `send`.
  */
-void post_arrived(struct pair *q, uint64_t number, bool has_failed);
-void post_done(struct pair *q, uint64_t number, enum ibv_wc_status status);
+void post_arrived(struct soft_qp *q, uint64_t number, bool has_failed);
+void post_done(struct soft_qp *q, uint64_t number, enum ibv_wc_status status);
 /* The first in the ring is complete; with `send`. */
-void post_finish(struct pair *q, enum ibv_wc_status status);
+void post_finish(struct soft_qp *q, enum ibv_wc_status status);
 /* Tries the sends that wait once more; all, or those that are due. */
 void post_retry(bool only_due);
 /* When to call that, in ns, or UINT64_MAX. */
 uint64_t post_due(void);
 /* It waits no more: it is going away. */
-void post_forget(const struct pair *q);
-uint64_t now_ns(void);
+void post_forget(const struct soft_qp *q);
+uint64_t verbs_now_ns(void);
 
 /* ---- events.c */
 
 /* Waits until the program has acknowledged what it got. */
-void event_settle(pthread_mutex_t *lock, pthread_cond_t *changed, const uint32_t *got,
-		  const uint32_t *acknowledged);
+void verbs_await_acknowledged(pthread_mutex_t *lock, pthread_cond_t *changed, const uint32_t *got,
+			      const uint32_t *acknowledged);
 /* The thread that does what the program's own cannot. */
-int background_start(void);
+int verbs_progress_start(void);
 
 #endif

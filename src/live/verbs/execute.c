@@ -18,7 +18,7 @@ enum { PACKET_HEADERS = LRH_SIZE + BTH_SIZE + ICRC_SIZE };
 
 /* ---- our own memory */
 
-bool free_locate(struct pair *q, struct send *s)
+bool verbs_locate_sges(struct soft_qp *q, struct send_wqe *s)
 {
 	uint32_t pd = container(q->ibv.pd, struct pd, ibv)->id;
 	bool is_allowed = true;
@@ -27,18 +27,19 @@ bool free_locate(struct pair *q, struct send *s)
 
 	for (uint32_t i = 0; i < s->n_sge && !(s->flags & IBV_SEND_INLINE); i++) {
 		struct live_piece *p = &s->sge[i];
-		const struct span span = { p->lkey, p->addr, p->length };
+		const struct key_range span = { p->lkey, p->addr, p->length };
 
 		p->where = 0;
-		if (p->length > 0 && !region_find(adapter.memory, pd, &span,
-						  reads ? IBV_ACCESS_LOCAL_WRITE : 0, &p->where))
+		if (p->length > 0 &&
+		    !verbs_region_find(verbs_adapter.memory, pd, &span,
+				       reads ? IBV_ACCESS_LOCAL_WRITE : 0, &p->where))
 			is_allowed = false;
 	}
 	return is_allowed;
 }
 
 /* Where the pieces of a send are; false if one is not allowed. */
-static bool find_local(struct pair *q, struct send *s, struct inbound_request *r)
+static bool find_local(struct soft_qp *q, struct send_wqe *s, struct inbound_request *r)
 {
 	r->n_local = 0;
 	r->length = s->length;
@@ -47,7 +48,7 @@ static bool find_local(struct pair *q, struct send *s, struct inbound_request *r
 		r->n_local = s->length > 0;
 		return true;
 	}
-	if (!free_locate(q, s))
+	if (!verbs_locate_sges(q, s))
 		return false;
 	for (uint32_t i = 0; i < s->n_sge; i++)
 		if (s->sge[i].length > 0)
@@ -58,17 +59,18 @@ static bool find_local(struct pair *q, struct send *s, struct inbound_request *r
 
 /* ---- counting */
 
-struct traffic {
+struct packet_counts {
 	uint64_t packets, octets; /* there */
 	uint64_t back, octets_back;
 };
 
-static struct traffic traffic_of(const struct pair *q, const struct send *s, bool global)
+static struct packet_counts traffic_of(const struct soft_qp *q, const struct send_wqe *s,
+				       bool global)
 {
 	uint64_t n = wr_packets(s->length, q->shared->mtu);
 	uint64_t data = (s->length + 3) / 4 * 4;
 	unsigned header = PACKET_HEADERS + (global ? GRH_SIZE : 0);
-	struct traffic t = { .packets = n, .octets = n * header + data };
+	struct packet_counts t = { .packets = n, .octets = n * header + data };
 
 	switch (s->opcode) {
 	case IBV_WR_SEND_WITH_IMM:
@@ -81,12 +83,12 @@ static struct traffic traffic_of(const struct pair *q, const struct send *s, boo
 		t.octets += RETH_SIZE;
 		break;
 	case IBV_WR_RDMA_READ:
-		return (struct traffic){ 1, header + RETH_SIZE, n,
-					 n * header + data + AETH_SIZE * (n > 1 ? 2U : 1U) };
+		return (struct packet_counts){ 1, header + RETH_SIZE, n,
+					       n * header + data + AETH_SIZE * (n > 1 ? 2U : 1U) };
 	case IBV_WR_ATOMIC_CMP_AND_SWP:
 	case IBV_WR_ATOMIC_FETCH_AND_ADD:
-		return (struct traffic){ 1, header + ATOMICETH_SIZE, 1,
-					 header + AETH_SIZE + ATOMICACKETH_SIZE };
+		return (struct packet_counts){ 1, header + ATOMICETH_SIZE, 1,
+					       header + AETH_SIZE + ATOMICACKETH_SIZE };
 	default:
 		break;
 	}
@@ -99,38 +101,39 @@ static struct traffic traffic_of(const struct pair *q, const struct send *s, boo
 	return t;
 }
 
-static void count(const struct pair *q, const struct send *s)
+static void count(const struct soft_qp *q, const struct send_wqe *s)
 {
 	const struct ibv_ah_attr *to = &q->attr.ah_attr;
-	struct traffic t = traffic_of(q, s, to->is_global);
+	struct packet_counts t = traffic_of(q, s, to->is_global);
 
-	fabric_count(q->port.id, to->dlid, to->sl, t.packets, t.octets);
+	verbs_count_packets(q->port.id, to->dlid, to->sl, t.packets, t.octets);
 	if (t.back && q->path.there != LIVE_NO_PORT)
-		fabric_count((uint32_t)q->path.there, (uint16_t)(q->port.lid | to->src_path_bits),
-			     to->sl, t.back, t.octets_back);
+		verbs_count_packets((uint32_t)q->path.there,
+				    (uint16_t)(q->port.lid | to->src_path_bits), to->sl, t.back,
+				    t.octets_back);
 }
 
 /* ---- connected queue pairs */
 
 /* The peer, if what is sent arrives there and answers come back. */
-static struct peer *reach(struct pair *q)
+static struct peer_program *reach(struct soft_qp *q)
 {
 	const struct ibv_ah_attr *to = &q->attr.ah_attr;
 
-	if (q->path.generation != fabric_generation() &&
-	    fabric_port(q->attr.port_num, &q->port) != 0)
+	if (q->path.generation != verbs_generation() &&
+	    verbs_query_live_port(q->attr.port_num, &q->port) != 0)
 		return NULL;
-	fabric_path(&q->path, q->attr.port_num, (uint16_t)(q->port.lid | to->src_path_bits),
-		    to->dlid, to->sl);
+	verbs_query_path(&q->path, q->attr.port_num, (uint16_t)(q->port.lid | to->src_path_bits),
+			 to->dlid, to->sl);
 	if (q->path.there == LIVE_NO_PORT ||
 	    (q->init.qp_type == IBV_QPT_RC && q->path.back != (int32_t)q->port.id))
 		return NULL;
-	if (q->peer && peer_is_gone(q->peer)) {
-		peer_put(q->peer);
+	if (q->peer && verbs_peer_is_gone(q->peer)) {
+		verbs_peer_put(q->peer);
 		q->peer = NULL;
 	}
 	if (!q->peer)
-		q->peer = peer_get(live_qpn_program(q->attr.dest_qp_num));
+		q->peer = verbs_peer_get(live_qpn_program(q->attr.dest_qp_num));
 	return q->peer;
 }
 
@@ -140,7 +143,7 @@ static bool keys_match(uint16_t a, uint16_t b)
 	return (a & PKEY_BASE) && pkey_matches(a, b);
 }
 
-static bool is_addressed(const struct pair *q, const struct shared_qp *to, uint32_t qpn,
+static bool is_addressed(const struct soft_qp *q, const struct shared_qp *to, uint32_t qpn,
 			 int32_t port)
 {
 	return atomic_load(&to->qpn) == qpn && to->type == q->init.qp_type &&
@@ -150,7 +153,7 @@ static bool is_addressed(const struct pair *q, const struct shared_qp *to, uint3
 }
 
 /* Whether the two are each other's, and agree on what comes next. */
-static bool is_connected(const struct pair *q, const struct shared_qp *to)
+static bool is_connected(const struct soft_qp *q, const struct shared_qp *to)
 {
 	return is_addressed(q, to, q->attr.dest_qp_num, q->path.there) &&
 	       to->dest_qpn == q->ibv.qp_num &&
@@ -160,22 +163,22 @@ static bool is_connected(const struct pair *q, const struct shared_qp *to)
 static void note_first(const struct inbound_request *r)
 {
 	uint32_t qpn = atomic_load(&r->to->qpn);
-	const struct news n = { NEWS_QP, live_qpn_index(qpn), IBV_EVENT_COMM_EST, qpn };
+	const struct notification n = { NEWS_QP, live_qpn_index(qpn), IBV_EVENT_COMM_EST, qpn };
 
 	if (!r->to->is_heard && atomic_load(&r->to->state) == IBV_QPS_RTR)
-		peer_tell(r->peer, &n);
+		verbs_peer_notify(r->peer, &n);
 	r->to->is_heard = 1;
 }
 
 /* Hands it over; false if nobody answers. */
-static bool hand_over(struct pair *q, struct inbound_request *r, enum responder_verdict *verdict)
+static bool hand_over(struct soft_qp *q, struct inbound_request *r, enum responder_verdict *verdict)
 {
 	r->to = &r->peer->memory->qps[live_qpn_index(q->attr.dest_qp_num)];
 	/* A lock is there for as long as there is a queue pair. */
 	if (atomic_load(&r->to->qpn) != q->attr.dest_qp_num)
 		return false;
-	if (lock_take(&r->to->lock))
-		ring_mend(r->peer->memory, &r->to->ring);
+	if (verbs_lock(&r->to->lock))
+		verbs_ring_recover(r->peer->memory, &r->to->ring);
 	bool connected = is_connected(q, r->to);
 
 	if (connected) {
@@ -188,11 +191,11 @@ static bool hand_over(struct pair *q, struct inbound_request *r, enum responder_
 			r->to->rq_psn = q->psn;
 		}
 	}
-	lock_give(&r->to->lock);
+	verbs_unlock(&r->to->lock);
 	return connected;
 }
 
-static enum outcome conclude(struct pair *q, const struct inbound_request *r,
+static enum outcome conclude(struct soft_qp *q, const struct inbound_request *r,
 			     enum responder_verdict verdict, struct result *out)
 {
 	bool is_reliable = q->init.qp_type == IBV_QPT_RC;
@@ -210,7 +213,7 @@ static enum outcome conclude(struct pair *q, const struct inbound_request *r,
 	return DONE;
 }
 
-static enum outcome send_connected(struct pair *q, struct inbound_request *r, struct result *out)
+static enum outcome send_connected(struct soft_qp *q, struct inbound_request *r, struct result *out)
 {
 	enum responder_verdict verdict = RESPONDER_ACCEPTS;
 
@@ -228,57 +231,57 @@ static enum outcome send_connected(struct pair *q, struct inbound_request *r, st
 /* ---- datagrams */
 
 /* Paths of datagrams, which each name their own; for all queue pairs. */
-static struct path datagram_path(const struct pair *q, const struct send *s)
+static struct verbs_path datagram_path(const struct soft_qp *q, const struct send_wqe *s)
 {
 	enum { PLACES = 1024 };
 	static struct {
 		uint32_t program, port;
 		uint16_t dlid;
 		uint8_t sl;
-		struct path path;
+		struct verbs_path path;
 	} known[PLACES], *k;
-	struct path path;
+	struct verbs_path path;
 
-	pthread_mutex_lock(&adapter.path_lock);
+	pthread_mutex_lock(&verbs_adapter.path_lock);
 	k = &known[(s->dlid * 16U + s->sl) % PLACES];
-	if (k->program != adapter.number || k->port != q->attr.port_num || k->dlid != s->dlid ||
-	    k->sl != s->sl) {
+	if (k->program != verbs_adapter.number || k->port != q->attr.port_num ||
+	    k->dlid != s->dlid || k->sl != s->sl) {
 		k->path.generation = 0;
-		k->program = adapter.number;
+		k->program = verbs_adapter.number;
 		k->port = q->attr.port_num;
 		k->dlid = s->dlid;
 		k->sl = s->sl;
 	}
-	fabric_path(&k->path, q->attr.port_num, q->port.lid, s->dlid, s->sl);
+	verbs_query_path(&k->path, q->attr.port_num, q->port.lid, s->dlid, s->sl);
 	path = k->path;
-	pthread_mutex_unlock(&adapter.path_lock);
+	pthread_mutex_unlock(&verbs_adapter.path_lock);
 	return path;
 }
 
 /* To one queue pair, which takes it or does not. */
-static void drop_at(struct pair *q, struct inbound_request *r, uint32_t qpn, int32_t port)
+static void drop_at(struct soft_qp *q, struct inbound_request *r, uint32_t qpn, int32_t port)
 {
-	r->peer = peer_get(live_qpn_program(qpn));
+	r->peer = verbs_peer_get(live_qpn_program(qpn));
 	if (!r->peer)
 		return;
 	r->to = &r->peer->memory->qps[live_qpn_index(qpn)];
 	if (atomic_load(&r->to->qpn) == qpn) {
-		if (lock_take(&r->to->lock))
-			ring_mend(r->peer->memory, &r->to->ring);
+		if (verbs_lock(&r->to->lock))
+			verbs_ring_recover(r->peer->memory, &r->to->ring);
 		if (is_addressed(q, r->to, qpn,
 				 port == LIVE_NO_PORT ? (int32_t)r->to->port : port) &&
 		    r->to->qkey == r->send->qkey)
 			inbound_execute(r);
-		lock_give(&r->to->lock);
+		verbs_unlock(&r->to->lock);
 	}
-	peer_put(r->peer);
+	verbs_peer_put(r->peer);
 }
 
 /* Who of a group has it; asked again when anything has changed. */
-static void find_group(struct pair *q, const struct send *s)
+static void find_group(struct soft_qp *q, const struct send_wqe *s)
 {
 	enum { MOST = 4096 };
-	uint32_t now = fabric_generation();
+	uint32_t now = verbs_generation();
 	struct live_group_question asked = { .port = q->attr.port_num,
 					     .mlid = s->dlid,
 					     .sl = s->sl };
@@ -289,12 +292,12 @@ static void find_group(struct pair *q, const struct send *s)
 	if (!q->group.qpns)
 		q->group.qpns = calloc(MOST, sizeof(*q->group.qpns));
 	memcpy(asked.mgid, s->dgid.raw, sizeof(asked.mgid));
-	struct told t = { .text = q->group.qpns,
-			  .size = MOST * sizeof(*q->group.qpns),
-			  .file = -1 };
+	struct daemon_reply t = { .text = q->group.qpns,
+				  .size = MOST * sizeof(*q->group.qpns),
+				  .file = -1 };
 
 	q->group.n = 0;
-	if (t.text && fabric_ask(LIVE_ASK_GROUP, &asked, sizeof(asked), &t) == 0)
+	if (t.text && verbs_daemon_call(LIVE_ASK_GROUP, &asked, sizeof(asked), &t) == 0)
 		q->group.n = (uint32_t)(t.size / sizeof(*q->group.qpns));
 	q->group.generation = now;
 	q->group.mlid = s->dlid;
@@ -302,21 +305,21 @@ static void find_group(struct pair *q, const struct send *s)
 	memcpy(q->group.mgid, asked.mgid, sizeof(q->group.mgid));
 }
 
-static void count_datagram(const struct pair *q, const struct send *s)
+static void count_datagram(const struct soft_qp *q, const struct send_wqe *s)
 {
-	const struct traffic t = traffic_of(q, s, s->global);
+	const struct packet_counts t = traffic_of(q, s, s->global);
 
 	if (q->port.state == IBV_PORT_ACTIVE)
-		fabric_count(q->port.id, s->dlid, s->sl, t.packets, t.octets);
+		verbs_count_packets(q->port.id, s->dlid, s->sl, t.packets, t.octets);
 }
 
-static enum outcome send_datagram(struct pair *q, struct inbound_request *r, struct result *out)
+static enum outcome send_datagram(struct soft_qp *q, struct inbound_request *r, struct result *out)
 {
-	const struct send *s = r->send;
+	const struct send_wqe *s = r->send;
 
-	if (q->path.generation != fabric_generation()) {
-		q->path.generation = fabric_generation();
-		if (fabric_port(q->attr.port_num, &q->port) != 0)
+	if (q->path.generation != verbs_generation()) {
+		q->path.generation = verbs_generation();
+		if (verbs_query_live_port(q->attr.port_num, &q->port) != 0)
 			q->port.state = 0;
 	}
 	out->byte_len = (uint32_t)r->length;
@@ -330,7 +333,7 @@ static enum outcome send_datagram(struct pair *q, struct inbound_request *r, str
 			if (q->group.qpns[i] != q->ibv.qp_num)
 				drop_at(q, r, q->group.qpns[i], LIVE_NO_PORT);
 	} else {
-		struct path path = datagram_path(q, s);
+		struct verbs_path path = datagram_path(q, s);
 
 		if (path.there != LIVE_NO_PORT)
 			drop_at(q, r, s->dest_qpn, path.there);
@@ -342,7 +345,7 @@ static enum outcome send_datagram(struct pair *q, struct inbound_request *r, str
 /* ---- what is posted */
 
 /* Of a datagram that nobody gets, and of a message of UC. */
-void free_lose(struct pair *q, const struct send *s)
+void verbs_count_lost(struct soft_qp *q, const struct send_wqe *s)
 {
 	if (q->init.qp_type == IBV_QPT_UD)
 		count_datagram(q, s);
@@ -350,7 +353,7 @@ void free_lose(struct pair *q, const struct send *s)
 		count(q, s);
 }
 
-void free_copy(struct pair *q, struct send *s, uint32_t to)
+void verbs_deliver_copy(struct soft_qp *q, struct send_wqe *s, uint32_t to)
 {
 	struct inbound_request r = { .from = q, .send = s };
 
@@ -358,7 +361,7 @@ void free_copy(struct pair *q, struct send *s, uint32_t to)
 		drop_at(q, &r, to, LIVE_NO_PORT);
 }
 
-enum ibv_wc_status free_keep(struct pair *q, struct send *s, struct send **out)
+enum ibv_wc_status verbs_buffer_send(struct soft_qp *q, struct send_wqe *s, struct send_wqe **out)
 {
 	struct inbound_request r = { .from = q, .send = s };
 	uint64_t most = q->init.qp_type == IBV_QPT_UD ? q->shared->mtu : WR_MAX_LENGTH;
@@ -368,8 +371,8 @@ enum ibv_wc_status free_keep(struct pair *q, struct send *s, struct send **out)
 		return IBV_WC_LOC_PROT_ERR;
 	if (r.length > most)
 		return IBV_WC_LOC_LEN_ERR;
-	struct send *kept = malloc(sizeof(*kept) +
-				   q->init.cap.max_send_sge * sizeof(struct live_piece) + r.length);
+	struct send_wqe *kept = malloc(
+		sizeof(*kept) + q->init.cap.max_send_sge * sizeof(struct live_piece) + r.length);
 
 	if (!kept)
 		return IBV_WC_GENERAL_ERR;
@@ -381,7 +384,7 @@ enum ibv_wc_status free_keep(struct pair *q, struct send *s, struct send **out)
 	return IBV_WC_SUCCESS;
 }
 
-enum outcome free_send(struct pair *q, struct send *s, struct result *out)
+enum outcome verbs_execute_send(struct soft_qp *q, struct send_wqe *s, struct result *out)
 {
 	struct inbound_request r = { .from = q, .send = s };
 
