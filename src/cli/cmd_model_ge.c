@@ -25,8 +25,9 @@ static const struct option options[] = {
 	  "s2: room of each region (default equal steps up to the capacity)" },
 	{ "class", 0, OPT_LIST, FIELD(classes), "LAMBDA:CA2", NULL,
 	  "a traffic class that shares the queue, instead of --lambda and --ca2" },
-	{ "thesis", 0, OPT_FLAG, FIELD(thesis), NULL, NULL,
-	  "the thesis' approximation beside it, with its error" },
+	{ "form", 0, OPT_CHOICE, FIELD(form), NULL, "joined",
+	  "maximum-entropy form: regions joined at the thresholds, which is exact, or separate ones, an approximation",
+	  maxent_reading_names },
 	{ "compare", 0, OPT_FLAG, FIELD(compare), NULL, NULL, "the same queue without thresholds" },
 	{ "coefficients", 0, OPT_FLAG, FIELD(coefficients), NULL, NULL,
 	  "g, x and y of the maximum-entropy form" },
@@ -74,8 +75,8 @@ const struct command command_model_ge = {
 static const struct example et_examples[] = {
 	{ "heddle model et --threshold 8 --compare",
 	  "with and without the threshold (figures 5.3 to 5.5)" },
-	{ "heddle model et --threshold 4 --thesis --simulate 1000000",
-	  "how far the thesis' approximation is from simulation" },
+	{ "heddle model et --threshold 4 --form separate --simulate 1000000",
+	  "how far an approximation by separate regions is from simulation" },
 	{ "heddle model et --lambda 4 --ca2 1..20 --csv",
 	  "what burstiness does, for a spreadsheet" },
 	{ NULL, NULL },
@@ -95,7 +96,7 @@ const struct command command_model_et = {
 
 static const struct example ajt_examples[] = {
 	{ "heddle model ajt --threshold 8,16 --compare",
-	  "two job thresholds beside the plain queue (figures 5.9 to 5.11)" },
+	  "two job thresholds compared with the plain queue (figures 5.9 to 5.11)" },
 	{ "heddle model ajt --mu 8,16,12 --threshold 4,12",
 	  "the third rate as the thesis prints it" },
 	{ "heddle model ajt --semantics s2 --threshold 4,12 --simulate 1000000",

@@ -161,11 +161,11 @@ struct table *model_table(struct results *r, const char *name, const char *title
 	return results_table(r, name, title, shown);
 }
 
-double comparison_error(const struct comparison *c, double value)
+double comparison_error(const struct comparison *c)
 {
 	if (c->in->mean == 0)
 		return NAN;
-	return fabs(c->in->mean - value) / fabs(c->in->mean);
+	return fabs(c->in->mean - c->computed) / fabs(c->in->mean);
 }
 
 bool comparison_holds(const struct comparison *c)
@@ -188,10 +188,10 @@ struct comparison_row {
 	struct comparison compared;
 	struct interval in;
 	const char *inside;
-	double error, error_thesis;
+	double error;
 };
 
-struct table *comparison_table(struct results *r, bool thesis)
+struct table *comparison_table(struct results *r)
 {
 	static const struct column columns[] = {
 		{ "point", NULL, CELL(comparison_row, compared.point) },
@@ -202,18 +202,12 @@ struct table *comparison_table(struct results *r, bool thesis)
 		{ "half_width", NULL, CELL(comparison_row, in.half_width), ORIGIN_SIMULATED },
 		{ "inside", NULL, CELL(comparison_row, inside) },
 		{ "EM", "%", CELL_SHARE(comparison_row, error), ORIGIN_COMPUTED, 3 },
-		{ "EM_thesis", "%", CELL_SHARE(comparison_row, error_thesis), ORIGIN_COMPUTED, 3 },
 		{ NULL },
 	};
 
-	struct column shown[sizeof(columns) / sizeof(*columns)];
-
-	memcpy(shown, columns, sizeof(columns));
-	if (!thesis)
-		shown[8].name = NULL;
 	return results_table(r, "simulated",
 			     "computed values next to simulated ones with their 99.9 % intervals",
-			     shown);
+			     columns);
 }
 
 void comparison_put(struct table *t, const struct comparison *c)
@@ -222,8 +216,7 @@ void comparison_put(struct table *t, const struct comparison *c)
 		.compared = *c,
 		.in = *c->in,
 		.inside = verdict(c),
-		.error = comparison_error(c, c->computed),
-		.error_thesis = comparison_error(c, c->thesis),
+		.error = comparison_error(c),
 	};
 
 	table_put_row(t, &row);

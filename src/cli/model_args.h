@@ -87,16 +87,14 @@ struct comparison {
 	const char *measure;
 	const char *unit;
 	double computed;
-	double thesis; /* NaN if there is none */
 	const struct interval *in;
 };
 
-/* |simulated - value| / simulated; NaN if nothing was simulated. */
-double comparison_error(const struct comparison *c, double value);
+/* |simulated - computed| / simulated; NaN if nothing was simulated. */
+double comparison_error(const struct comparison *c);
 bool comparison_holds(const struct comparison *c);
 
-/* `thesis`: with a column for the error of the approximation. */
-struct table *comparison_table(struct results *r, bool thesis);
+struct table *comparison_table(struct results *r);
 void comparison_put(struct table *t, const struct comparison *c);
 
 #endif

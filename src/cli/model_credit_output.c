@@ -52,7 +52,6 @@ static struct comparison compare(const struct credit_point *point, size_t k, con
 		.measure = measures[k].name,
 		.unit = measures[k].unit,
 		.computed = value_of(point, k),
-		.thesis = NAN,
 		.in = (const struct interval *)(const void *)(t + measures[k].des),
 	};
 }
@@ -119,7 +118,7 @@ static void begin_tables(struct credit_output *o, const struct credit_sweep *swe
 		o->levels = results_table(
 			r, "levels", "probability of i and j packets at the nodes", level_columns);
 	if (o->values->simulate)
-		o->simulated = comparison_table(r, false);
+		o->simulated = comparison_table(r);
 }
 
 void credit_output_begin(struct credit_output *o, const struct credit_sweep *sweep)

@@ -172,11 +172,23 @@ static bool read_sweeps(struct ge_sweep *s, const struct command *self, int *sta
 	return !model_refused(&d, status);
 }
 
+static bool check_form(const struct ge_sweep *s, const struct command *self, int *status)
+{
+	const struct ge_values *v = s->values;
+
+	if (v->form == MAXENT_JOINED || (v->classes.n < 2 && !v->rooms && v->semantics == 0))
+		return true;
+	*status = command_usage(
+		self, "--form separate needs one class and --semantics s1: it has no other form");
+	return false;
+}
+
 bool ge_sweep_read(struct ge_sweep *s, const struct command *self, int *status)
 {
-	return read_rates(s, self, status) && read_thresholds(s, self, status) &&
-	       read_capacity(s, self, status) && read_rooms(s, self, status) &&
-	       read_classes(s, self, status) && read_sweeps(s, self, status);
+	return check_form(s, self, status) && read_rates(s, self, status) &&
+	       read_thresholds(s, self, status) && read_capacity(s, self, status) &&
+	       read_rooms(s, self, status) && read_classes(s, self, status) &&
+	       read_sweeps(s, self, status);
 }
 
 void ge_sweep_fini(struct ge_sweep *s)
@@ -212,7 +224,7 @@ int ge_sweep_run(const struct ge_sweep *s)
 	model_progress_begin(&progress, &v->common, points, v->simulate);
 	for (size_t k = 0; d.status == HD_OK && model_progress_point(&progress, k); k++) {
 		struct ge_study study = { .queue = queue_at(s, k),
-					  .thesis = v->thesis,
+					  .reading = (enum maxent_reading)v->form,
 					  .without = v->compare };
 		struct ge_des_point point;
 

@@ -11,8 +11,8 @@ struct ge_values {
 	struct common_options common;
 	const char *lambda, *mu, *ca2, *cs2, *capacity, *threshold, *rooms;
 	struct option_list classes;
-	unsigned semantics;
-	bool thesis, compare, coefficients, levels;
+	unsigned semantics, form;
+	bool compare, coefficients, levels;
 	uint64_t simulate;
 };
 

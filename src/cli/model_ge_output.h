@@ -8,8 +8,8 @@
 
 /* Errors of simulation against computation, over the points so far. */
 struct ge_errors {
-	double exact[GE_MEASURES], thesis[GE_MEASURES];
-	size_t n[GE_MEASURES], n_thesis[GE_MEASURES];
+	double sum[GE_MEASURES];
+	size_t n[GE_MEASURES];
 };
 
 struct ge_output {
@@ -19,7 +19,7 @@ struct ge_output {
 
 	struct results *results;
 	struct input_order order;
-	struct table *points, *thesis, *without, *coefficients, *levels;
+	struct table *points, *without, *coefficients, *levels;
 	struct table *classes, *simulated;
 };
 

@@ -7,7 +7,6 @@
 struct ge_row {
 	double lambda, ca2, cs2;
 	struct ge_result result;
-	double error_queue, error_utilisation, error_blocking; /* shares */
 	uint64_t capacity, region, class, level;
 	double mu, g, x, y, difference, p;
 };
@@ -26,20 +25,10 @@ struct ge_row {
 	{                                                                      \
 		"W", "t", COMPUTED(result.response), 6                         \
 	}
-#define ERROR(member) CELL_SHARE(ge_row, member), ORIGIN_COMPUTED, 2
 
 static const struct column point_columns[] = {
 	INPUTS,
 	MEASURES,
-	{ NULL },
-};
-
-static const struct column thesis_columns[] = {
-	INPUTS,
-	MEASURES,
-	{ "error_L", "%", ERROR(error_queue) },
-	{ "error_U", "%", ERROR(error_utilisation) },
-	{ "error_blocking", "%", ERROR(error_blocking) },
 	{ NULL },
 };
 
@@ -82,17 +71,15 @@ void ge_tables_begin(struct ge_output *o)
 
 	o->results = r;
 	results_remark(r, "t is the unit of time that the rates are per");
-	o->points = model_table(r, "points", "exact solution", point_columns, &o->order);
+	o->points = model_table(r, "points",
+				v->form == MAXENT_JOINED ? "exact solution"
+							 : "approximation by separate regions",
+				point_columns, &o->order);
 	if (v->coefficients)
 		o->coefficients = model_table(
 			r, "coefficients",
-			"P(n) = P(0) g x^n, times y at the capacity; largest difference from the recursion",
+			"P(n) = P(0) g x^n, times y at the capacity; largest difference from the exact solution",
 			coefficient_columns, &o->order);
-	if (v->thesis)
-		o->thesis = model_table(
-			r, "thesis",
-			"the thesis' approximation and its error against the exact solution",
-			thesis_columns, &o->order);
 	if (v->compare)
 		o->without =
 			model_table(r, "without",
@@ -103,7 +90,7 @@ void ge_tables_begin(struct ge_output *o)
 	if (v->levels)
 		o->levels = results_series(r, "levels", "probability of n packets", level_columns);
 	if (v->simulate)
-		o->simulated = comparison_table(r, v->thesis);
+		o->simulated = comparison_table(r);
 }
 
 static struct ge_row row_of(const struct batch_queue *q, const struct ge_result *r)
@@ -114,25 +101,6 @@ static struct ge_row row_of(const struct batch_queue *q, const struct ge_result 
 		.cs2 = q->service.cs2,
 		.result = *r,
 	};
-}
-
-static double error_of(double value, double exact)
-{
-	return fabs(value / exact - 1);
-}
-
-static void put_thesis(struct table *t, const struct batch_queue *q,
-		       const struct ge_des_point *point)
-{
-	static const struct ge_result none = { NAN, NAN, NAN, NAN, NAN };
-	const struct ge_result *r = point->has_thesis ? &point->thesis : &none;
-	const struct ge_result *e = &point->exact;
-	struct ge_row row = row_of(q, r);
-
-	row.error_queue = error_of(r->mean_queue, e->mean_queue);
-	row.error_utilisation = error_of(r->utilisation, e->utilisation);
-	row.error_blocking = error_of(r->blocking, e->blocking);
-	table_put_row(t, &row);
 }
 
 static void put_without(struct table *t, const struct batch_queue *q,
@@ -150,7 +118,7 @@ static void put_without(struct table *t, const struct batch_queue *q,
 static void put_coefficients(struct table *t, const struct batch_queue *q,
 			     const struct ge_des_point *point)
 {
-	struct ge_row row = row_of(q, &point->exact);
+	struct ge_row row = row_of(q, &point->result);
 
 	row.difference = point->form_error;
 	for (size_t i = 0; i < point->form.n_regions; i++) {
@@ -179,7 +147,7 @@ static void put_classes(struct table *t, const struct batch_queue *q,
 static void put_levels(struct table *t, const struct batch_queue *q,
 		       const struct ge_des_point *point)
 {
-	struct ge_row row = row_of(q, &point->exact);
+	struct ge_row row = row_of(q, &point->result);
 
 	for (row.level = 0; row.level <= q->service.capacity; row.level++) {
 		row.p = point->p[row.level];
@@ -217,13 +185,11 @@ static void put_simulated(struct table *t, const struct batch_queue *q,
 void ge_tables_point(struct ge_output *o, const struct batch_queue *q,
 		     const struct ge_des_point *point)
 {
-	const struct ge_row row = row_of(q, &point->exact);
+	const struct ge_row row = row_of(q, &point->result);
 
 	table_put_row(o->points, &row);
 	if (o->coefficients && point->has_form)
 		put_coefficients(o->coefficients, q, point);
-	if (o->thesis)
-		put_thesis(o->thesis, q, point);
 	if (o->without)
 		put_without(o->without, q, point);
 	if (o->classes)

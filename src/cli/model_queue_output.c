@@ -55,7 +55,6 @@ static struct comparison compare(const struct queue_point *point, size_t k, size
 		.measure = measures[m].name,
 		.unit = measures[m].unit,
 		.computed = isfinite(computed) ? computed : NAN,
-		.thesis = NAN,
 		.in = (const struct interval *)(const void *)(base + measures[m].des),
 	};
 }
@@ -67,7 +66,6 @@ static struct comparison compare_conserved(const struct queue_point *point)
 		.measure = "sum U Wq",
 		.unit = "t",
 		.computed = isfinite(point->conserved) ? point->conserved : NAN,
-		.thesis = NAN,
 		.in = &point->simulated_conserved,
 	};
 }
@@ -122,7 +120,7 @@ void queue_output_begin(struct queue_output *o, const struct queue_sweep *sweep)
 	else
 		o->points = results_series(o->results, "points", "exact solution", columns);
 	if (sweep->values->simulate)
-		o->simulated = comparison_table(o->results, false);
+		o->simulated = comparison_table(o->results);
 }
 
 static void put_row(struct queue_output *o, const struct queue_point *point, size_t k)

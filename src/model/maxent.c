@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+const char *const maxent_reading_names[] = { "joined", "separate", NULL };
+
 double maxent_g(const struct maxent *m, size_t region)
 {
 	return exp(m->log_g[region]);
@@ -14,7 +16,7 @@ static size_t region_start(const struct ge_queue *q, size_t i)
 	return i ? q->threshold[i - 1] : 1;
 }
 
-void maxent_exact(const struct ge_queue *q, struct maxent *out)
+void maxent_joined(const struct ge_queue *q, struct maxent *out)
 {
 	const struct ge_law law = ge_law_of(q);
 	const double stay = (q->ca2 - 1) / (q->ca2 + 1);
@@ -83,7 +85,7 @@ static double balance_y(const struct ge_queue *q, const struct maxent *m)
 	return top / exp(log_weight(m, last, q->capacity));
 }
 
-enum hd_status maxent_thesis(const struct ge_queue *q, struct diag *d, struct maxent *out)
+enum hd_status maxent_separate(const struct ge_queue *q, struct diag *d, struct maxent *out)
 {
 	struct maxent m = { .n_regions = q->n_regions };
 
@@ -91,9 +93,10 @@ enum hd_status maxent_thesis(const struct ge_queue *q, struct diag *d, struct ma
 		double rho = q->lambda / q->mu[i];
 
 		if (rho >= 1)
-			return diag_fail(d, HD_ERR_UNFIT,
-					 "the thesis' form needs lambda < mu: %g is not below %g",
-					 q->lambda, q->mu[i]);
+			return diag_fail(
+				d, HD_ERR_UNFIT,
+				"the form of separate regions needs lambda < mu: %g is not below %g",
+				q->lambda, q->mu[i]);
 		struct maxent_infinite f = maxent_infinite_of(rho, q->ca2, q->cs2);
 
 		m.x[i] = f.x;
@@ -102,8 +105,8 @@ enum hd_status maxent_thesis(const struct ge_queue *q, struct diag *d, struct ma
 	}
 	m.y = balance_y(q, &m);
 	if (!(m.y >= 0) || !isfinite(m.y))
-		return diag_fail(d, HD_ERR_UNFIT, "the thesis' form gives P(%zu) < 0 here",
-				 q->capacity);
+		return diag_fail(d, HD_ERR_UNFIT,
+				 "the form of separate regions gives P(%zu) < 0 here", q->capacity);
 	*out = m;
 	return HD_OK;
 }

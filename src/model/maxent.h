@@ -8,11 +8,14 @@
  *	P(n) = P(0) g_i x_i^n          n in region i, n < M
  *	P(M) = P(0) g_k x_k^M y        at the capacity
  *
- * maxent_exact takes the coefficients from the true constraints, so the form
- * is not an approximation: it equals ge_solve. maxent_thesis is one reading
- * of Yan's thesis (5.10)-(5.22), whose printed equations are lost: g_i and x_i
- * of each region from an infinite queue of its own, y by flow balance. It is
- * kept to show what the exact coefficients improve.
+ * The equations (5.7) to (5.22) of Yan's thesis are lost in the copy of its
+ * text. There are two readings of what remains; both take x_i from an infinite
+ * queue with the rate of region i, and y by flow balance:
+ *
+ *	joined      the regions meet at their thresholds:
+ *	            P(T) = P(T-1) (g_2 / g_1) x_2 with the g of the infinite queues.
+ *	            Equal to ge_solve (docs/queueing-models.md has the proof).
+ *	separate    g_i of the infinite queue too: discontinuous at a threshold.
  *
  * Coefficients are kept as logarithms too, because with many levels g_i and
  * x_i^n leave the range of a double long before their product does.
@@ -31,15 +34,18 @@ struct maxent {
 /* exp(log_g): 0 or infinite when it leaves the range of a double. */
 double maxent_g(const struct maxent *m, size_t region);
 
-void maxent_exact(const struct ge_queue *q, struct maxent *out);
+enum maxent_reading { MAXENT_JOINED, MAXENT_SEPARATE };
+extern const char *const maxent_reading_names[]; /* ends with NULL */
+
+void maxent_joined(const struct ge_queue *q, struct maxent *out);
 
 /*
  * HD_ERR_UNFIT if a region's load lambda / mu[i] is 1 or more: its infinite
  * queue has no steady state then. A negative y, which happens, is refused in
  * the same way.
  */
-HD_MUST_CHECK enum hd_status maxent_thesis(const struct ge_queue *q, struct diag *d,
-					   struct maxent *out);
+HD_MUST_CHECK enum hd_status maxent_separate(const struct ge_queue *q, struct diag *d,
+					     struct maxent *out);
 
 /* The capacity + 1 probabilities of the form. */
 void maxent_evaluate(const struct ge_queue *q, const struct maxent *m, double *p);

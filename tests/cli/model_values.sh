@@ -47,11 +47,12 @@ near '.tables.coefficients.rows[7].x' 1
 near '.tables.points.rows[6].W' 0.656699 # 3.166638 / 4.822053
 jq -e '[.tables.levels.rows[] | select(.lambda == 4)] | length == 9' out \
 	>/dev/null || fail 'levels'
-status 0 "$HEDDLE" model et --threshold 4 --json --compare --thesis
+status 0 "$HEDDLE" model et --threshold 4 --json --compare
 near '.tables.points.rows[3].L' 1.477847
 near '.tables.without.rows[6].blocking' 0.171172
 near '.tables.without.rows[7].blocking' 0.060403
-jq -e '.tables.thesis.rows[7].L == null' out >/dev/null || fail 'thesis at load 1'
+status 0 "$HEDDLE" model et --threshold 4 --json --form separate
+jq -e '.tables.points.rows[7].L == null' out >/dev/null || fail 'separate regions at load 1'
 status 0 "$HEDDLE" model ajt --mu 8,16,12 --threshold 4,12 --json
 near '.tables.points.rows[7].blocking' 0.050463
 status 0 "$HEDDLE" model ajt --semantics s2 --threshold 4,12 --lambda 4,8 \

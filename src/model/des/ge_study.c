@@ -60,30 +60,36 @@ static struct ge_queue simple_queue(const struct batch_queue *q)
 	return simple;
 }
 
-static void add_form(struct ge_des_point *point, const struct ge_queue *q)
+static void add_joined(struct ge_des_point *point, const struct ge_queue *q)
 {
 	double *p = hd_alloc(q->capacity + 1, sizeof(*p));
 
 	point->has_form = true;
-	maxent_exact(q, &point->form);
+	maxent_joined(q, &point->form);
 	maxent_evaluate(q, &point->form, p);
 	for (size_t n = 0; n <= q->capacity; n++)
 		point->form_error = fmax(point->form_error, fabs(p[n] - point->p[n]));
 	free(p);
 }
 
-static void add_thesis(struct ge_des_point *point, const struct ge_queue *q)
+/* Replaces the exact solution by the form of separate regions, if there is one. */
+static void use_separate(struct ge_des_point *point, const struct ge_queue *q)
 {
 	struct diag none = { .status = HD_OK };
-	struct maxent form;
-
-	if (maxent_thesis(q, &none, &form) != HD_OK)
-		return;
 	double *p = hd_alloc(q->capacity + 1, sizeof(*p));
 
-	maxent_evaluate(q, &form, p);
-	point->has_thesis = true;
-	point->thesis = ge_des_measure(q, p);
+	point->result = (struct ge_result){ NAN, NAN, NAN, NAN, NAN };
+	point->has_form = maxent_separate(q, &none, &point->form) == HD_OK;
+	for (size_t n = 0; n <= q->capacity; n++)
+		p[n] = NAN;
+	if (point->has_form) {
+		maxent_evaluate(q, &point->form, p);
+		point->result = ge_des_measure(q, p);
+	}
+	for (size_t n = 0; n <= q->capacity; n++) {
+		point->form_error = fmax(point->form_error, fabs(p[n] - point->p[n]));
+		point->p[n] = p[n];
+	}
 	free(p);
 }
 
@@ -130,7 +136,7 @@ static enum hd_status solve_whole(struct ge_des_point *point, const struct batch
 
 	if (status != HD_OK)
 		return status;
-	point->exact = batch_measure(q, point->p);
+	point->result = batch_measure(q, point->p);
 	if (q->n_classes < 2)
 		return HD_OK;
 	point->n_classes = q->n_classes;
@@ -144,10 +150,11 @@ static void solve_simple(struct ge_des_point *point, const struct ge_study *stud
 	struct ge_queue q = simple_queue(&study->queue);
 
 	ge_solve(&q, point->p);
-	point->exact = ge_des_measure(&q, point->p);
-	add_form(point, &q);
-	if (study->thesis)
-		add_thesis(point, &q);
+	point->result = ge_des_measure(&q, point->p);
+	if (study->reading == MAXENT_SEPARATE)
+		use_separate(point, &q);
+	else
+		add_joined(point, &q);
 }
 
 enum hd_status ge_des_point_init(struct ge_des_point *point, const struct ge_study *study,

@@ -3,8 +3,8 @@
 #define HD_MODEL_DES_GE_STUDY_H
 
 /*
- * One GE queue seen from every side: exact, in maximum-entropy form, by the
- * thesis' approximation, without its thresholds, and simulated. What the
+ * One GE queue seen from every side: by a maximum-entropy form, without its
+ * thresholds, and simulated. What the
  * model commands and the published figures of chapter 5 are made of.
  */
 
@@ -13,22 +13,19 @@
 
 struct ge_study {
 	struct batch_queue queue;
-	bool thesis;            /* the approximation too; one class, no fixed rooms */
-	bool without;           /* and the queue without thresholds */
-	struct des_options des; /* packets = 0: no simulation */
+	enum maxent_reading reading; /* MAXENT_SEPARATE: one class, no fixed rooms */
+	bool without;                /* and the queue without thresholds */
+	struct des_options des;      /* packets = 0: no simulation */
 };
 
 struct ge_des_point {
-	double *p; /* capacity + 1 */
-	struct ge_result exact;
+	double *p; /* capacity + 1; NAN where the form does not exist */
+	struct ge_result result;
 
-	/* One class and no fixed rooms: the closed form. */
+	/* One class and no fixed rooms: the form, if it exists. */
 	bool has_form;
 	struct maxent form;
-	double form_error; /* largest |difference| from the recursion */
-
-	bool has_thesis; /* asked for, and the approximation exists */
-	struct ge_result thesis;
+	double form_error; /* largest |difference| from the exact solution */
 
 	/*
 	 * The first rate only: with the room of one region's lanes (capacity
