@@ -21,11 +21,11 @@
 
 struct cost_kind {
 	const char *name;
-	size_t offset; /* in struct profile */
+	size_t offset; /* in struct hca_profile */
 	bool is_rate;
 };
 
-#define COST(member) offsetof(struct profile, member)
+#define COST(member) offsetof(struct hca_profile, member)
 
 static const struct cost_kind kinds[FIT_PARAMETERS] = {
 	{ "host.post_send", COST(post_send), false },
@@ -35,7 +35,7 @@ static const struct cost_kind kinds[FIT_PARAMETERS] = {
 	{ "bus.overhead", COST(bus_overhead), false },
 };
 
-static double cost_get(const struct profile *p, const struct cost_kind *k)
+static double cost_get(const struct hca_profile *p, const struct cost_kind *k)
 {
 	const void *at = (const char *)p + k->offset;
 
@@ -43,7 +43,7 @@ static double cost_get(const struct profile *p, const struct cost_kind *k)
 }
 
 /* Rates of whole kb/s, which a file can say. */
-static void cost_set(struct profile *p, const struct cost_kind *k, double value)
+static void cost_set(struct hca_profile *p, const struct cost_kind *k, double value)
 {
 	void *at = (char *)p + k->offset;
 
@@ -98,7 +98,7 @@ static double residual(const struct fit_point *p)
 
 static void put_costs(struct fitting *f, const double *x)
 {
-	struct profile *p = virtual_profile(f->backend);
+	struct hca_profile *p = virtual_profile(f->backend);
 
 	for (size_t i = 0; i < f->n_free; i++) {
 		size_t k = f->free[i];
@@ -176,7 +176,7 @@ static void residuals(struct fitting *f, const double *x, double *out, size_t *n
 static void find_slopes(struct fitting *f, const double *x, struct slopes *s)
 {
 	double at[FIT_PARAMETERS], up[MOST_ROWS], down[MOST_ROWS];
-	struct profile *p = virtual_profile(f->backend);
+	struct hca_profile *p = virtual_profile(f->backend);
 	hd_time poll_empty = p->poll_empty;
 
 	p->poll_empty = 0;
@@ -363,7 +363,7 @@ static void search(struct fitting *f, double *x)
 
 static void begin(struct fitting *f)
 {
-	const struct profile *p = virtual_profile(f->backend);
+	const struct hca_profile *p = virtual_profile(f->backend);
 
 	*f->fit = (struct fit){ .runs = 0 };
 	for (size_t k = 0; k < FIT_PARAMETERS; k++) {
@@ -443,7 +443,7 @@ static const struct column cost_columns[] = {
 
 static const char *cost_text(struct table *t, size_t k, double value)
 {
-	struct profile p = { .name = NULL };
+	struct hca_profile p = { .name = NULL };
 	struct strbuf text = STRBUF_INIT;
 
 	cost_set(&p, &kinds[k], value);

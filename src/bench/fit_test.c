@@ -42,7 +42,8 @@ enum {
 #define NOISE 0.006 /* standard deviation of what is measured, relative */
 
 /* What an adapter with these costs measures. */
-static void measure(const struct profile *costs, struct fit_point *points, struct fit_points *out)
+static void measure(const struct hca_profile *costs, struct fit_point *points,
+		    struct fit_points *out)
 {
 	static const char *const tests[] = { "send-lat", "send-bw" };
 	struct diag d = { .status = HD_OK };
@@ -89,11 +90,11 @@ static double between(struct rng *g, double low, double high)
 
 /* Costs within a factor of two of these, and hosts that look every 8 ns or
  * hardly once in a latency. Two costs are as the fit begins. */
-static struct profile random_costs(struct rng *g)
+static struct hca_profile random_costs(struct rng *g)
 {
 	double bus = between(g, 2500, 10000); /* Mb/s */
 
-	return (struct profile){
+	return (struct hca_profile){
 		.post_send = (hd_time)between(g, 750, 3000) * HD_NS,
 		.doorbell = 900 * HD_NS,
 		.wqe = 600 * HD_NS,
@@ -113,7 +114,7 @@ struct trial {
 	double least_latency; /* us */
 };
 
-static void judge(const struct profile *true_costs, struct trial *t)
+static void judge(const struct hca_profile *true_costs, struct trial *t)
 {
 	const double values[FIT_PARAMETERS] = {
 		(double)true_costs->post_send,    (double)true_costs->doorbell,
@@ -132,7 +133,7 @@ static void judge(const struct profile *true_costs, struct trial *t)
 	}
 }
 
-static void try_fit(uint64_t seed, struct profile *true_costs, struct trial *out)
+static void try_fit(uint64_t seed, struct hca_profile *true_costs, struct trial *out)
 {
 	struct fit_point points[POINTS];
 	struct fit_points p;
@@ -188,7 +189,7 @@ static void students_law_is_tabulated_so(void **state)
  * a point's variance, in 999 of 1,000 cases below 3.29 times that. A latency is
  * anywhere in its step.
  */
-static double most_left_out(const struct profile *costs, const struct trial *t)
+static double most_left_out(const struct hca_profile *costs, const struct trial *t)
 {
 	double step = (double)costs->poll_empty / HD_US / t->least_latency;
 
@@ -212,7 +213,7 @@ static void standard_errors_are_what_they_say(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < trials; i++) {
-		struct profile true_costs;
+		struct hca_profile true_costs;
 		struct trial t;
 
 		try_fit(100 + i, &true_costs, &t);
@@ -243,7 +244,7 @@ static void every_other_size_is_left_out(void **state)
 
 	(void)state;
 	rng_init(&g, 1, 1);
-	const struct profile costs = random_costs(&g);
+	const struct hca_profile costs = random_costs(&g);
 
 	measure(&costs, items, &points);
 	for (size_t i = 0; i < points.n; i++)

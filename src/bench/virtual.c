@@ -517,7 +517,7 @@ static enum hd_status virtual_run(struct nic_backend *b, unsigned n_ranks, nic_p
 	struct virtual_backend *v = b->context;
 	struct virtual_run run = { .program = program, .context = context, .n_ranks = n_ranks };
 	struct virtual_nic *nics = hd_alloc(n_ranks, sizeof(*nics));
-	struct profile profile = v->bed.profile;
+	struct hca_profile profile = v->bed.profile;
 
 	if (b->wants_weights)
 		profile.schedule = SCHEDULE_WEIGHTED;
@@ -584,7 +584,7 @@ static uint32_t count_ends(const struct sim_setup *setup)
 static void virtual_describe(struct nic_backend *b, struct results *r)
 {
 	const struct virtual_backend *v = b->context;
-	const struct profile *p = &v->bed.profile;
+	const struct hca_profile *p = &v->bed.profile;
 	struct table *t = results_record(r, "device", "what was measured", describe_columns);
 
 	const struct describe_row row = {
@@ -614,7 +614,7 @@ static void virtual_close(struct nic_backend *b)
 	free(v);
 }
 
-struct profile *virtual_profile(struct nic_backend *b)
+struct hca_profile *virtual_profile(struct nic_backend *b)
 {
 	struct virtual_backend *v = b->context;
 

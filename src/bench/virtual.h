@@ -33,6 +33,6 @@ struct virtual_options {
 HD_MUST_CHECK enum hd_status virtual_open(const struct virtual_options *o, struct diag *d,
 					  struct nic_backend *out);
 /* What hosts and adapters cost in the runs to come; may be changed. */
-struct profile *virtual_profile(struct nic_backend *b);
+struct hca_profile *virtual_profile(struct nic_backend *b);
 
 #endif

@@ -2,9 +2,9 @@
 /* The bus between an adapter and its host's memory. */
 #include "hca/hca_internal.h"
 
-hd_time bus_use(struct v_device *dev, bool write, hd_time when, const struct dma *dma)
+hd_time hca_bus_use(struct v_device *dev, bool write, hd_time when, const struct dma *dma)
 {
-	const struct profile *p = dev->lab->profile;
+	const struct hca_profile *p = dev->lab->profile;
 	hd_time *free_at = &dev->bus_free[p->duplex == DUPLEX_FULL && write];
 
 	if (dma->transactions == 0)
@@ -17,9 +17,9 @@ hd_time bus_use(struct v_device *dev, bool write, hd_time when, const struct dma
 	return *free_at + (write ? 0 : p->bus_latency);
 }
 
-void bus_wait(struct v_device *dev)
+void hca_bus_wait(struct v_device *dev)
 {
-	const struct profile *p = dev->lab->profile;
+	const struct hca_profile *p = dev->lab->profile;
 	hd_time busy = dev->bus_free[p->duplex == DUPLEX_FULL];
 	hd_time room = p->bus.num ? hd_rate_duration(p->bus, p->staging) : 0;
 

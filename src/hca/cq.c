@@ -8,7 +8,7 @@
 
 /* ---- control path ----------------------------------------------------- */
 
-static hd_time pages_cost(const struct profile *p, uint64_t bytes)
+static hd_time pages_cost(const struct hca_profile *p, uint64_t bytes)
 {
 	return (bytes + p->page_size - 1) / p->page_size * p->page;
 }
@@ -30,7 +30,7 @@ void v_channel_free(struct v_channel *c)
 
 struct v_cq *v_cq_new(struct v_device *dev, uint32_t entries, struct v_channel *channel)
 {
-	const struct profile *p = dev->lab->profile;
+	const struct hca_profile *p = dev->lab->profile;
 
 	if (entries == 0 || entries > V_MAX_CQE)
 		return NULL;
@@ -56,10 +56,10 @@ static void channel_push(struct v_channel *c, struct v_cq *cq, hd_time when)
 {
 	c->events = ring_grow(c->events, &c->size, c->head, c->tail, sizeof(*c->events));
 	c->events[c->tail++ % c->size] = (struct channel_event){ cq, when };
-	struct v_thread *t = list_take(&c->waiters);
+	struct v_thread *t = hca_list_take(&c->waiters);
 
 	if (t)
-		thread_wake(t, 0);
+		hca_thread_wake(t, 0);
 }
 
 static void make_event(struct v_cq *cq, hd_time when)
@@ -79,7 +79,7 @@ void v_arm(struct v_cq *cq, bool solicited_only)
 	cq->solicited_only = solicited_only;
 	cq->armed_at = now;
 	for (; seen < cq->tail; seen++) {
-		const struct cq_entry *e = cq_at(cq, seen);
+		const struct hca_cq_entry *e = cq_at(cq, seen);
 
 		if (solicited_only && !e->wc.solicited && e->wc.status == WC_SUCCESS)
 			continue;
@@ -93,8 +93,8 @@ struct v_cq *v_event_wait(struct v_channel *c)
 	struct lab *lab = c->dev->lab;
 
 	while (c->head == c->tail) {
-		list_put(&c->waiters, lab->current);
-		if (!thread_wait(lab))
+		hca_list_put(&c->waiters, lab->current);
+		if (!hca_thread_wait(lab))
 			return NULL;
 	}
 	const struct channel_event *e = &c->events[c->head++ % c->size];
@@ -115,7 +115,7 @@ struct v_cq *v_event_try(struct v_channel *c)
 
 /* ---- completions ------------------------------------------------------ */
 
-void cq_push(struct v_cq *cq, const struct completion *wc, hd_time when)
+void hca_cq_push(struct v_cq *cq, const struct completion *wc, hd_time when)
 {
 	/* An overrun loses the completion. */
 	if (cq->tail - cq->head == cq->size)
@@ -124,13 +124,13 @@ void cq_push(struct v_cq *cq, const struct completion *wc, hd_time when)
 		when = later(when, cq_at(cq, cq->tail - 1)->when);
 	cq->ring = ring_grow(cq->ring, &cq->places, (uint32_t)cq->head, (uint32_t)cq->tail,
 			     sizeof(*cq->ring));
-	*cq_at(cq, cq->tail++) = (struct cq_entry){ *wc, when };
+	*cq_at(cq, cq->tail++) = (struct hca_cq_entry){ *wc, when };
 	if (cq->armed && (!cq->solicited_only || wc->solicited || wc->status != WC_SUCCESS))
 		make_event(cq, later(when, cq->armed_at));
-	struct v_thread *t = list_take(&cq->waiters);
+	struct v_thread *t = hca_list_take(&cq->waiters);
 
 	if (t)
-		thread_wake(t, 0);
+		hca_thread_wake(t, 0);
 	if (cq->note)
 		cq->note(cq->context);
 }
@@ -138,7 +138,7 @@ void cq_push(struct v_cq *cq, const struct completion *wc, hd_time when)
 unsigned v_poll(struct v_cq *cq, struct completion *out, unsigned n)
 {
 	struct lab *lab = cq->dev->lab;
-	const struct profile *p = lab->profile;
+	const struct hca_profile *p = lab->profile;
 	unsigned taken = 0;
 
 	lab_settle(lab);
@@ -164,14 +164,14 @@ static hd_time poll_start(hd_time clock, hd_time when, hd_time step)
 bool v_poll_wait(struct v_cq *cq, struct completion *out)
 {
 	struct lab *lab = cq->dev->lab;
-	const struct profile *p = lab->profile;
+	const struct hca_profile *p = lab->profile;
 
 	while (cq->head == cq->tail) {
-		list_put(&cq->waiters, lab->current);
-		if (!thread_wait(lab))
+		hca_list_put(&cq->waiters, lab->current);
+		if (!hca_thread_wait(lab))
 			return false;
 	}
-	const struct cq_entry *e = cq_at(cq, cq->head++);
+	const struct hca_cq_entry *e = cq_at(cq, cq->head++);
 
 	*out = e->wc;
 	lab->current->clock = poll_start(lab->current->clock, e->when, p->poll_empty) + p->poll;

@@ -95,7 +95,7 @@ void device_rest(struct v_device *dev, struct v_qp *qp)
 {
 	qp->is_held = false;
 	if (pace_rest(qp))
-		pace_wake(dev, qp_pace(qp), dev->lab->now);
+		pace_wake(dev, pace_qp(qp), dev->lab->now);
 }
 
 void device_activate(struct v_device *dev, struct v_qp *qp)
@@ -210,13 +210,13 @@ static bool begins_request(uint8_t opcode)
 static void leave(struct v_device *dev, uint32_t id, hd_time when)
 {
 	struct lab *lab = dev->lab;
-	struct slot *s = slot_at(lab, id);
+	struct hca_slot *s = hca_slot_at(lab, id);
 	uint32_t *link = &dev->leaving.first;
 
-	if (dev->leaving.first != QP_NONE && slot_at(lab, dev->leaving.last)->when <= when)
-		link = &slot_at(lab, dev->leaving.last)->behind;
-	while (*link != QP_NONE && slot_at(lab, *link)->when <= when)
-		link = &slot_at(lab, *link)->behind;
+	if (dev->leaving.first != QP_NONE && hca_slot_at(lab, dev->leaving.last)->when <= when)
+		link = &hca_slot_at(lab, dev->leaving.last)->behind;
+	while (*link != QP_NONE && hca_slot_at(lab, *link)->when <= when)
+		link = &hca_slot_at(lab, *link)->behind;
 	s->when = when;
 	s->behind = *link;
 	*link = id;
@@ -224,19 +224,19 @@ static void leave(struct v_device *dev, uint32_t id, hd_time when)
 		dev->leaving.last = id;
 }
 
-static struct v_qp *sender_of(const struct v_device *dev, const struct slot *s)
+static struct v_qp *sender_of(const struct v_device *dev, const struct hca_slot *s)
 {
 	struct v_qp *qp = s->qp < dev->n_qps ? dev->qps[s->qp] : NULL;
 
 	return qp && qp->birth == s->birth ? qp : NULL;
 }
 
-struct v_qp *slot_sender(const struct lab *lab, const struct slot *s)
+struct v_qp *hca_slot_sender(const struct lab *lab, const struct hca_slot *s)
 {
 	return sender_of(&lab->devices[lab->device_of_node[s->node]], s);
 }
 
-static void tell_sent(struct v_device *dev, const struct slot *s)
+static void tell_sent(struct v_device *dev, const struct hca_slot *s)
 {
 	struct v_qp *qp = sender_of(dev, s);
 
@@ -249,13 +249,13 @@ static void tell_sent(struct v_device *dev, const struct slot *s)
 }
 
 /* The port has granted it, or dropped it. */
-static void unstage(struct v_device *dev, struct slot *s)
+static void unstage(struct v_device *dev, struct hca_slot *s)
 {
 	dev->staged[s->vl] -= s->staged;
 	s->staged = 0;
 }
 
-static void tell_dropped(struct v_device *dev, struct slot *s)
+static void tell_dropped(struct v_device *dev, struct hca_slot *s)
 {
 	const struct v_pace *p = pace_left(dev, sender_of(dev, s), s);
 
@@ -269,15 +269,15 @@ static void tell_all_sent(struct v_device *dev)
 	struct lab *lab = dev->lab;
 	uint32_t id;
 
-	while ((id = dev->leaving.first) != QP_NONE && slot_at(lab, id)->when <= lab->now) {
-		struct slot *s = slot_at(lab, id);
+	while ((id = dev->leaving.first) != QP_NONE && hca_slot_at(lab, id)->when <= lab->now) {
+		struct hca_slot *s = hca_slot_at(lab, id);
 
 		dev->leaving.first = s->behind;
 		if (s->staged)
 			tell_dropped(dev, s);
 		if (s->tells)
 			tell_sent(dev, s);
-		slot_release(lab, id);
+		hca_slot_release(lab, id);
 	}
 }
 
@@ -285,15 +285,15 @@ static void loop_back(struct v_device *dev, uint32_t id, hd_time when)
 {
 	struct lab *lab = dev->lab;
 
-	slot_at(lab, id)->when = when;
-	slot_append(lab, &dev->loop, id);
+	hca_slot_at(lab, id)->when = when;
+	hca_slot_append(lab, &dev->loop, id);
 }
 
 /* A copy for members on this very host. */
-static void loop_copy(struct v_device *dev, const struct slot *s, hd_time when)
+static void loop_copy(struct v_device *dev, const struct hca_slot *s, hd_time when)
 {
-	uint32_t id = slot_new(dev->lab);
-	struct slot *copy = slot_at(dev->lab, id);
+	uint32_t id = hca_slot_new(dev->lab);
+	struct hca_slot *copy = hca_slot_at(dev->lab, id);
 
 	copy->packet = s->packet;
 	copy->packet.payload = copy->data;
@@ -319,7 +319,7 @@ static enum sim_packet_kind kind_of(uint8_t opcode)
 static void launch(struct v_device *dev, struct v_qp *qp, uint32_t id, hd_time when)
 {
 	struct lab *lab = dev->lab;
-	struct slot *s = slot_at(lab, id);
+	struct hca_slot *s = hca_slot_at(lab, id);
 	const struct packet *p = &s->packet;
 	bool multicast = p->lrh.dlid >= LID_FIRST_MCAST;
 
@@ -329,8 +329,8 @@ static void launch(struct v_device *dev, struct v_qp *qp, uint32_t id, hd_time w
 		return;
 	}
 	if (multicast) {
-		uint32_t n = group_ends(dev, p->lrh.dlid);
-		bool is_here = group_is_here(dev, p);
+		uint32_t n = hca_group_ends(dev, p->lrh.dlid);
+		bool is_here = hca_group_is_here(dev, p);
 
 		if (n == 0 && is_here)
 			loop_back(dev, id, when);
@@ -358,7 +358,7 @@ static void launch(struct v_device *dev, struct v_qp *qp, uint32_t id, hd_time w
 		.number = lab->names_channels ? channel_of_pair(qp) : 0,
 	};
 
-	slot_announce(lab, id);
+	hca_slot_announce(lab, id);
 	sim_inject(lab->sim, lab->endpoint, &a, id);
 }
 
@@ -366,16 +366,16 @@ static void launch(struct v_device *dev, struct v_qp *qp, uint32_t id, hd_time w
 static void send_one(struct v_device *dev, struct v_qp *qp, hd_time earliest)
 {
 	struct lab *lab = dev->lab;
-	const struct profile *cost = lab->profile;
-	uint32_t id = slot_new(lab);
-	struct slot *s = slot_at(lab, id);
+	const struct hca_profile *cost = lab->profile;
+	uint32_t id = hca_slot_new(lab);
+	struct hca_slot *s = hca_slot_at(lab, id);
 
 	dev->dma = (struct dma){ 0 };
 	dev->visible = lab->now;
 	if (!qp_transmit(qp->qp, lab->now, &s->packet, s->data)) {
 		/* A bad request waits for its turn to fail: an answer to those
 		 * before it brings us back. */
-		slot_release(lab, id);
+		hca_slot_release(lab, id);
 		return;
 	}
 	hd_time busy = cost->packet, extra = 0;
@@ -389,7 +389,7 @@ static void send_one(struct v_device *dev, struct v_qp *qp, hd_time earliest)
 		dev->dma.bytes += qp->wqe_bytes;
 	}
 	dev->tx_free = lab->now + busy;
-	hd_time done = bus_use(dev, false, lab->now, &dev->dma) + extra;
+	hd_time done = hca_bus_use(dev, false, lab->now, &dev->dma) + extra;
 
 	dev->dma = (struct dma){ 0 };
 	done = later(later(done, dev->tx_free), later(earliest, qp->last_inject));
@@ -424,14 +424,14 @@ static void settle_watches(struct v_device *dev)
 		w->fresh = 0;
 		w->when = dev->visible;
 		if (w->waiter && w->hits >= w->waits_for)
-			thread_wake(w->waiter, w->when);
+			hca_thread_wake(w->waiter, w->when);
 	}
 }
 
 hd_time device_visible(struct v_device *dev)
 {
 	if (dev->dma.transactions) {
-		dev->visible = bus_use(dev, true, dev->visible, &dev->dma);
+		dev->visible = hca_bus_use(dev, true, dev->visible, &dev->dma);
 		dev->dma = (struct dma){ 0 };
 	}
 	return dev->visible;
@@ -451,10 +451,10 @@ static void hand_to(struct v_device *dev, struct v_qp *qp, const struct packet *
 
 	qp_receive(qp->qp, p, lab->now);
 	pace_heard(qp, p);
-	pace_wake_sharers(dev, qp_pace(qp), lab->now);
+	pace_wake_sharers(dev, pace_qp(qp), lab->now);
 	device_visible(dev);
 	if (lab->external && taken != qp_taken(qp->qp))
-		external_qp_arrived(qp, slot_at(lab, slot));
+		external_qp_arrived(qp, hca_slot_at(lab, slot));
 	if (dev->watches)
 		settle_watches(dev);
 	watch_timer(dev, qp);
@@ -464,11 +464,11 @@ static void hand_to(struct v_device *dev, struct v_qp *qp, const struct packet *
 static void hand_to_members(struct v_device *dev, const struct packet *p, uint32_t slot)
 {
 	const struct v_qp *own =
-		dev->lab->external ? slot_sender(dev->lab, slot_at(dev->lab, slot)) : NULL;
+		dev->lab->external ? hca_slot_sender(dev->lab, hca_slot_at(dev->lab, slot)) : NULL;
 
 	/* Programs elsewhere do not get back what they send. */
 	for (size_t i = 0; i < dev->n_members; i++) {
-		if (group_has(&dev->members[i], p) && dev->members[i].qp != own)
+		if (hca_group_has(&dev->members[i], p) && dev->members[i].qp != own)
 			hand_to(dev, dev->members[i].qp, p, slot);
 	}
 }
@@ -490,7 +490,7 @@ static void accept(struct v_device *dev, struct arrival what)
 	struct lab *lab = dev->lab;
 	/* One that strays here from another process is not for us. */
 	const struct packet *p =
-		slot_is_here(lab, what.slot) ? &slot_at(lab, what.slot)->packet : &unknown;
+		hca_slot_is_here(lab, what.slot) ? &hca_slot_at(lab, what.slot)->packet : &unknown;
 	uint32_t number = p->bth.dest_qp - FIRST_QPN;
 	struct packet marked;
 
@@ -508,8 +508,8 @@ static void accept(struct v_device *dev, struct arrival what)
 	/* A wrong table may bring what is for another port (Q5). */
 	else if (is_own(dev, p->lrh.dlid) && number < dev->n_qps && dev->qps[number])
 		hand_to(dev, dev->qps[number], p, what.slot);
-	bus_wait(dev);
-	slot_release(lab, what.slot);
+	hca_bus_wait(dev);
+	hca_slot_release(lab, what.slot);
 }
 
 static void receive_waiting(struct v_device *dev)
@@ -526,11 +526,11 @@ static void take_looped(struct v_device *dev)
 {
 	struct lab *lab = dev->lab;
 
-	while (dev->loop.first != QP_NONE && slot_at(lab, dev->loop.first)->when <= lab->now) {
-		uint32_t id = slot_first(lab, &dev->loop);
+	while (dev->loop.first != QP_NONE && hca_slot_at(lab, dev->loop.first)->when <= lab->now) {
+		uint32_t id = hca_slot_first(lab, &dev->loop);
 
-		if (slot_at(lab, id)->tells)
-			tell_sent(dev, slot_at(lab, id));
+		if (hca_slot_at(lab, id)->tells)
+			tell_sent(dev, hca_slot_at(lab, id));
 		arrivals_put(&dev->arrived, id, false);
 	}
 }
@@ -560,16 +560,16 @@ static void run_timers(struct v_device *dev)
 static void arm(struct v_device *dev)
 {
 	struct lab *lab = dev->lab;
-	hd_time next = requests_next(dev);
+	hd_time next = hca_requests_next(dev);
 
 	if (dev->active_vls && dev->tx_free > lab->now && dev->tx_free < next)
 		next = dev->tx_free;
 	if (arrivals_any(&dev->arrived) && dev->rx_free < next)
 		next = dev->rx_free;
-	if (dev->loop.first != QP_NONE && slot_at(lab, dev->loop.first)->when < next)
-		next = slot_at(lab, dev->loop.first)->when;
-	if (dev->leaving.first != QP_NONE && slot_at(lab, dev->leaving.first)->when < next)
-		next = slot_at(lab, dev->leaving.first)->when;
+	if (dev->loop.first != QP_NONE && hca_slot_at(lab, dev->loop.first)->when < next)
+		next = hca_slot_at(lab, dev->loop.first)->when;
+	if (dev->leaving.first != QP_NONE && hca_slot_at(lab, dev->leaving.first)->when < next)
+		next = hca_slot_at(lab, dev->leaving.first)->when;
 	if (next != NEVER)
 		lab_alarm(lab, dev, next);
 	if (lab->n_live || lab->channels || lab->external)
@@ -585,7 +585,7 @@ void device_send(struct v_device *dev)
 
 static void step(struct v_device *dev)
 {
-	requests_take(dev);
+	hca_requests_take(dev);
 	tell_all_sent(dev);
 	take_looped(dev);
 	receive_waiting(dev);
@@ -597,7 +597,7 @@ static void step(struct v_device *dev)
 void device_receive(struct v_device *dev, uint32_t id, bool is_marked)
 {
 	arrivals_put(&dev->arrived, id, is_marked);
-	requests_take(dev);
+	hca_requests_take(dev);
 	receive_waiting(dev);
 	device_send(dev);
 }
@@ -617,7 +617,7 @@ void device_ring(struct v_device *dev)
 
 void device_sent(struct v_device *dev, uint32_t id, hd_time end)
 {
-	struct slot *s = slot_at(dev->lab, id);
+	struct hca_slot *s = hca_slot_at(dev->lab, id);
 	struct v_qp *qp = sender_of(dev, s);
 
 	unstage(dev, s);
@@ -641,8 +641,8 @@ void device_sent(struct v_device *dev, uint32_t id, hd_time end)
 /* Its port drops it: that is seen with the next instant, as grants are. */
 void device_lost(struct v_device *dev, uint32_t id, hd_time when)
 {
-	if (slot_at(dev->lab, id)->tells)
-		slot_release(dev->lab, id); /* it arrives nowhere */
+	if (hca_slot_at(dev->lab, id)->tells)
+		hca_slot_release(dev->lab, id); /* it arrives nowhere */
 	leave(dev, id, when + 1);
 	lab_alarm(dev->lab, dev, when + 1);
 }

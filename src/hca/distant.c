@@ -88,10 +88,10 @@ static const struct v_device *device_at(const struct lab *lab, uint32_t i, lid_t
 	return dlid >= dev->lid && (dlid - dev->lid) >> dev->lmc == 0 ? dev : NULL;
 }
 
-void slot_announce(struct lab *lab, uint32_t id)
+void hca_slot_announce(struct lab *lab, uint32_t id)
 {
 	const struct lab_distant *x = lab->distant;
-	lid_t dlid = slot_at(lab, id)->packet.lrh.dlid;
+	lid_t dlid = hca_slot_at(lab, id)->packet.lrh.dlid;
 	lid_t lid = dlid;
 
 	if (!x)
@@ -106,15 +106,15 @@ void slot_announce(struct lab *lab, uint32_t id)
 	}
 }
 
-void slot_return(struct lab *lab, uint32_t id)
+void hca_slot_return(struct lab *lab, uint32_t id)
 {
-	if (slot_is_here(lab, id))
-		slot_at(lab, id)->packet = (struct packet){ .payload = NULL };
+	if (hca_slot_is_here(lab, id))
+		hca_slot_at(lab, id)->packet = (struct packet){ .payload = NULL };
 	tell(lab, id >> SLOT_BITS, LETTER_RETURNED, id, 0);
 }
 
-bool born_is_told(const struct v_device *from, const struct v_device *to, uint32_t posting,
-		  hd_time born)
+bool hca_born_is_told(const struct v_device *from, const struct v_device *to, uint32_t posting,
+		      hd_time born)
 {
 	struct lab *lab = from->lab;
 
@@ -126,25 +126,25 @@ bool born_is_told(const struct v_device *from, const struct v_device *to, uint32
 
 /* ---- reading ------------------------------------------------------------ */
 
-struct reading {
+struct hca_reading {
 	struct lab *lab;
 	uint32_t from, to;
 };
 
 /* A slot of another process is to be filled, or one of ours comes back. */
-static bool slot_is_sound(const struct reading *r, const struct letter *x)
+static bool slot_is_sound(const struct hca_reading *r, const struct letter *x)
 {
 	const struct lab *lab = r->lab;
 
 	if (x->what == LETTER_PACKET)
 		return x->id >> SLOT_BITS == r->from;
-	return x->id >> SLOT_BITS == r->to && slot_is_here(lab, x->id) &&
-	       slot_at(lab, x->id)->copies > 0;
+	return x->id >> SLOT_BITS == r->to && hca_slot_is_here(lab, x->id) &&
+	       hca_slot_at(lab, x->id)->copies > 0;
 }
 
 static void pack_letter(void *context, struct pack *k, const struct letter *x)
 {
-	const struct reading *r = context;
+	const struct hca_reading *r = context;
 
 	if (x->what == LETTER_BORN) {
 		if (k->reads &&
@@ -155,16 +155,16 @@ static void pack_letter(void *context, struct pack *k, const struct letter *x)
 	if (k->reads && !pack_check(k, x->what <= LETTER_RETURNED && slot_is_sound(r, x)))
 		return;
 	if (x->what == LETTER_PACKET)
-		slot_pack_headers(k,
-				  k->reads ? slot_mirror(r->lab, x->id) : slot_at(r->lab, x->id));
+		hca_slot_pack_headers(k, k->reads ? hca_slot_mirror(r->lab, x->id)
+						  : hca_slot_at(r->lab, x->id));
 	else if (k->reads)
-		slot_release(r->lab->parts[r->to], x->id);
+		hca_slot_release(r->lab->parts[r->to], x->id);
 }
 
 void lab_mail(void *context, struct pack *k, uint32_t from, uint32_t to)
 {
 	struct lab *lab = context;
-	struct reading r = { lab, from, to };
+	struct hca_reading r = { lab, from, to };
 
 	letters_pack(&lab->parts[from]->letters[to], k, pack_letter, &r);
 }
@@ -175,7 +175,7 @@ void lab_collect(void *context, struct pack *k, uint32_t part)
 
 	pack_u64(k, &lab->parts[part]->lost);
 	if (lab->channels)
-		channels_collect(lab->channels, k, part);
+		hca_channels_collect(lab->channels, k, part);
 	if (lab->traffic)
 		traffic_collect(lab->traffic, k, part);
 }

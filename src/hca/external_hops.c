@@ -9,7 +9,8 @@ static void name_message(const struct external_qp *from, const struct packet *p,
 	bool answers = opcode_flags(p->bth.opcode) & OPCODE_RESPONSE;
 	const struct external_qp *of = answers ? from->peer : from;
 	uint32_t before;
-	const struct in_flight_message *f = of ? in_flight_with(of, p->bth.psn, &before) : NULL;
+	const struct in_flight_message *f =
+		of ? external_in_flight_with(of, p->bth.psn, &before) : NULL;
 
 	if (!f)
 		return;
@@ -27,8 +28,8 @@ static void on_granted(void *context, hd_time now, uint32_t port, const struct s
 
 	if (!all->seen || p->flow != SIM_NONE)
 		return;
-	const struct slot *s = slot_at(lab, p->cookie);
-	const struct v_qp *qp = slot_sender(lab, s);
+	const struct hca_slot *s = hca_slot_at(lab, p->cookie);
+	const struct v_qp *qp = hca_slot_sender(lab, s);
 	const struct external_qp *q = qp ? external_of(qp->send_cq) : NULL;
 	struct external_hop hop = {
 		.now = now,

@@ -44,7 +44,7 @@ static struct message_host *host_at(struct external_qps *all, struct v_device *d
 					       ACCESS_LOCAL_WRITE | ACCESS_REMOTE_WRITE |
 						       ACCESS_REMOTE_READ | ACCESS_REMOTE_ATOMIC };
 
-	message_host_need(&all->hosts[dev->host], dev, &memory);
+	hca_message_host_need(&all->hosts[dev->host], dev, &memory);
 	return &all->hosts[dev->host];
 }
 
@@ -58,7 +58,7 @@ static const struct message_host *host_of(const struct external_qp *q)
 static void qp_free_now(struct external_qp *q);
 static void srq_free_now(struct external_srq *srq);
 
-struct external_qps *external_qps_new(struct fabric *fabric, const struct profile *profile,
+struct external_qps *external_qps_new(struct fabric *fabric, const struct hca_profile *profile,
 				      struct sim *sim)
 {
 	struct external_qps *all = hd_alloc(1, sizeof(*all));
@@ -167,9 +167,9 @@ struct external_qp *external_qp_new(struct external_qps *all, const struct exter
 	};
 	if (q->srq)
 		q->srq->users++;
-	message_end_init(&q->sends, q, dev, p->max_send, on_completion);
+	hca_message_end_init(&q->sends, q, dev, p->max_send, on_completion);
 	/* UC writes have an entry, too; their number has no limit. */
-	message_end_init(&q->receives, q, dev, V_MAX_CQE, on_received);
+	hca_message_end_init(&q->receives, q, dev, V_MAX_CQE, on_received);
 	const struct v_qp_init init = {
 		.kind = p->kind,
 		.send_cq = q->sends.cq,
@@ -322,14 +322,14 @@ void external_qp_leave(struct external_qp *q, lid_t mlid, const uint8_t mgid[16]
 
 bool external_qp_receive(struct external_qp *q)
 {
-	const struct recv_wr wr = message_receive(host_of(q), WR_MAX_LENGTH);
+	const struct recv_wr wr = hca_message_receive(host_of(q), WR_MAX_LENGTH);
 
 	return v_post_recv(q->qp, &wr) == HD_OK;
 }
 
 bool external_srq_receive(struct external_srq *srq)
 {
-	const struct recv_wr wr = message_receive(srq->host, WR_MAX_LENGTH);
+	const struct recv_wr wr = hca_message_receive(srq->host, WR_MAX_LENGTH);
 
 	return v_post_srq(srq->srq, &wr) == HD_OK;
 }
@@ -396,8 +396,8 @@ uint32_t external_qp_psn(const struct external_qp *q, uint64_t number)
 	return f ? f->psn : q->psn;
 }
 
-struct in_flight_message *in_flight_with(const struct external_qp *q, uint32_t psn,
-					 uint32_t *before)
+struct in_flight_message *external_in_flight_with(const struct external_qp *q, uint32_t psn,
+						  uint32_t *before)
 {
 	for (uint32_t i = q->head; i != q->tail; i++) {
 		struct in_flight_message *f = &q->in_flight[i % q->places];
@@ -410,16 +410,16 @@ struct in_flight_message *in_flight_with(const struct external_qp *q, uint32_t p
 }
 
 /* The message of a request, and its sender; or NULL. */
-static struct in_flight_message *message_of(const struct lab *lab, const struct slot *s,
+static struct in_flight_message *message_of(const struct lab *lab, const struct hca_slot *s,
 					    struct external_qp **from)
 {
-	const struct v_qp *qp = slot_sender(lab, s);
+	const struct v_qp *qp = hca_slot_sender(lab, s);
 	uint32_t before;
 
 	if (!qp)
 		return NULL;
 	*from = external_of(qp->send_cq);
-	return in_flight_with(*from, s->packet.bth.psn, &before);
+	return external_in_flight_with(*from, s->packet.bth.psn, &before);
 }
 
 static void in_flight_end(struct external_qp *q, struct in_flight_message *f)
@@ -429,7 +429,7 @@ static void in_flight_end(struct external_qp *q, struct in_flight_message *f)
 		q->head++;
 }
 
-void external_qp_arrived(struct v_qp *to, const struct slot *last)
+void external_qp_arrived(struct v_qp *to, const struct hca_slot *last)
 {
 	struct external_qp *q = external_of(to->recv_cq), *from;
 	struct in_flight_message *f = message_of(to->dev->lab, last, &from);
@@ -439,7 +439,7 @@ void external_qp_arrived(struct v_qp *to, const struct slot *last)
 	if (!responder_takes_receive(f->kind)) {
 		const struct completion written = { .kind = WC_WRITE };
 
-		cq_push(to->recv_cq, &written, to->dev->visible);
+		hca_cq_push(to->recv_cq, &written, to->dev->visible);
 	}
 	q->slots[(q->last - 1) % q->size] = (struct recv_slot){ from, f->number };
 	if (last->packet.lrh.dlid >= LID_FIRST_MCAST)
@@ -467,7 +467,7 @@ static void group_reported(const struct recv_slot *s)
 		put_lost(s->from, f);
 }
 
-void external_packet_over(struct lab *lab, const struct slot *s)
+void external_packet_over(struct lab *lab, const struct hca_slot *s)
 {
 	const unsigned last = OPCODE_LAST | OPCODE_ONLY;
 	struct external_qp *from;

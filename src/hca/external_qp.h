@@ -57,7 +57,7 @@ struct external_event {
  * Fabric, profile and simulation (made by lab_program_rules, before its first
  * instant) are borrowed. The simulation is freed after external_qps_free.
  */
-struct external_qps *external_qps_new(struct fabric *fabric, const struct profile *profile,
+struct external_qps *external_qps_new(struct fabric *fabric, const struct hca_profile *profile,
 				      struct sim *sim);
 void external_qps_free(struct external_qps *all);
 

@@ -71,7 +71,7 @@ static inline struct external_qp *external_of(const struct v_cq *cq)
 }
 
 /* The message with this PSN, and the packets of it before that; or NULL. */
-struct in_flight_message *in_flight_with(const struct external_qp *q, uint32_t psn,
-					 uint32_t *before);
+struct in_flight_message *external_in_flight_with(const struct external_qp *q, uint32_t psn,
+						  uint32_t *before);
 
 #endif

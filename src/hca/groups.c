@@ -38,22 +38,22 @@ static uint32_t ends_behind(const struct lab *lab, uint32_t port, lid_t mlid, un
 	return n || hops == 0 ? n : 1;
 }
 
-uint32_t group_ends(const struct v_device *dev, lid_t mlid)
+uint32_t hca_group_ends(const struct v_device *dev, lid_t mlid)
 {
 	return ends_behind(dev->lab, dev->port, mlid, 0);
 }
 
 /* ---- who is in it ------------------------------------------------------- */
 
-bool group_has(const struct member *m, const struct packet *p)
+bool hca_group_has(const struct hca_member *m, const struct packet *p)
 {
 	return m->mlid == p->lrh.dlid && memcmp(m->mgid, p->grh.dgid, sizeof(m->mgid)) == 0;
 }
 
-bool group_is_here(const struct v_device *dev, const struct packet *p)
+bool hca_group_is_here(const struct v_device *dev, const struct packet *p)
 {
 	for (size_t i = 0; i < dev->n_members; i++)
-		if (group_has(&dev->members[i], p))
+		if (hca_group_has(&dev->members[i], p))
 			return true;
 	return false;
 }

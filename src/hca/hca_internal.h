@@ -43,7 +43,7 @@ struct v_pace {
  * data; all else is the sender's, but for `copies`, and `next` of the last one
  * that needed it.
  */
-struct slot {
+struct hca_slot {
 	struct packet packet;
 	uint32_t next;   /* free ones; those that loop back */
 	uint32_t copies; /* deliveries that are still to come */
@@ -71,7 +71,7 @@ struct slot_list {
 
 /* Slots of one lab. They never move: others may look at them meanwhile. */
 struct slot_pool {
-	struct slot *chunks[SLOT_CHUNKS];
+	struct hca_slot *chunks[SLOT_CHUNKS];
 	uint8_t *data[SLOT_CHUNKS]; /* of the slots of each */
 	uint32_t n;                 /* that there were ever */
 	uint32_t free;              /* linked by `next` */
@@ -109,7 +109,7 @@ struct deferred {
 enum thread_state {
 	THREAD_READY,
 	THREAD_RUNNING,
-	THREAD_WAITING, /* for somebody to call thread_wake */
+	THREAD_WAITING, /* for somebody to call hca_thread_wake */
 	THREAD_DONE,
 };
 
@@ -156,7 +156,7 @@ struct v_mr {
 	uint32_t key;
 };
 
-struct cq_entry {
+struct hca_cq_entry {
 	struct completion wc;
 	hd_time when; /* in memory from then on */
 };
@@ -164,7 +164,7 @@ struct cq_entry {
 struct v_cq {
 	struct v_device *dev;
 	struct v_channel *channel;
-	struct cq_entry *ring; /* that grows, to `size` entries */
+	struct hca_cq_entry *ring; /* that grows, to `size` entries */
 	uint32_t places, size;
 	uint64_t head, tail; /* count, modulo places is the place */
 	uint64_t tail_at_event;
@@ -176,7 +176,7 @@ struct v_cq {
 	struct thread_list waiters;
 };
 
-static inline struct cq_entry *cq_at(const struct v_cq *cq, uint64_t i)
+static inline struct hca_cq_entry *cq_at(const struct v_cq *cq, uint64_t i)
 {
 	return &cq->ring[i % cq->places];
 }
@@ -241,7 +241,7 @@ struct v_watch {
 	struct v_watch *next;
 };
 
-struct member {
+struct hca_member {
 	lid_t mlid;
 	struct v_qp *qp;
 	uint8_t mgid[16];
@@ -304,7 +304,7 @@ struct v_device {
 	uint32_t n_pds, key_turn, qp_hint, births;
 	uint64_t next_addr; /* of the next region's pages, or before them */
 	struct v_watch *watches;
-	struct member *members;
+	struct hca_member *members;
 	size_t n_members, members_cap;
 	struct v_thread **threads;
 	size_t n_threads, threads_cap;
@@ -312,7 +312,7 @@ struct v_device {
 
 struct lab {
 	struct fabric *fabric;
-	const struct profile *profile;
+	const struct hca_profile *profile;
 	struct sim *sim;
 	uint32_t endpoint; /* of the simulator: all adapters */
 	bool use_flows;
@@ -320,8 +320,8 @@ struct lab {
 	struct external_qps *external;     /* external_qp.h; or NULL */
 	struct message_channels *channels; /* message_channel.h; or NULL */
 	bool names_channels;               /* packets have the number of their channel */
-	struct traffic *traffic;           /* rows over the channels, or NULL */
-	struct profile *own_profile;       /* or NULL */
+	struct hca_traffic *traffic;       /* rows over the channels, or NULL */
+	struct hca_profile *own_profile;   /* or NULL */
 	/* Congestion control of queue pairs; NULL: none. */
 	const struct cc_algorithm *algorithm;
 	struct cc_config *response; /* in shares of a link */
@@ -362,26 +362,26 @@ struct lab {
 
 #define NEVER HD_TIME_NEVER
 
-void list_put(struct thread_list *l, struct v_thread *t);
-struct v_thread *list_take(struct thread_list *l);
+void hca_list_put(struct thread_list *l, struct v_thread *t);
+struct v_thread *hca_list_take(struct thread_list *l);
 
 /* The current thread stops until somebody wakes it; false: cancelled. */
-bool thread_wait(struct lab *lab);
+bool hca_thread_wait(struct lab *lab);
 /* It goes on when the event being handled is done, not before `when`. */
-void thread_wake(struct v_thread *t, hd_time when);
+void hca_thread_wake(struct v_thread *t, hd_time when);
 
-struct slot *slot_at(const struct lab *lab, uint32_t id);
+struct hca_slot *hca_slot_at(const struct lab *lab, uint32_t id);
 /* Is there such a slot, of ours or a copy? */
-bool slot_is_here(const struct lab *lab, uint32_t id);
+bool hca_slot_is_here(const struct lab *lab, uint32_t id);
 /* The copy of one of another process, which may be new. */
-struct slot *slot_mirror(struct lab *lab, uint32_t id);
-uint32_t slot_new(struct lab *lab);
-void slot_release(struct lab *lab, uint32_t id);
-void slot_append(struct lab *lab, struct slot_list *l, uint32_t id);
-uint32_t slot_first(struct lab *lab, struct slot_list *l);
+struct hca_slot *hca_slot_mirror(struct lab *lab, uint32_t id);
+uint32_t hca_slot_new(struct lab *lab);
+void hca_slot_release(struct lab *lab, uint32_t id);
+void hca_slot_append(struct lab *lab, struct slot_list *l, uint32_t id);
+uint32_t hca_slot_first(struct lab *lab, struct slot_list *l);
 /* `old` has grown from n_old to n pools. */
-struct slot_pool *pools_new(struct slot_pool *old, uint32_t n_old, uint32_t n);
-void pools_free(struct slot_pool *pools, uint32_t n);
+struct slot_pool *hca_pools_new(struct slot_pool *old, uint32_t n_old, uint32_t n);
+void hca_pools_free(struct slot_pool *pools, uint32_t n);
 
 void lab_alarm(struct lab *lab, struct v_device *dev, hd_time when);
 /* The same for timers, which are far: an event that is there stays. */
@@ -429,7 +429,7 @@ void device_ring(struct v_device *dev);
 /* It may have got something to send. */
 void device_send(struct v_device *dev);
 /* Whose packet it is, if that is still there. */
-struct v_qp *slot_sender(const struct lab *lab, const struct slot *s);
+struct v_qp *hca_slot_sender(const struct lab *lab, const struct hca_slot *s);
 /* A packet of its own has started on the link, and has left it at `end`. */
 void device_sent(struct v_device *dev, uint32_t id, hd_time end);
 /* Its port dropped a packet of its own. */
@@ -449,10 +449,10 @@ void device_forget(struct v_device *dev, struct v_qp *qp);
 
 /* Where a packet to a group arrives, or is lost, by the tables; 0: nobody's but
  * the sender's own switch knows of it. */
-uint32_t group_ends(const struct v_device *dev, lid_t mlid);
+uint32_t hca_group_ends(const struct v_device *dev, lid_t mlid);
 /* Whether a packet is for this member; for one of this adapter. */
-bool group_has(const struct member *m, const struct packet *p);
-bool group_is_here(const struct v_device *dev, const struct packet *p);
+bool hca_group_has(const struct hca_member *m, const struct packet *p);
+bool hca_group_is_here(const struct v_device *dev, const struct packet *p);
 
 /* ---- follow.c: what a manager sets meanwhile ---------------------------- */
 
@@ -471,7 +471,7 @@ void pace_join(struct lab *lab, struct lab *first);
 void pace_start(struct v_qp *qp);
 void pace_follow(struct v_qp *qp, uint8_t sl);
 /* The rate that it has, alone or with others; NULL: none. */
-struct v_pace *qp_pace(struct v_qp *qp);
+struct v_pace *pace_qp(struct v_qp *qp);
 /* When a manager sets it anew (C9); NEVER: no more. */
 hd_time pace_next_change(const struct lab *lab);
 /* Are marks of this SL's packets told to their senders? */
@@ -488,12 +488,12 @@ bool pace_rest(struct v_qp *qp);
 void pace_wake(struct v_device *dev, const struct v_pace *p, hd_time earliest);
 /* The same, if others than one queue pair have it; p may be NULL. */
 void pace_wake_sharers(struct v_device *dev, const struct v_pace *p, hd_time earliest);
-void pace_launched(struct v_qp *qp, struct slot *s);
+void pace_launched(struct v_qp *qp, struct hca_slot *s);
 /*
  * A packet has started on the link, or its port has dropped it; of `qp`, or
  * NULL if that is gone. Returns the rate that it counted for, or NULL.
  */
-struct v_pace *pace_left(struct v_device *dev, struct v_qp *qp, struct slot *s);
+struct v_pace *pace_left(struct v_device *dev, struct v_qp *qp, struct hca_slot *s);
 /* The queue pair has received this. */
 void pace_heard(struct v_qp *qp, const struct packet *packet);
 hd_time pace_due(struct v_qp *qp);
@@ -501,59 +501,60 @@ void pace_timer(struct v_qp *qp);
 
 /* ---- traffic.c: rows of the scenario over queue pairs ------------------ */
 
-struct traffic;
+struct hca_traffic;
 
 /* Makes the queue pairs of the scenario's rows, if it has such rows. */
 HD_MUST_CHECK enum hd_status traffic_open(struct lab *lab, struct diag *d);
-void traffic_close(struct traffic *t);
+void traffic_close(struct hca_traffic *t);
 /* A flow has made a message. */
 void traffic_made(struct lab *lab, uint32_t flow);
 /* The lab is cut into so many: each has rows of its own. */
-void traffic_cut(struct traffic *t, uint32_t n);
+void traffic_cut(struct hca_traffic *t, uint32_t n);
 
 /* Of another process: a message was made. */
-void traffic_born(struct traffic *t, uint32_t posting, hd_time born);
-uint32_t traffic_postings(const struct traffic *t);
+void traffic_born(struct hca_traffic *t, uint32_t posting, hd_time born);
+uint32_t traffic_postings(const struct hca_traffic *t);
 /* What was counted in a part. */
-void traffic_collect(struct traffic *t, struct pack *k, uint32_t part);
+void traffic_collect(struct hca_traffic *t, struct pack *k, uint32_t part);
 
 /* As bytes and back; of all labs that it was cut into. */
-void traffic_pack(struct traffic *t, struct pack *p, const struct sim_section *section);
+void traffic_pack(struct hca_traffic *t, struct pack *p, const struct sim_section *section);
 
 /* ---- message_channel.c -------------------------------------------------- */
 
-void channels_close(struct message_channels *all);
+void hca_channels_close(struct message_channels *all);
 /* The lab is cut into so many parts. */
-void channels_cut(struct message_channels *all, uint32_t n);
+void hca_channels_cut(struct message_channels *all, uint32_t n);
 /* Tells listeners what adapters of this lab have completed. */
-void channels_settle(struct lab *lab);
+void hca_channels_settle(struct lab *lab);
 /* The number of the channel that a packet of this queue pair is of. */
 uint32_t channel_of_pair(const struct v_qp *qp);
 /* A packet of a channel starts on a link. */
 void channel_passes(const struct lab *lab, const struct sim_passage *x);
 /* What was counted in a part. */
-void channels_collect(struct message_channels *all, struct pack *k, uint32_t part);
+void hca_channels_collect(struct message_channels *all, struct pack *k, uint32_t part);
 /* What channels remember of a section, as bytes and back. */
-void channels_pack(struct message_channels *all, struct pack *k, const struct sim_section *section);
+void hca_channels_pack(struct message_channels *all, struct pack *k,
+		       const struct sim_section *section);
 
 /* ---- external_qp.c ------------------------------------------------------ */
 
 /* A message has arrived as a whole; `last` is its last packet. */
-void external_qp_arrived(struct v_qp *to, const struct slot *last);
+void external_qp_arrived(struct v_qp *to, const struct hca_slot *last);
 /* All copies of this packet were received or lost. */
-void external_packet_over(struct lab *lab, const struct slot *s);
+void external_packet_over(struct lab *lab, const struct hca_slot *s);
 
 /* ---- distant.c: labs of several processes ------------------------------ */
 
 void lab_distant_cut(struct lab *lab, const struct sim_cut *how);
 void lab_distant_fini(struct lab *lab);
 /* A packet goes on its way: who gets it must know of it. */
-void slot_announce(struct lab *lab, uint32_t id);
+void hca_slot_announce(struct lab *lab, uint32_t id);
 /* Of another process: nobody here looks at it any more. */
-void slot_return(struct lab *lab, uint32_t id);
+void hca_slot_return(struct lab *lab, uint32_t id);
 /* When a message of this posting was made, if that is for another process. */
-bool born_is_told(const struct v_device *from, const struct v_device *to, uint32_t posting,
-		  hd_time born);
+bool hca_born_is_told(const struct v_device *from, const struct v_device *to, uint32_t posting,
+		      hd_time born);
 /* See struct sim_endpoint. */
 void lab_mail(void *context, struct pack *k, uint32_t from, uint32_t to);
 void lab_collect(void *context, struct pack *k, uint32_t part);
@@ -565,32 +566,32 @@ void lab_list(void *context, struct pack *p);
 void lab_pack(void *context, struct pack *p, const struct sim_section *section);
 void lab_pack_cookie(void *context, struct pack *p, uint32_t *cookie);
 void lab_saved_free(struct lab *lab);
-void cq_pack(struct v_cq *cq, struct pack *p);
+void hca_cq_pack(struct v_cq *cq, struct pack *p);
 /* Its headers as they would be on the wire, and how much they carry. */
-void slot_pack_headers(struct pack *p, struct slot *s);
+void hca_slot_pack_headers(struct pack *p, struct hca_slot *s);
 
 /* ---- testbed.c ----------------------------------------------------------- */
 
 /* The largest MTU that this port takes. */
-uint32_t port_mtu(const struct fabric *fabric, uint32_t port);
+uint32_t hca_port_mtu(const struct fabric *fabric, uint32_t port);
 
 /* ---- owner.c: what the transport asks of the adapter --------------------- */
 
-void owner_init(struct v_qp *qp);
+void hca_owner_init(struct v_qp *qp);
 /* Work requests whose time has come are given to the transport. */
-void requests_take(struct v_device *dev);
+void hca_requests_take(struct v_device *dev);
 /* When the next one that must be noticed comes, or NEVER. */
-hd_time requests_next(const struct v_device *dev);
+hd_time hca_requests_next(const struct v_device *dev);
 
 /* ---- bus.c --------------------------------------------------------------- */
 
 /* The bus does what `dma` says from `when` on; when that is done. */
-hd_time bus_use(struct v_device *dev, bool write, hd_time when, const struct dma *dma);
+hd_time hca_bus_use(struct v_device *dev, bool write, hd_time when, const struct dma *dma);
 /*
  * What was received and is not yet in memory stands in the adapter, and there
  * is no more room for that than for what is sent: the receive engine waits, and
  * with it the acknowledgements.
  */
-void bus_wait(struct v_device *dev);
+void hca_bus_wait(struct v_device *dev);
 
 #endif

@@ -14,7 +14,7 @@
 
 /* ---- threads ---------------------------------------------------------- */
 
-void list_put(struct thread_list *l, struct v_thread *t)
+void hca_list_put(struct thread_list *l, struct v_thread *t)
 {
 	t->next = NULL;
 	if (l->first)
@@ -24,7 +24,7 @@ void list_put(struct thread_list *l, struct v_thread *t)
 	l->last = t;
 }
 
-struct v_thread *list_take(struct thread_list *l)
+struct v_thread *hca_list_take(struct thread_list *l)
 {
 	struct v_thread *t = l->first;
 
@@ -60,10 +60,10 @@ void lab_spawn(struct lab *lab, uint32_t host, void (*fn)(void *), void *arg)
 			       sizeof(struct v_thread *));
 	dev->threads[dev->n_threads++] = t;
 	lab->n_live++;
-	list_put(&lab->ready, t);
+	hca_list_put(&lab->ready, t);
 }
 
-bool thread_wait(struct lab *lab)
+bool hca_thread_wait(struct lab *lab)
 {
 	struct v_thread *t = lab->current;
 
@@ -74,13 +74,13 @@ bool thread_wait(struct lab *lab)
 	return !lab->cancelled;
 }
 
-void thread_wake(struct v_thread *t, hd_time when)
+void hca_thread_wake(struct v_thread *t, hd_time when)
 {
 	if (t->state != THREAD_WAITING)
 		return;
 	t->clock = later(t->clock, when);
 	t->state = THREAD_READY;
-	list_put(&t->lab->ready, t);
+	hca_list_put(&t->lab->ready, t);
 }
 
 /* What may go on, goes on; a thread may wake others. */
@@ -88,7 +88,7 @@ static void run_ready(struct lab *lab)
 {
 	struct v_thread *t;
 
-	while ((t = list_take(&lab->ready))) {
+	while ((t = hca_list_take(&lab->ready))) {
 		lab->current = t;
 		lab->went_on = lab->now;
 		t->state = THREAD_RUNNING;
@@ -104,7 +104,7 @@ void lab_cancel(struct lab *lab)
 {
 	lab->cancelled = true;
 	for (size_t i = 0; i < lab->n_threads; i++)
-		thread_wake(lab->threads[i], 0);
+		hca_thread_wake(lab->threads[i], 0);
 	/* A program that calls this is in there already. */
 	if (!lab->current)
 		run_ready(lab);
@@ -128,7 +128,7 @@ void lab_settle(struct lab *lab)
 		return;
 	t->wake_at = t->clock;
 	sim_timer(lab->sim, lab->endpoint, t->dev->node, t->clock, TIMER_THREADS | t->id);
-	while (t->clock > lab->now && thread_wait(lab))
+	while (t->clock > lab->now && hca_thread_wait(lab))
 		;
 	t->wake_at = NEVER;
 }
@@ -139,8 +139,8 @@ bool lab_barrier(struct lab *lab, uint32_t parties)
 		return false;
 	lab->barrier_time = later(lab->barrier_time, lab->current->clock);
 	if (++lab->barrier_here < parties) {
-		list_put(&lab->barrier_waiters, lab->current);
-		return thread_wait(lab);
+		hca_list_put(&lab->barrier_waiters, lab->current);
+		return hca_thread_wait(lab);
 	}
 	hd_time when = lab->barrier_time;
 	struct v_thread *t;
@@ -148,8 +148,8 @@ bool lab_barrier(struct lab *lab, uint32_t parties)
 	lab->barrier_here = 0;
 	lab->barrier_time = 0;
 	lab->current->clock = later(lab->current->clock, when);
-	while ((t = list_take(&lab->barrier_waiters)))
-		thread_wake(t, when);
+	while ((t = hca_list_take(&lab->barrier_waiters)))
+		hca_thread_wake(t, when);
 	return true;
 }
 
@@ -168,11 +168,11 @@ void v_semaphore_free(struct v_semaphore *s)
 
 void v_semaphore_post(struct v_semaphore *s)
 {
-	struct v_thread *t = list_take(&s->waiters);
+	struct v_thread *t = hca_list_take(&s->waiters);
 
 	s->posted = caller_time(s->lab);
 	if (t)
-		thread_wake(t, s->posted);
+		hca_thread_wake(t, s->posted);
 	else
 		s->value++;
 }
@@ -186,8 +186,8 @@ bool v_semaphore_wait(struct v_semaphore *s)
 		t->clock = later(t->clock, s->posted);
 		return true;
 	}
-	list_put(&s->waiters, t);
-	return thread_wait(s->lab);
+	hca_list_put(&s->waiters, t);
+	return hca_thread_wait(s->lab);
 }
 
 /* ---- what the simulator tells -------------------------------------------- */
@@ -196,7 +196,7 @@ bool v_semaphore_wait(struct v_semaphore *s)
 static void go_on(struct lab *lab)
 {
 	if (lab->channels)
-		channels_settle(lab);
+		hca_channels_settle(lab);
 	run_ready(lab);
 }
 
@@ -227,7 +227,7 @@ static void on_timer(void *context, hd_time now, uint32_t cookie)
 		struct v_thread *t = lab->threads[cookie - TIMER_THREADS];
 
 		if (t->wake_at == now)
-			thread_wake(t, now);
+			hca_thread_wake(t, now);
 	} else if (cookie >= TIMER_DEVICES) {
 		device_timer(&lab->devices[cookie - TIMER_DEVICES]);
 	} else if (lab->devices[cookie].alarm == now) {
@@ -252,10 +252,10 @@ static void on_lost(void *context, hd_time when, uint32_t cookie, bool was_sent)
 
 	lab->lost++;
 	if (was_sent)
-		slot_release(lab, cookie);
+		hca_slot_release(lab, cookie);
 	else
-		device_lost(&lab->devices[lab->device_of_node[slot_at(lab, cookie)->node]], cookie,
-			    when);
+		device_lost(&lab->devices[lab->device_of_node[hca_slot_at(lab, cookie)->node]],
+			    cookie, when);
 }
 
 static void on_granted(void *context, hd_time now, uint32_t port, const struct sim_packet *p)
@@ -270,7 +270,7 @@ static void on_granted(void *context, hd_time now, uint32_t port, const struct s
 
 	if (p->flow != SIM_NONE || (!from_end && !to_end))
 		return;
-	struct packet copy = slot_at(lab, p->cookie)->packet;
+	struct packet copy = hca_slot_at(lab, p->cookie)->packet;
 
 	copy.lrh.vl = p->vl;
 	if (packet_encode(&copy, bytes, sizeof(bytes), &size) == HD_OK)
@@ -304,14 +304,14 @@ void lab_timer(struct lab *lab, struct v_device *dev)
 
 /* ---- the lab ------------------------------------------------------------- */
 
-struct lab *lab_new(struct fabric *fabric, const struct profile *profile)
+struct lab *lab_new(struct fabric *fabric, const struct hca_profile *profile)
 {
 	struct lab *lab = hd_alloc(1, sizeof(*lab));
 	const struct sim_setup *setup = &fabric->setup;
 
 	lab->fabric = fabric;
 	lab->profile = profile;
-	lab->pools = pools_new(NULL, 0, 1);
+	lab->pools = hca_pools_new(NULL, 0, 1);
 	lab->n_pools = 1;
 	lab->device_of_node = hd_alloc(setup->n_nodes, sizeof(*lab->device_of_node));
 	lab->devices = hd_alloc(setup->n_nodes, sizeof(*lab->devices));
@@ -329,7 +329,7 @@ struct lab *lab_new(struct fabric *fabric, const struct profile *profile)
 
 enum hd_status lab_new_ideal(struct fabric *fabric, struct diag *d, struct lab **out)
 {
-	struct profile *profile = hd_alloc(1, sizeof(*profile));
+	struct hca_profile *profile = hd_alloc(1, sizeof(*profile));
 	enum hd_status status = profile_open("ideal", d, profile);
 
 	if (status != HD_OK) {
@@ -353,11 +353,11 @@ void lab_free(struct lab *lab)
 	pace_fini(lab);
 	lab_saved_free(lab);
 	lab_distant_fini(lab);
-	pools_free(lab->pools, lab->n_pools);
+	hca_pools_free(lab->pools, lab->n_pools);
 	if (lab->traffic)
 		traffic_close(lab->traffic);
 	if (lab->channels)
-		channels_close(lab->channels);
+		hca_channels_close(lab->channels);
 	/* Adapters look at them until the end. */
 	for (uint32_t i = 0; i < lab->n_parts; i++)
 		free(lab->parts[i]);
@@ -393,7 +393,7 @@ struct v_device *lab_device(struct lab *lab, uint32_t host)
 	return &lab->devices[host];
 }
 
-const struct profile *lab_profile(const struct lab *lab)
+const struct hca_profile *lab_profile(const struct lab *lab)
 {
 	return lab->profile;
 }
@@ -451,7 +451,7 @@ static void cut(void *context, const struct sim_cut *how, void **contexts)
 {
 	struct lab *lab = context;
 
-	lab->pools = pools_new(lab->pools, 1, how->n);
+	lab->pools = hca_pools_new(lab->pools, 1, how->n);
 	lab->n_pools = how->n;
 	lab->n_parts = how->n;
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
@@ -475,7 +475,7 @@ static void cut(void *context, const struct sim_cut *how, void **contexts)
 	if (lab->traffic)
 		traffic_cut(lab->traffic, how->n);
 	if (lab->channels)
-		channels_cut(lab->channels, how->n);
+		hca_channels_cut(lab->channels, how->n);
 }
 
 void lab_use_sim(struct lab *lab, struct sim *s)

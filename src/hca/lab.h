@@ -41,7 +41,7 @@ enum lab_outcome {
 	LAB_STOPPED, /* the progress callback said so */
 };
 
-struct lab *lab_new(struct fabric *fabric, const struct profile *profile);
+struct lab *lab_new(struct fabric *fabric, const struct hca_profile *profile);
 /* Adapters and hosts that cost no time. */
 HD_MUST_CHECK enum hd_status lab_new_ideal(struct fabric *fabric, struct diag *d, struct lab **out);
 void lab_free(struct lab *lab);
@@ -74,7 +74,7 @@ uint64_t lab_retries(const struct lab *lab);
 
 uint32_t lab_hosts(const struct lab *lab);
 struct v_device *lab_device(struct lab *lab, uint32_t host);
-const struct profile *lab_profile(const struct lab *lab);
+const struct hca_profile *lab_profile(const struct lab *lab);
 
 /* Before lab_run, or from a program. */
 void lab_spawn(struct lab *lab, uint32_t host, void (*fn)(void *), void *arg);

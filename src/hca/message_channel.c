@@ -81,8 +81,8 @@ uint32_t channel_pieces(uint64_t bytes)
 
 static void stock(const struct message_channel *c)
 {
-	const struct recv_wr wr =
-		message_receive(host_of(c->to->dev), c->piece + (c->kind == QP_UD ? GRH_SIZE : 0u));
+	const struct recv_wr wr = hca_message_receive(
+		host_of(c->to->dev), c->piece + (c->kind == QP_UD ? GRH_SIZE : 0u));
 
 	while (v_post_recv(c->to, &wr) == HD_OK)
 		;
@@ -166,7 +166,7 @@ void channel_send(struct lab *lab, uint32_t channel, hd_time now, uint32_t messa
 
 /* ---- completions --------------------------------------------------------- */
 
-static void take_done(struct message_channel *c, const struct cq_entry *e)
+static void take_done(struct message_channel *c, const struct hca_cq_entry *e)
 {
 	const struct message_event event = {
 		.channel = number_of(c),
@@ -182,7 +182,7 @@ static void take_done(struct message_channel *c, const struct cq_entry *e)
 		c->listener->done(c->context, &event);
 }
 
-static void take_received(const struct message_channel *c, const struct cq_entry *e)
+static void take_received(const struct message_channel *c, const struct hca_cq_entry *e)
 {
 	const struct message_event event = {
 		.channel = number_of(c),
@@ -203,7 +203,7 @@ static void settle(struct message_end *end)
 	bool receives = end == &c->receives;
 
 	while (cq->head != cq->tail) {
-		const struct cq_entry e = *cq_at(cq, cq->head++);
+		const struct hca_cq_entry e = *cq_at(cq, cq->head++);
 
 		if (receives)
 			take_received(c, &e);
@@ -230,7 +230,7 @@ static void end_wait(void *context)
 	*at = end;
 }
 
-void channels_settle(struct lab *lab)
+void hca_channels_settle(struct lab *lab)
 {
 	struct channel_share *share = &lab->channels->shares[lab->number];
 	struct message_end *end;
@@ -272,7 +272,7 @@ static void shares_add(struct message_channels *all, uint32_t n)
 		};
 }
 
-void channels_open(struct lab *lab, uint32_t most, uint64_t longest)
+void hca_channels_open(struct lab *lab, uint32_t most, uint64_t longest)
 {
 	struct message_channels *all = hd_alloc(1, sizeof(*all));
 
@@ -287,7 +287,7 @@ void channels_open(struct lab *lab, uint32_t most, uint64_t longest)
 	lab->channels = all;
 }
 
-void channels_close(struct message_channels *all)
+void hca_channels_close(struct message_channels *all)
 {
 	for (uint32_t i = 0; i < all->n; i++) {
 		v_cq_free(all->items[i].sends.cq);
@@ -304,7 +304,7 @@ void channels_close(struct message_channels *all)
 	free(all);
 }
 
-void channels_cut(struct message_channels *all, uint32_t n)
+void hca_channels_cut(struct message_channels *all, uint32_t n)
 {
 	shares_add(all, n);
 	for (uint32_t i = 0; i < all->lab->n_devices; i++) {
@@ -339,7 +339,7 @@ static struct v_qp *pair_new(const struct message_channel *c, struct v_device *d
 		.max_sge = 1,
 	};
 
-	message_host_need(&all->hosts[dev->host], dev, &memory);
+	hca_message_host_need(&all->hosts[dev->host], dev, &memory);
 	return v_qp_new(host_of(dev)->pd, &init);
 }
 
@@ -410,8 +410,8 @@ enum hd_status channel_open(struct lab *lab, const struct channel_params *p)
 	/* A packet that closes a gap may complete all that are under way. */
 	if (v_window(to, p->kind) && receives < SEND_DEPTH)
 		receives = SEND_DEPTH;
-	message_end_init(&c->sends, c, from, SEND_DEPTH, end_wait);
-	message_end_init(&c->receives, c, to, receives, end_wait);
+	hca_message_end_init(&c->sends, c, from, SEND_DEPTH, end_wait);
+	hca_message_end_init(&c->receives, c, to, receives, end_wait);
 	c->from = pair_new(c, from, SEND_DEPTH, 1);
 	c->to = pair_new(c, to, 1, receives);
 	return connect_both(c, p);
@@ -445,7 +445,7 @@ static const struct pack_member counted_members[] = {
 	PACK(message_channel, is_broken),
 };
 
-void channels_collect(struct message_channels *all, struct pack *k, uint32_t part)
+void hca_channels_collect(struct message_channels *all, struct pack *k, uint32_t part)
 {
 	for (uint32_t i = 0; i < all->n; i++) {
 		struct message_channel *c = &all->items[i];
@@ -492,7 +492,7 @@ static void pack_source(struct message_channel *c, struct pack *k)
 		if (k->reads)
 			queue_put(c, one);
 	}
-	cq_pack(c->sends.cq, k);
+	hca_cq_pack(c->sends.cq, k);
 }
 
 /* The ends with completions, share by share; the caller frees them. */
@@ -539,7 +539,8 @@ static void pack_waiting(const struct message_channels *all, struct pack *k)
 	free(ends);
 }
 
-void channels_pack(struct message_channels *all, struct pack *k, const struct sim_section *section)
+void hca_channels_pack(struct message_channels *all, struct pack *k,
+		       const struct sim_section *section)
 {
 	pack_same(k, all->n);
 	for (uint32_t i = 0; i < all->n && !k->refused; i++) {
@@ -548,7 +549,7 @@ void channels_pack(struct message_channels *all, struct pack *k, const struct si
 		if (section_has(section, c->from->dev->node))
 			pack_source(c, k);
 		if (section_has(section, c->to->dev->node))
-			cq_pack(c->receives.cq, k);
+			hca_cq_pack(c->receives.cq, k);
 	}
 	pack_waiting(all, k);
 }

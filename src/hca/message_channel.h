@@ -6,7 +6,7 @@
  * Messages from one end port to another over queue pairs that no program of the
  * lab uses. A channel is a queue pair at its source and one at its destination.
  *
- *	channels_open(lab, n, CHANNEL_PIECE);
+ *	hca_channels_open(lab, n, CHANNEL_PIECE);
  *	channel_open(lab, &params);		// n times
  *	lab_use_sim(lab, s);
  *	sim_run(s, ...);			// listeners may call channel_send
@@ -63,7 +63,7 @@ struct channel_counts {
 };
 
 /* Of a lab that has none: room for `most`, with pieces of at most `longest`. */
-void channels_open(struct lab *lab, uint32_t most, uint64_t longest);
+void hca_channels_open(struct lab *lab, uint32_t most, uint64_t longest);
 /* The next one; they are numbered from 0. HD_ERR_UNFIT if no packet fits on
  * the way and back. */
 HD_MUST_CHECK enum hd_status channel_open(struct lab *lab, const struct channel_params *p);

@@ -3,8 +3,8 @@
 
 #include "hca/objects.h"
 
-void message_end_init(struct message_end *e, void *of, struct v_device *dev, uint32_t entries,
-		      void (*note)(void *end))
+void hca_message_end_init(struct message_end *e, void *of, struct v_device *dev, uint32_t entries,
+			  void (*note)(void *end))
 {
 	e->of = of;
 	e->cq = v_cq_new(dev, entries, NULL);
@@ -12,7 +12,8 @@ void message_end_init(struct message_end *e, void *of, struct v_device *dev, uin
 	e->cq->context = e;
 }
 
-void message_host_need(struct message_host *h, struct v_device *dev, const struct message_memory *m)
+void hca_message_host_need(struct message_host *h, struct v_device *dev,
+			   const struct message_memory *m)
 {
 	if (h->pd)
 		return;
@@ -20,7 +21,7 @@ void message_host_need(struct message_host *h, struct v_device *dev, const struc
 	h->mr = v_mr_new(h->pd, m->bytes, m->length, m->access, 0);
 }
 
-struct recv_wr message_receive(const struct message_host *h, uint64_t length)
+struct recv_wr hca_message_receive(const struct message_host *h, uint64_t length)
 {
 	return (struct recv_wr){
 		.n_sge = 1,

@@ -18,8 +18,8 @@ struct message_end {
 };
 
 /* `note` is called with the end for each completion. */
-void message_end_init(struct message_end *e, void *of, struct v_device *dev, uint32_t entries,
-		      void (*note)(void *end));
+void hca_message_end_init(struct message_end *e, void *of, struct v_device *dev, uint32_t entries,
+			  void (*note)(void *end));
 
 /* What a host has for all of its queue pairs. */
 struct message_host {
@@ -34,10 +34,10 @@ struct message_memory {
 };
 
 /* Registers the memory with this host, unless that is done. */
-void message_host_need(struct message_host *h, struct v_device *dev,
-		       const struct message_memory *m);
+void hca_message_host_need(struct message_host *h, struct v_device *dev,
+			   const struct message_memory *m);
 /* A receive of `length` bytes into the memory of a host. */
-struct recv_wr message_receive(const struct message_host *h, uint64_t length);
+struct recv_wr hca_message_receive(const struct message_host *h, uint64_t length);
 /* The next states of a queue pair, `to` the last of them. */
 HD_MUST_CHECK enum hd_status message_connect(struct v_qp *qp, const struct qp_attr *a,
 					     enum qp_state to);

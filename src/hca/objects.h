@@ -7,6 +7,6 @@
 #include "hca/hca_internal.h"
 
 /* A completion that is in memory from `when` on. */
-void cq_push(struct v_cq *cq, const struct completion *wc, hd_time when);
+void hca_cq_push(struct v_cq *cq, const struct completion *wc, hd_time when);
 
 #endif

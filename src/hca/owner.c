@@ -139,7 +139,7 @@ static void owner_complete(void *context, struct qp *transport, const struct com
 	hd_time data = device_visible(dev);
 
 	(void)transport;
-	cq_push(receive ? qp->recv_cq : qp->send_cq, wc, bus_use(dev, true, data, &write));
+	hca_cq_push(receive ? qp->recv_cq : qp->send_cq, wc, hca_bus_use(dev, true, data, &write));
 }
 
 /* Programs of a lab have no asynchronous events. */
@@ -163,7 +163,7 @@ static bool owner_take_shared(void *context, struct recv_wr *out)
 	return true;
 }
 
-void owner_init(struct v_qp *qp)
+void hca_owner_init(struct v_qp *qp)
 {
 	qp->owner = (struct qp_owner){
 		.context = qp,
@@ -216,7 +216,7 @@ static void request_apply(struct deferred *d)
 	(void)status;
 }
 
-void requests_take(struct v_device *dev)
+void hca_requests_take(struct v_device *dev)
 {
 	hd_time now = dev->lab->now;
 
@@ -230,7 +230,7 @@ void requests_take(struct v_device *dev)
 	}
 }
 
-hd_time requests_next(const struct v_device *dev)
+hd_time hca_requests_next(const struct v_device *dev)
 {
 	hd_time next = NEVER;
 

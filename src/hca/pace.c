@@ -137,7 +137,7 @@ bool pace_answers(const struct lab *lab, unsigned sl)
 	return lab->paced_sls >> sl & 1;
 }
 
-struct v_pace *qp_pace(struct v_qp *qp)
+struct v_pace *pace_qp(struct v_qp *qp)
 {
 	struct v_pace *p = qp->dev->paces ? &qp->dev->paces[qp->sl] : &qp->pace;
 
@@ -158,7 +158,7 @@ static hd_time pace_free(const struct lab *lab, const struct v_pace *p)
 
 hd_time pace_next(struct v_qp *qp)
 {
-	const struct v_pace *p = qp_pace(qp);
+	const struct v_pace *p = pace_qp(qp);
 
 	if (!p || qp_has_answer(qp->qp) || is_own(qp->dev, qp_dlid(qp->qp)))
 		return 0;
@@ -171,7 +171,7 @@ hd_time pace_next(struct v_qp *qp)
 
 void pace_line_up(struct v_qp *qp)
 {
-	struct v_qp **at = &qp_pace(qp)->first;
+	struct v_qp **at = &pace_qp(qp)->first;
 
 	while (*at && (*at)->turn < qp->turn)
 		at = &(*at)->behind;
@@ -183,7 +183,7 @@ void pace_wait(struct v_qp *qp)
 {
 	if (!qp->dev->paces || qp->turn)
 		return;
-	qp->turn = ++qp_pace(qp)->turns;
+	qp->turn = ++pace_qp(qp)->turns;
 	pace_line_up(qp);
 }
 
@@ -212,7 +212,7 @@ static hd_time time_on_link(const struct v_device *dev, const struct packet *p)
 }
 
 /* The one that a packet counts for; its queue pair may be gone. */
-static struct v_pace *slot_pace(struct v_device *dev, struct v_qp *qp, const struct slot *s)
+static struct v_pace *slot_pace(struct v_device *dev, struct v_qp *qp, const struct hca_slot *s)
 {
 	unsigned sl = s->packet.lrh.sl;
 
@@ -241,7 +241,7 @@ void pace_wake_sharers(struct v_device *dev, const struct v_pace *p, hd_time ear
 		pace_wake(dev, p, earliest);
 }
 
-void pace_launched(struct v_qp *qp, struct slot *s)
+void pace_launched(struct v_qp *qp, struct hca_slot *s)
 {
 	unsigned flags = opcode_flags(s->packet.bth.opcode);
 	struct v_pace *p = slot_pace(qp->dev, qp, s);
@@ -254,7 +254,7 @@ void pace_launched(struct v_qp *qp, struct slot *s)
 	p->took = time_on_link(qp->dev, &s->packet);
 }
 
-struct v_pace *pace_left(struct v_device *dev, struct v_qp *qp, struct slot *s)
+struct v_pace *pace_left(struct v_device *dev, struct v_qp *qp, struct hca_slot *s)
 {
 	struct v_pace *p = s->paced ? slot_pace(dev, qp, s) : NULL;
 
@@ -270,7 +270,7 @@ struct v_pace *pace_left(struct v_device *dev, struct v_qp *qp, struct slot *s)
 void pace_heard(struct v_qp *qp, const struct packet *packet)
 {
 	const struct lab *lab = qp->dev->lab;
-	struct v_pace *p = qp_pace(qp);
+	struct v_pace *p = pace_qp(qp);
 	bool marked = qp_take_becn(qp->qp);
 	bool answers = (opcode_flags(packet->bth.opcode) & OPCODE_RESPONSE) &&
 		       packet->bth.opcode != OPCODE_CNP;
@@ -281,7 +281,7 @@ void pace_heard(struct v_qp *qp, const struct packet *packet)
 
 hd_time pace_due(struct v_qp *qp)
 {
-	const struct v_pace *p = qp_pace(qp);
+	const struct v_pace *p = pace_qp(qp);
 
 	return p ? p->state.due : NEVER;
 }
@@ -289,7 +289,7 @@ hd_time pace_due(struct v_qp *qp)
 void pace_timer(struct v_qp *qp)
 {
 	const struct lab *lab = qp->dev->lab;
-	struct v_pace *p = qp_pace(qp);
+	struct v_pace *p = pace_qp(qp);
 
 	if (p && p->state.due <= lab->now)
 		cc_on_timer(lab->algorithm, p->how, &p->state, lab->now);

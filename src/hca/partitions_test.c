@@ -150,7 +150,7 @@ static unsigned check_one(struct rng *r)
 	lab_rules(&rules);
 	struct sim *s = sim_new(&fabric->setup, fabric->flows, fabric->n_flows, &rules);
 
-	if (qp_rows_any(fabric))
+	if (traffic_rows_any(fabric))
 		assert_int_equal(qp_rows_new(fabric, s, &d, &rows), HD_OK);
 	sim_run(s, HD_TIME_NEVER, NULL, NULL);
 	assert_int_equal(fabric->n_flows, ROWS);

@@ -15,7 +15,7 @@ static const char *const schedules[] = { "round-robin", "weighted", NULL };
 static const char *const duplexes[] = { "half", "full", NULL };
 static const char *const mtus[] = { "256", "512", "1024", "2048", "4096", NULL };
 
-#define AT(member) offsetof(struct profile, member)
+#define AT(member) offsetof(struct hca_profile, member)
 
 static const struct schema_row rows[] = {
 	{ "name", SCHEMA_TEXT, AT(name), .help = "the profile's name" },
@@ -73,13 +73,13 @@ static const struct schema_row rows[] = {
 	{ NULL, SCHEMA_MAP, 0, .help = NULL },
 };
 
-enum hd_status profile_parse(const char *text, size_t len, struct diag *d, struct profile *out)
+enum hd_status profile_parse(const char *text, size_t len, struct diag *d, struct hca_profile *out)
 {
 	struct schema_places places = { 0 };
 	struct document doc;
 	enum hd_status status = document_load(text, len, "the profile", d, &doc);
 
-	*out = (struct profile){ 0 };
+	*out = (struct hca_profile){ 0 };
 	if (status != HD_OK)
 		return status;
 	status = schema_read(rows, &doc, NULL, d, out, &places);
@@ -94,12 +94,12 @@ enum hd_status profile_parse(const char *text, size_t len, struct diag *d, struc
 	return status;
 }
 
-void profile_fini(struct profile *p)
+void profile_fini(struct hca_profile *p)
 {
 	schema_release(rows, p);
 }
 
-void profile_print(const struct profile *p, struct strbuf *out)
+void profile_print(const struct hca_profile *p, struct strbuf *out)
 {
 	schema_print(rows, p, true, out);
 }
@@ -140,7 +140,7 @@ enum hd_status profile_check(const char *name, struct diag *d)
 	return is_file(name) || profile_names[find(name)] ? HD_OK : refuse(name, d);
 }
 
-enum hd_status profile_open(const char *name, struct diag *d, struct profile *out)
+enum hd_status profile_open(const char *name, struct diag *d, struct hca_profile *out)
 {
 	if (is_file(name)) {
 		struct strbuf text = STRBUF_INIT;

@@ -28,7 +28,7 @@
 enum profile_schedule { SCHEDULE_ROUND_ROBIN, SCHEDULE_WEIGHTED };
 enum profile_duplex { DUPLEX_HALF, DUPLEX_FULL };
 
-struct profile {
+struct hca_profile {
 	char *name;
 	char *about;
 	/* The fabric that the adapters are on, unless another is given. */
@@ -67,14 +67,15 @@ extern const char *const profile_names[];
  * A built-in profile by its name, or a file if `name` has a '/' or ends in
  * ".yaml"; refusals name the line.
  */
-HD_MUST_CHECK enum hd_status profile_open(const char *name, struct diag *d, struct profile *out);
+HD_MUST_CHECK enum hd_status profile_open(const char *name, struct diag *d,
+					  struct hca_profile *out);
 /* Whether `name` may be opened: that of a file, or of one built in. */
 HD_MUST_CHECK enum hd_status profile_check(const char *name, struct diag *d);
 HD_MUST_CHECK enum hd_status profile_parse(const char *text, size_t len, struct diag *d,
-					   struct profile *out);
-void profile_fini(struct profile *p);
+					   struct hca_profile *out);
+void profile_fini(struct hca_profile *p);
 
 /* As a file, with every field and its meaning. */
-void profile_print(const struct profile *p, struct strbuf *out);
+void profile_print(const struct hca_profile *p, struct strbuf *out);
 
 #endif

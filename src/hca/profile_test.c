@@ -16,7 +16,7 @@ static void the_built_in_profiles_can_be_read(void **state)
 	(void)state;
 	for (; profile_names[n]; n++) {
 		struct diag d = { .status = HD_OK };
-		struct profile p, again;
+		struct hca_profile p, again;
 		struct strbuf text = STRBUF_INIT;
 
 		if (profile_open(profile_names[n], &d, &p) != HD_OK)
@@ -40,7 +40,7 @@ static void a_profile_has_twenty_numbers(void **state)
 {
 	struct diag d = { .status = HD_OK };
 	struct strbuf text = STRBUF_INIT;
-	struct profile p;
+	struct hca_profile p;
 	unsigned n = 0;
 	bool counts = false;
 
@@ -64,7 +64,7 @@ static void refusals_name_the_line(void **state)
 {
 	static const char bad[] = "name: x\nhost:\n  pol: 1ns\n";
 	struct diag d = { .status = HD_OK };
-	struct profile p;
+	struct hca_profile p;
 
 	(void)state;
 	assert_int_not_equal(profile_parse(bad, sizeof(bad) - 1, &d, &p), HD_OK);

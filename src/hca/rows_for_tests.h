@@ -40,7 +40,7 @@ static inline void read_table(const struct lab *rows, const struct sim_metrics *
 {
 	struct results *r = results_new("sim");
 
-	qp_rows_table(rows, m, r);
+	traffic_rows_table(rows, m, r);
 	const struct table *t = r->tables[0];
 
 	*out = (struct outcome){
@@ -77,7 +77,7 @@ static inline void run_on(const char *fabric, const char *what, const char *rest
 	must_build(text.text, &f);
 	struct sim_rules rules = f->rules;
 
-	assert_true(qp_rows_any(f));
+	assert_true(traffic_rows_any(f));
 	lab_rules(&rules);
 	struct sim *s = sim_new(&f->setup, f->flows, f->n_flows, &rules);
 

@@ -37,13 +37,13 @@ void lab_saved_free(struct lab *lab)
 /* ---- packets ------------------------------------------------------------ */
 
 static const struct pack_member slot_members[] = {
-	PACK(slot, copies), PACK(slot, vl), PACK(slot, staged), PACK(slot, tells),
-	PACK(slot, paced),  PACK(slot, qp), PACK(slot, birth),  PACK(slot, when),
+	PACK(hca_slot, copies), PACK(hca_slot, vl), PACK(hca_slot, staged), PACK(hca_slot, tells),
+	PACK(hca_slot, paced),  PACK(hca_slot, qp), PACK(hca_slot, birth),  PACK(hca_slot, when),
 };
 
-PACK_KNOWS(slot, 256);
+PACK_KNOWS(hca_slot, 256);
 
-void slot_pack_headers(struct pack *p, struct slot *s)
+void hca_slot_pack_headers(struct pack *p, struct hca_slot *s)
 {
 	uint8_t bytes[PACKET_MAX];
 	struct packet bare = s->packet;
@@ -75,23 +75,23 @@ static uint32_t read_slot(struct lab *lab, struct pack *p)
 	if (!pack_check(p, node < lab->fabric->setup.n_nodes &&
 				   lab->fabric->setup.nodes[node].kind == SIM_END))
 		return QP_NONE;
-	uint32_t id = slot_new(lab->devices[lab->device_of_node[node]].lab);
-	struct slot *s = slot_at(lab, id);
+	uint32_t id = hca_slot_new(lab->devices[lab->device_of_node[node]].lab);
+	struct hca_slot *s = hca_slot_at(lab, id);
 
 	s->node = node;
 	PACK_STRUCT(p, slot_members, s);
 	pack_check(p, s->vl < N_VLS);
-	slot_pack_headers(p, s);
+	hca_slot_pack_headers(p, s);
 	return id;
 }
 
 static void write_slot(struct lab *lab, struct pack *p, uint32_t id)
 {
-	struct slot *s = slot_at(lab, id);
+	struct hca_slot *s = hca_slot_at(lab, id);
 
 	pack_u32(p, &s->node);
 	PACK_STRUCT(p, slot_members, s);
-	slot_pack_headers(p, s);
+	hca_slot_pack_headers(p, s);
 }
 
 static void write_reference(struct lab *lab, struct pack *p, uint32_t id)
@@ -155,7 +155,7 @@ static void pack_arrived(struct lab *lab, struct pack *p, struct arrivals *a)
 }
 
 /* How those of a list are linked. */
-static uint32_t *link_of(struct slot *s, bool leaves)
+static uint32_t *link_of(struct hca_slot *s, bool leaves)
 {
 	return leaves ? &s->behind : &s->next;
 }
@@ -165,7 +165,7 @@ static void pack_list(struct lab *lab, struct pack *p, struct slot_list *l, bool
 	size_t n = 0;
 	uint32_t id = p->reads ? QP_NONE : l->first;
 
-	for (uint32_t i = id; i != QP_NONE; i = *link_of(slot_at(lab, i), leaves))
+	for (uint32_t i = id; i != QP_NONE; i = *link_of(hca_slot_at(lab, i), leaves))
 		n++;
 	n = pack_count(p, n);
 	if (p->reads)
@@ -173,16 +173,16 @@ static void pack_list(struct lab *lab, struct pack *p, struct slot_list *l, bool
 	for (; n > 0 && !p->refused; n--) {
 		pack_slot(lab, p, &id);
 		if (!p->reads) {
-			id = *link_of(slot_at(lab, id), leaves);
+			id = *link_of(hca_slot_at(lab, id), leaves);
 			continue;
 		}
 		if (p->refused)
 			return;
-		*link_of(slot_at(lab, id), leaves) = QP_NONE;
+		*link_of(hca_slot_at(lab, id), leaves) = QP_NONE;
 		if (l->first == QP_NONE)
 			l->first = id;
 		else
-			*link_of(slot_at(lab, l->last), leaves) = id;
+			*link_of(hca_slot_at(lab, l->last), leaves) = id;
 		l->last = id;
 	}
 }
@@ -252,7 +252,7 @@ static void pack_pace(const struct lab *lab, struct pack *p, struct v_pace *x)
 /* Its place in the line of its rate follows from its turn. */
 static void pack_turn(struct pack *p, struct v_qp *qp)
 {
-	pack_check(p, !qp->turn || (qp->sl < N_SLS && qp->dev->paces && qp_pace(qp)));
+	pack_check(p, !qp->turn || (qp->sl < N_SLS && qp->dev->paces && pace_qp(qp)));
 	if (p->reads && !p->refused && qp->turn)
 		pace_line_up(qp);
 }
@@ -282,13 +282,15 @@ static void pack_device(struct lab *lab, struct pack *p, struct v_device *dev)
 }
 
 static const struct pack_member entry_members[] = {
-	PACK(cq_entry, wc.id),       PACK(cq_entry, wc.status),    PACK(cq_entry, wc.kind),
-	PACK(cq_entry, wc.flags),    PACK(cq_entry, wc.solicited), PACK(cq_entry, wc.qpn),
-	PACK(cq_entry, wc.byte_len), PACK(cq_entry, wc.imm),       PACK(cq_entry, wc.src_qp),
-	PACK(cq_entry, wc.slid),     PACK(cq_entry, wc.sl),        PACK(cq_entry, when),
+	PACK(hca_cq_entry, wc.id),        PACK(hca_cq_entry, wc.status),
+	PACK(hca_cq_entry, wc.kind),      PACK(hca_cq_entry, wc.flags),
+	PACK(hca_cq_entry, wc.solicited), PACK(hca_cq_entry, wc.qpn),
+	PACK(hca_cq_entry, wc.byte_len),  PACK(hca_cq_entry, wc.imm),
+	PACK(hca_cq_entry, wc.src_qp),    PACK(hca_cq_entry, wc.slid),
+	PACK(hca_cq_entry, wc.sl),        PACK(hca_cq_entry, when),
 };
 
-void cq_pack(struct v_cq *cq, struct pack *p)
+void hca_cq_pack(struct v_cq *cq, struct pack *p)
 {
 	pack_u64(p, &cq->head);
 	pack_u64(p, &cq->tail);
@@ -297,7 +299,7 @@ void cq_pack(struct v_cq *cq, struct pack *p)
 	for (uint64_t i = cq->head; i != cq->tail; i++) {
 		cq->ring = ring_grow(cq->ring, &cq->places, (uint32_t)cq->head, (uint32_t)i,
 				     sizeof(*cq->ring));
-		struct cq_entry *e = cq_at(cq, i);
+		struct hca_cq_entry *e = cq_at(cq, i);
 
 		PACK_STRUCT(p, entry_members, e);
 		pack_check(p, e->wc.kind <= WC_RECV_WRITE_IMM);
@@ -323,7 +325,7 @@ static uint32_t slot_next(const struct lab *lab, uint32_t id)
 		uint32_t place = i == id >> SLOT_BITS ? id & ((1u << SLOT_BITS) - 1) : 0;
 
 		for (; !pool->is_elsewhere && place < pool->n; place++) {
-			if (slot_at(lab, i << SLOT_BITS | place)->copies)
+			if (hca_slot_at(lab, i << SLOT_BITS | place)->copies)
 				return i << SLOT_BITS | place;
 		}
 	}
@@ -394,7 +396,7 @@ void lab_pack(void *context, struct pack *p, const struct sim_section *section)
 			pack_device(lab, p, &lab->devices[i]);
 	}
 	if (lab->channels && !p->refused)
-		channels_pack(lab->channels, p, section);
+		hca_channels_pack(lab->channels, p, section);
 	if (lab->traffic && !p->refused)
 		traffic_pack(lab->traffic, p, section);
 }

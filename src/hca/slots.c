@@ -16,7 +16,7 @@ static uint32_t chunk_start(unsigned chunk)
 	return (SLOT_FIRST << chunk) - SLOT_FIRST;
 }
 
-struct slot *slot_at(const struct lab *lab, uint32_t id)
+struct hca_slot *hca_slot_at(const struct lab *lab, uint32_t id)
 {
 	uint32_t place = id & ((1u << SLOT_BITS) - 1);
 	unsigned chunk = chunk_of(place);
@@ -24,7 +24,7 @@ struct slot *slot_at(const struct lab *lab, uint32_t id)
 	return &lab->pools[id >> SLOT_BITS].chunks[chunk][place - chunk_start(chunk)];
 }
 
-bool slot_is_here(const struct lab *lab, uint32_t id)
+bool hca_slot_is_here(const struct lab *lab, uint32_t id)
 {
 	uint32_t pool = id >> SLOT_BITS, place = id & ((1u << SLOT_BITS) - 1);
 
@@ -40,16 +40,16 @@ static void chunk_need(struct slot_pool *pool, uint32_t place)
 	assert(chunk < SLOT_CHUNKS);
 	if (pool->chunks[chunk])
 		return;
-	pool->chunks[chunk] = hd_alloc(n, sizeof(struct slot));
+	pool->chunks[chunk] = hd_alloc(n, sizeof(struct hca_slot));
 	pool->data[chunk] = hd_alloc(n, SLOT_DATA);
 	for (size_t i = 0; i < n; i++)
 		pool->chunks[chunk][i].data = pool->data[chunk] + i * SLOT_DATA;
 }
 
-struct slot *slot_mirror(struct lab *lab, uint32_t id)
+struct hca_slot *hca_slot_mirror(struct lab *lab, uint32_t id)
 {
 	chunk_need(&lab->pools[id >> SLOT_BITS], id & ((1u << SLOT_BITS) - 1));
-	return slot_at(lab, id);
+	return hca_slot_at(lab, id);
 }
 
 static uint32_t slot_add(struct lab *lab, struct slot_pool *pool)
@@ -59,7 +59,7 @@ static uint32_t slot_add(struct lab *lab, struct slot_pool *pool)
 	return lab->number << SLOT_BITS | pool->n++;
 }
 
-uint32_t slot_new(struct lab *lab)
+uint32_t hca_slot_new(struct lab *lab)
 {
 	struct slot_pool *pool = &lab->pools[lab->number];
 
@@ -70,8 +70,8 @@ uint32_t slot_new(struct lab *lab)
 	if (id == QP_NONE)
 		id = slot_add(lab, pool);
 	else
-		pool->free = slot_at(lab, id)->next;
-	struct slot *s = slot_at(lab, id);
+		pool->free = hca_slot_at(lab, id)->next;
+	struct hca_slot *s = hca_slot_at(lab, id);
 
 	s->copies = 1;
 	s->staged = 0;
@@ -79,15 +79,15 @@ uint32_t slot_new(struct lab *lab)
 	return id;
 }
 
-void slot_release(struct lab *lab, uint32_t id)
+void hca_slot_release(struct lab *lab, uint32_t id)
 {
 	struct slot_pool *pool = &lab->pools[id >> SLOT_BITS];
 
 	if (pool->is_elsewhere) {
-		slot_return(lab, id);
+		hca_slot_return(lab, id);
 		return;
 	}
-	struct slot *s = slot_at(lab, id);
+	struct hca_slot *s = hca_slot_at(lab, id);
 
 	if (__atomic_sub_fetch(&s->copies, 1, __ATOMIC_ACQ_REL))
 		return;
@@ -104,7 +104,7 @@ void slot_release(struct lab *lab, uint32_t id)
 		;
 }
 
-struct slot_pool *pools_new(struct slot_pool *old, uint32_t n_old, uint32_t n)
+struct slot_pool *hca_pools_new(struct slot_pool *old, uint32_t n_old, uint32_t n)
 {
 	struct slot_pool *pools = hd_realloc(old, n, sizeof(*pools));
 
@@ -113,7 +113,7 @@ struct slot_pool *pools_new(struct slot_pool *old, uint32_t n_old, uint32_t n)
 	return pools;
 }
 
-void pools_free(struct slot_pool *pools, uint32_t n)
+void hca_pools_free(struct slot_pool *pools, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		for (unsigned k = 0; k < SLOT_CHUNKS; k++) {
@@ -124,21 +124,21 @@ void pools_free(struct slot_pool *pools, uint32_t n)
 	free(pools);
 }
 
-void slot_append(struct lab *lab, struct slot_list *l, uint32_t id)
+void hca_slot_append(struct lab *lab, struct slot_list *l, uint32_t id)
 {
-	slot_at(lab, id)->next = QP_NONE;
+	hca_slot_at(lab, id)->next = QP_NONE;
 	if (l->first == QP_NONE)
 		l->first = id;
 	else
-		slot_at(lab, l->last)->next = id;
+		hca_slot_at(lab, l->last)->next = id;
 	l->last = id;
 }
 
-uint32_t slot_first(struct lab *lab, struct slot_list *l)
+uint32_t hca_slot_first(struct lab *lab, struct slot_list *l)
 {
 	uint32_t id = l->first;
 
 	if (id != QP_NONE)
-		l->first = slot_at(lab, id)->next;
+		l->first = hca_slot_at(lab, id)->next;
 	return id;
 }

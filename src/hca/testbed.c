@@ -25,7 +25,7 @@ static void put_number(struct overrides *o, const char *label, const char *path,
 
 static void put_profile(struct testbed *bed, const char *name)
 {
-	const struct profile *p = &bed->profile;
+	const struct hca_profile *p = &bed->profile;
 	struct overrides *o = &bed->overrides;
 	struct strbuf label = STRBUF_INIT;
 
@@ -91,7 +91,7 @@ void testbed_close(struct testbed *bed)
 
 /* The port's own, or less if its buffer of a lane holds no such packet: that
  * would wait for ever. */
-uint32_t port_mtu(const struct fabric *fabric, uint32_t port)
+uint32_t hca_port_mtu(const struct fabric *fabric, uint32_t port)
 {
 	const struct sim_port *p = &fabric->setup.ports[port];
 	uint32_t mtu = fabric->topo.ports[p->origin].mtu;
@@ -112,7 +112,7 @@ uint32_t testbed_mtu(const struct testbed *bed)
 	for (uint32_t i = 0; i < s->n_ports; i++) {
 		if (s->ports[i].peer == SIM_NONE)
 			continue;
-		uint32_t own = port_mtu(bed->fabric, i);
+		uint32_t own = hca_port_mtu(bed->fabric, i);
 
 		mtu = own < mtu ? own : mtu;
 	}

@@ -15,7 +15,7 @@
 #include "hca/lab.h"
 
 struct testbed {
-	struct profile profile;
+	struct hca_profile profile;
 	struct overrides overrides; /* of the fabric, which refers to them */
 	struct fabric *fabric;
 	bool has_flows; /* the scenario is the user's */

@@ -36,7 +36,7 @@ struct time_list {
 
 /* A flow. Its channel has the same number; messages are numbered from 0, in the
  * order in which they are made, and each is one SEND. */
-struct posting {
+struct traffic_posting {
 	uint32_t flow, row;
 	const struct v_device *from, *to;
 	struct time_list made; /* the source's: taken when they are done */
@@ -51,16 +51,16 @@ struct posting_row {
 };
 
 /* What the adapters of one lab have in common (lab.number). */
-struct share {
+struct traffic_share {
 	struct posting_row *rows;
 };
 
-struct traffic {
+struct hca_traffic {
 	struct lab *lab;
-	struct posting *postings;
+	struct traffic_posting *postings;
 	uint32_t n_postings;
 	uint32_t *of_flow; /* its posting */
-	struct share *shares;
+	struct traffic_share *shares;
 	uint32_t n_shares;
 };
 
@@ -70,7 +70,7 @@ static const enum qp_kind kind_of_transport[] = {
 	[SCN_UD] = QP_UD,
 };
 
-bool qp_rows_any(const struct fabric *fabric)
+bool traffic_rows_any(const struct fabric *fabric)
 {
 	for (size_t i = 0; i < fabric->scenario->n_traffic; i++) {
 		if (fabric->scenario->traffic[i].transport)
@@ -96,15 +96,15 @@ static uint32_t count_postings(const struct fabric *fabric, uint64_t *longest)
 	return n;
 }
 
-void traffic_cut(struct traffic *t, uint32_t n)
+void traffic_cut(struct hca_traffic *t, uint32_t n)
 {
 	size_t rows = t->lab->fabric->scenario->n_traffic;
 
 	t->shares = hd_realloc(t->shares, n, sizeof(*t->shares));
 	for (; t->n_shares < n; t->n_shares++) {
-		struct share *share = &t->shares[t->n_shares];
+		struct traffic_share *share = &t->shares[t->n_shares];
 
-		*share = (struct share){
+		*share = (struct traffic_share){
 			.rows = hd_alloc(rows, sizeof(*share->rows)),
 		};
 		for (size_t i = 0; i < rows; i++)
@@ -115,14 +115,14 @@ void traffic_cut(struct traffic *t, uint32_t n)
 static const struct channel_listener listener;
 
 /* The next posting: the queue pairs of this flow. */
-static enum hd_status posting_open(struct traffic *t, uint32_t flow, struct diag *d)
+static enum hd_status posting_open(struct hca_traffic *t, uint32_t flow, struct diag *d)
 {
 	struct lab *lab = t->lab;
 	const struct fabric *fabric = lab->fabric;
 	const struct sim_flow *f = &fabric->flows[flow];
 	const struct scn_traffic *row = &fabric->scenario->traffic[f->row];
 	uint32_t target = fabric->end_of_origin[fabric->flow_target[flow]];
-	struct posting *p = &t->postings[t->n_postings];
+	struct traffic_posting *p = &t->postings[t->n_postings];
 	const struct channel_params channel = {
 		.kind = kind_of_transport[row->transport],
 		.from = f->source,
@@ -138,7 +138,7 @@ static enum hd_status posting_open(struct traffic *t, uint32_t flow, struct diag
 		.context = t,
 	};
 
-	*p = (struct posting){
+	*p = (struct traffic_posting){
 		.flow = flow,
 		.row = f->row,
 		.from = &lab->devices[lab->device_of_node[f->source]],
@@ -174,14 +174,14 @@ enum hd_status traffic_open(struct lab *lab, struct diag *d)
 
 	if (!n)
 		return HD_OK;
-	struct traffic *t = hd_alloc(1, sizeof(*t));
+	struct hca_traffic *t = hd_alloc(1, sizeof(*t));
 
 	lab->traffic = t;
 	t->lab = lab;
 	t->postings = hd_alloc(n, sizeof(*t->postings));
 	t->of_flow = hd_alloc(fabric->n_flows, sizeof(*t->of_flow));
 	traffic_cut(t, 1);
-	channels_open(lab, n, longest);
+	hca_channels_open(lab, n, longest);
 	for (uint32_t i = 0; i < fabric->n_flows && status == HD_OK; i++) {
 		if (fabric->flows[i].posted)
 			status = posting_open(t, i, d);
@@ -196,7 +196,7 @@ static void rows_free(struct posting_row *rows, size_t n)
 	free(rows);
 }
 
-void traffic_close(struct traffic *t)
+void traffic_close(struct hca_traffic *t)
 {
 	size_t rows = t->lab->fabric->scenario->n_traffic;
 
@@ -222,7 +222,8 @@ static bool is_measured(const struct lab *lab, hd_time when)
 	return when >= now.from;
 }
 
-static struct posting_row *row_of(const struct traffic *t, const struct posting *p, uint32_t part)
+static struct posting_row *row_of(const struct hca_traffic *t, const struct traffic_posting *p,
+				  uint32_t part)
 {
 	return &t->shares[part].rows[p->row];
 }
@@ -246,20 +247,20 @@ static hd_time time_take(struct time_list *l)
 	return l->first->times[l->n_taken++ % BLOCK];
 }
 
-void traffic_born(struct traffic *t, uint32_t posting, hd_time born)
+void traffic_born(struct hca_traffic *t, uint32_t posting, hd_time born)
 {
 	time_put(&t->postings[posting].due, born);
 }
 
-uint32_t traffic_postings(const struct traffic *t)
+uint32_t traffic_postings(const struct hca_traffic *t)
 {
 	return t->n_postings;
 }
 
 /* A flow has made a message. */
-static void take_message(const struct traffic *t, uint32_t number)
+static void take_message(const struct hca_traffic *t, uint32_t number)
 {
-	struct posting *p = &t->postings[number];
+	struct traffic_posting *p = &t->postings[number];
 	const struct lab *lab = p->from->lab;
 	struct posting_row *row = row_of(t, p, lab->number);
 	bool counts = is_measured(lab, lab->now);
@@ -272,15 +273,15 @@ static void take_message(const struct traffic *t, uint32_t number)
 	channel_queue(t->lab, number, (uint32_t)p->made.n_put,
 		      lab->fabric->scenario->traffic[p->row].payload);
 	time_put(&p->made, lab->now);
-	if (!born_is_told(p->from, p->to, number, lab->now))
+	if (!hca_born_is_told(p->from, p->to, number, lab->now))
 		time_put(&p->due, lab->now);
 }
 
 /* A saturating flow makes a message when there is room for one. */
 static void on_refill(void *context, uint32_t channel)
 {
-	const struct traffic *t = context;
-	const struct posting *p = &t->postings[channel];
+	const struct hca_traffic *t = context;
+	const struct traffic_posting *p = &t->postings[channel];
 	const struct lab *lab = p->from->lab;
 
 	if (lab->fabric->flows[p->flow].kind == SIM_SATURATING && p->made.n_put &&
@@ -298,8 +299,8 @@ void traffic_made(struct lab *lab, uint32_t flow)
 
 static void on_done(void *context, const struct message_event *e)
 {
-	const struct traffic *t = context;
-	struct posting *p = &t->postings[e->channel];
+	const struct hca_traffic *t = context;
+	struct traffic_posting *p = &t->postings[e->channel];
 	struct posting_row *row = row_of(t, p, e->part);
 	hd_time made = time_take(&p->made);
 	bool counts = is_measured(p->from->lab, e->when);
@@ -319,8 +320,8 @@ static void on_done(void *context, const struct message_event *e)
 /* Of RC nothing is missing; of others the number is in the message. */
 static void on_arrived(void *context, const struct message_event *e)
 {
-	const struct traffic *t = context;
-	struct posting *p = &t->postings[e->channel];
+	const struct hca_traffic *t = context;
+	struct traffic_posting *p = &t->postings[e->channel];
 	const struct lab *lab = p->to->lab;
 	bool may_miss = lab->fabric->scenario->traffic[p->row].transport != SCN_RC;
 
@@ -411,7 +412,7 @@ static const struct column columns[] = {
 	{ NULL },
 };
 
-static struct posting_row *rows_sum(const struct traffic *t)
+static struct posting_row *rows_sum(const struct hca_traffic *t)
 {
 	size_t n = t->lab->fabric->scenario->n_traffic;
 	struct posting_row *sums = hd_alloc(n, sizeof(*sums));
@@ -435,7 +436,7 @@ static struct posting_row *rows_sum(const struct traffic *t)
 }
 
 /* What the queue pairs of a row count themselves. */
-static struct channel_counts row_counts(const struct traffic *t, size_t row)
+static struct channel_counts row_counts(const struct hca_traffic *t, size_t row)
 {
 	struct channel_counts sum = { 0 };
 
@@ -463,7 +464,7 @@ static void pack_row(struct pack *k, struct posting_row *row)
 	histogram_pack(k, &row->times);
 }
 
-void traffic_collect(struct traffic *t, struct pack *k, uint32_t part)
+void traffic_collect(struct hca_traffic *t, struct pack *k, uint32_t part)
 {
 	for (size_t i = 0; i < t->lab->fabric->scenario->n_traffic; i++)
 		pack_row(k, &t->shares[part].rows[i]);
@@ -475,10 +476,10 @@ static hd_time time_within(const struct histogram *h, double percent)
 	return h->n ? histogram_percentile(h, percent) : HD_TIME_NEVER;
 }
 
-void qp_rows_table(const struct lab *lab, const struct sim_metrics *m, struct results *r)
+void traffic_rows_table(const struct lab *lab, const struct sim_metrics *m, struct results *r)
 {
 	static const char *const names[] = { [QP_RC] = "rc", [QP_UC] = "uc", [QP_UD] = "ud" };
-	const struct traffic *all = lab->traffic;
+	const struct hca_traffic *all = lab->traffic;
 	const struct scenario *s = lab->fabric->scenario;
 
 	if (!all)
@@ -526,7 +527,7 @@ static const struct pack_member list_members[] = {
 };
 
 PACK_KNOWS(time_list, 32);
-PACK_KNOWS(posting, 96);
+PACK_KNOWS(traffic_posting, 96);
 
 /* Blocks `from` to `to`; the list has the first. */
 static void blocks_make(struct time_list *l, uint64_t from, uint64_t to)
@@ -555,13 +556,13 @@ static void pack_times(struct pack *k, struct time_list *l)
 	}
 }
 
-static void pack_source(struct posting *p, struct pack *k)
+static void pack_source(struct traffic_posting *p, struct pack *k)
 {
 	pack_bool(k, &p->is_broken);
 	pack_times(k, &p->made);
 }
 
-static void pack_target(struct posting *p, struct pack *k)
+static void pack_target(struct traffic_posting *p, struct pack *k)
 {
 	pack_times(k, &p->due);
 	/* A source in the same process has made as many. */
@@ -569,7 +570,7 @@ static void pack_target(struct posting *p, struct pack *k)
 		pack_check(k, p->made.n_put == p->due.n_put);
 }
 
-static void pack_rows(struct traffic *t, struct pack *k)
+static void pack_rows(struct hca_traffic *t, struct pack *k)
 {
 	size_t n = t->lab->fabric->scenario->n_traffic;
 	struct posting_row *sums = k->reads ? t->shares[0].rows : rows_sum(t);
@@ -580,11 +581,11 @@ static void pack_rows(struct traffic *t, struct pack *k)
 		rows_free(sums, n);
 }
 
-void traffic_pack(struct traffic *t, struct pack *p, const struct sim_section *section)
+void traffic_pack(struct hca_traffic *t, struct pack *p, const struct sim_section *section)
 {
 	pack_same(p, t->n_postings);
 	for (uint32_t i = 0; i < t->n_postings && !p->refused; i++) {
-		struct posting *x = &t->postings[i];
+		struct traffic_posting *x = &t->postings[i];
 
 		if (section_has(section, x->from->node))
 			pack_source(x, p);

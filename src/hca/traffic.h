@@ -15,7 +15,7 @@
  *	struct sim *s = run_sim(run);
  *	if (qp_rows_new(build, s, &d, &lab) == HD_OK) {
  *		sim_run(s, ...);
- *		qp_rows_table(lab, sim_metrics(s), results);
+ *		traffic_rows_table(lab, sim_metrics(s), results);
  *		lab_free(lab);
  *
  * A lab that uses its scenario's flows (lab.h) has such rows too, on its own
@@ -26,11 +26,11 @@
 #include "measure/results.h"
 
 /* Whether a row of the scenario is one. */
-bool qp_rows_any(const struct fabric *fabric);
+bool traffic_rows_any(const struct fabric *fabric);
 /* Before the first sim_run; build and simulator outlive them. */
 HD_MUST_CHECK enum hd_status qp_rows_new(struct fabric *fabric, struct sim *s, struct diag *d,
 					 struct lab **out);
 /* A line for each row: messages, retries, times of completion, goodput. */
-void qp_rows_table(const struct lab *lab, const struct sim_metrics *m, struct results *r);
+void traffic_rows_table(const struct lab *lab, const struct sim_metrics *m, struct results *r);
 
 #endif

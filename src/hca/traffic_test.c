@@ -322,7 +322,7 @@ static char *what_came(struct course *c)
 		strbuf_printf(&out, " %llu/%llu/%llu", (unsigned long long)m->flows[i].delivered,
 			      (unsigned long long)m->flows[i].latency_sum,
 			      (unsigned long long)m->flows[i].lost);
-	qp_rows_table(c->rows, m, r);
+	traffic_rows_table(c->rows, m, r);
 	const struct table *t = r->tables[0];
 
 	for (size_t i = 0; i < t->n_cells; i++) {

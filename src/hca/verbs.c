@@ -29,7 +29,7 @@ static uint32_t v_port_mtu(const struct v_device *dev)
 	uint32_t mtu =
 		least((uint32_t)dev->lab->profile->mtu, (uint32_t)fabric->scenario->fabric.mtu);
 
-	return least(mtu, port_mtu(fabric, dev->port));
+	return least(mtu, hca_port_mtu(fabric, dev->port));
 }
 
 uint32_t v_path_mtu(const struct v_device *dev, lid_t to)
@@ -37,13 +37,14 @@ uint32_t v_path_mtu(const struct v_device *dev, lid_t to)
 	const struct fabric *fabric = dev->lab->fabric;
 	const struct sim_setup *s = &fabric->setup;
 	uint32_t at = s->ports[dev->port].peer;
-	uint32_t mtu = least((uint32_t)fabric->scenario->fabric.mtu, port_mtu(fabric, dev->port));
+	uint32_t mtu =
+		least((uint32_t)fabric->scenario->fabric.mtu, hca_port_mtu(fabric, dev->port));
 
 	/* No way is longer than all switches together. */
 	for (uint32_t hops = 0; hops <= s->n_nodes && at != SIM_NONE; hops++) {
 		const struct sim_node *node = &s->nodes[s->ports[at].node];
 
-		mtu = least(mtu, port_mtu(fabric, at));
+		mtu = least(mtu, hca_port_mtu(fabric, at));
 		if (node->kind == SIM_END)
 			return mtu;
 		uint8_t out = node->kind == SIM_SWITCH ? lft_get(&fabric->subnet, node->sw, to)
@@ -51,7 +52,7 @@ uint32_t v_path_mtu(const struct v_device *dev, lid_t to)
 
 		if (out == LFT_NO_PORT || out > node->n_ports)
 			return 0;
-		mtu = least(mtu, port_mtu(fabric, node->first_port + out));
+		mtu = least(mtu, hca_port_mtu(fabric, node->first_port + out));
 		at = s->ports[node->first_port + out].peer;
 	}
 	return 0;
@@ -132,7 +133,7 @@ static uint64_t take_addresses(struct v_device *dev, uint64_t len, uint64_t page
 struct v_mr *v_mr_new(struct v_pd *pd, void *memory, uint64_t len, unsigned access, uint64_t pages)
 {
 	struct v_device *dev = pd->dev;
-	const struct profile *p = dev->lab->profile;
+	const struct hca_profile *p = dev->lab->profile;
 	uint64_t size = pages ? pages : p->page_size;
 	uint32_t i = free_mr_number(dev);
 	struct v_mr *mr = hd_alloc(1, sizeof(*mr));
@@ -157,7 +158,7 @@ struct v_mr *v_mr_new(struct v_pd *pd, void *memory, uint64_t len, unsigned acce
 void v_mr_free(struct v_mr *mr)
 {
 	struct v_device *dev = mr->pd->dev;
-	const struct profile *p = dev->lab->profile;
+	const struct hca_profile *p = dev->lab->profile;
 	uint64_t pages = (mr->len >> mr->page_shift) + 1;
 
 	/* Nothing is pinned any more: unpinning is a fraction of pinning. */
@@ -194,7 +195,7 @@ uint32_t v_window(const struct v_device *dev, enum qp_kind kind)
 	return (uint32_t)(adapter > host ? adapter : host);
 }
 
-static hd_time queue_cost(const struct profile *p, const struct v_qp_init *init)
+static hd_time queue_cost(const struct hca_profile *p, const struct v_qp_init *init)
 {
 	uint64_t entries = (uint64_t)init->max_send + (init->srq ? 0 : init->max_recv);
 	uint64_t bytes = entries * wqe_size(init->max_sge);
@@ -233,7 +234,7 @@ struct v_qp *v_qp_new(struct v_pd *pd, const struct v_qp_init *init)
 	qp->mtu = v_port_mtu(dev);
 	qp->weight = qp->burst = 1;
 	qp->rank = N_PRIORITIES - 1;
-	owner_init(qp);
+	hca_owner_init(qp);
 	qp->number = free_qp_number(dev);
 	qp->birth = dev->births++;
 	pace_start(qp);
@@ -272,7 +273,7 @@ static void drop_requests(struct v_device *dev, const struct v_qp *qp)
 void v_qp_free(struct v_qp *qp)
 {
 	struct v_device *dev = qp->dev;
-	const struct profile *p = dev->lab->profile;
+	const struct hca_profile *p = dev->lab->profile;
 
 	lab_settle(dev->lab);
 	spend(dev->lab, qp->connected ? p->teardown : p->command);
@@ -307,7 +308,7 @@ enum hd_status v_modify(struct v_qp *qp, const struct qp_attr *attr, unsigned ma
 
 	spend(lab, lab->profile->command);
 	lab_settle(lab);
-	requests_take(qp->dev);
+	hca_requests_take(qp->dev);
 	enum hd_status status = qp_modify(qp->qp, attr, mask);
 
 	if (status != HD_OK)
@@ -435,7 +436,7 @@ enum hd_status v_post_recv(struct v_qp *qp, const struct recv_wr *wr)
 	/* A pair in error flushes it, which somebody may wait for. */
 	if (qp_state(qp->qp) == QPS_ERR) {
 		lab_settle(lab);
-		requests_take(qp->dev);
+		hca_requests_take(qp->dev);
 	}
 	return HD_OK;
 }
@@ -506,7 +507,7 @@ struct wr_datagram v_ah_multicast(const struct v_pd *pd, lid_t mlid, uint8_t sl)
 enum hd_status v_attach(struct v_qp *qp, lid_t mlid, const uint8_t *mgid)
 {
 	struct v_device *dev = qp->dev;
-	struct member m = { .mlid = mlid, .qp = qp };
+	struct hca_member m = { .mlid = mlid, .qp = qp };
 
 	if (qp_params(qp->qp)->kind != QP_UD || mlid < LID_FIRST_MCAST)
 		return HD_ERR_UNFIT;
@@ -527,7 +528,7 @@ void v_detach(struct v_qp *qp, lid_t mlid, const uint8_t *mgid)
 	struct v_device *dev = qp->dev;
 
 	for (size_t i = dev->n_members; i-- > 0;) {
-		const struct member *m = &dev->members[i];
+		const struct hca_member *m = &dev->members[i];
 
 		if (m->qp == qp && m->mlid == mlid && memcmp(m->mgid, mgid, sizeof(m->mgid)) == 0)
 			dev->members[i] = dev->members[--dev->n_members];
@@ -564,7 +565,7 @@ bool v_watch_wait(struct v_watch *w, uint64_t times)
 	while (w->hits < times) {
 		w->waiter = lab->current;
 		w->waits_for = times;
-		bool woken = thread_wait(lab);
+		bool woken = hca_thread_wait(lab);
 
 		w->waiter = NULL;
 		if (!woken)

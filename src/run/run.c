@@ -111,7 +111,7 @@ static enum hd_status make_sim(struct run *s, struct diag *d)
 					      false };
 	const struct run_load *load = s->options.load ? s->options.load : &of_scenario;
 	struct sim_rules rules = load->rules;
-	bool has_pairs = !s->options.load && qp_rows_any(fabric);
+	bool has_pairs = !s->options.load && traffic_rows_any(fabric);
 
 	rules.yields = !load->ends_without_memory;
 	rules.world = s->options.world;
@@ -401,7 +401,7 @@ struct results *run_results(const struct run *s, bool all, bool *met)
 	if (s->jobs)
 		*met &= jobs_tables(s->jobs, s->alone.completion, f.metrics, all, r);
 	if (s->queue_pairs)
-		qp_rows_table(s->queue_pairs, f.metrics, r);
+		traffic_rows_table(s->queue_pairs, f.metrics, r);
 	report_end_tables(&f, r);
 	run_rates_table(s, r);
 	report_observers_similarity(&s->watch, f.metrics, r);

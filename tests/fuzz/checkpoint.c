@@ -62,12 +62,12 @@ static struct course course_begin(struct fabric *fabric)
 
 	if (fabric->scenario->n_jobs && jobs_new(fabric, JOBS_ALL, &d, &c.jobs) != HD_OK)
 		abort();
-	if (qp_rows_any(fabric))
+	if (traffic_rows_any(fabric))
 		lab_rules(&rules);
 	if (c.jobs)
 		jobs_rules(fabric, &rules);
 	c.s = sim_new(&fabric->setup, fabric->flows, fabric->n_flows, &rules);
-	if (qp_rows_any(fabric) && qp_rows_new(fabric, c.s, &d, &c.rows) != HD_OK)
+	if (traffic_rows_any(fabric) && qp_rows_new(fabric, c.s, &d, &c.rows) != HD_OK)
 		abort();
 	if (c.jobs)
 		jobs_attach(c.jobs, c.s);

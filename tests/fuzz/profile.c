@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct diag d = { .status = HD_OK };
 	struct strbuf text = STRBUF_INIT;
-	struct profile p, again;
+	struct hca_profile p, again;
 
 	if (profile_parse((const char *)data, size, &d, &p) != HD_OK) {
 		if (!d.message[0])

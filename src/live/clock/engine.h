@@ -76,7 +76,7 @@ struct engine {
 	uint32_t generation;
 	uint64_t version; /* of what is programmed */
 	const struct timed_source *from;
-	struct profile profile;
+	struct hca_profile profile;
 	struct fabric *fabric; /* NULL: not yet */
 	struct run *run;       /* of the fabric, with external queue pairs */
 	struct external_qps *external;

@@ -74,7 +74,7 @@ static struct sent run(const char *control, const char *rest)
 
 	sent = (struct sent){ .port = first_port(fabric) };
 	sim_observe(s, &o);
-	if (qp_rows_any(fabric) && qp_rows_new(fabric, s, &d, &rows) != HD_OK)
+	if (traffic_rows_any(fabric) && qp_rows_new(fabric, s, &d, &rows) != HD_OK)
 		fail_msg("%s", d.message);
 	jobs_attach(jobs, s);
 	sim_run(s, 60 * HD_US, NULL, NULL);

@@ -223,7 +223,7 @@ enum hd_status jobs_connect(struct jobs *jobs, struct diag *d)
 	enum hd_status status = lab_new_ideal(jobs->fabric, d, &jobs->lab);
 
 	if (status == HD_OK)
-		channels_open(jobs->lab, (uint32_t)n, CHANNEL_PIECE);
+		hca_channels_open(jobs->lab, (uint32_t)n, CHANNEL_PIECE);
 	for (uint32_t i = 0; i < jobs->n && status == HD_OK; i++) {
 		struct placed *p = &jobs->placed[i];
 
