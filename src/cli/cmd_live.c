@@ -26,12 +26,13 @@ static const struct command command_live_link = {
 };
 
 static const struct example error_examples[] = {
-	{ "heddle live error leaf3:19 SymbolErrorCounter 7", "what ibqueryerrors then shows" },
+	{ "heddle live inject-error leaf3:19 SymbolErrorCounter 7",
+	  "what ibqueryerrors then shows" },
 	{ NULL, NULL },
 };
 
-static const struct command command_live_error = {
-	.name = "live error",
+static const struct command command_live_inject_error = {
+	.name = "live inject-error",
 	.summary = "add to a counter of a port",
 	.arguments = "PORT COUNTER N",
 	.description = "COUNTER is a name that perfquery prints.",
@@ -70,11 +71,11 @@ static const struct command command_live_down = {
 
 static const struct command *const subcommands[] = {
 	&command_live_up,      &command_live_exec,
-	&command_live_roce,    &command_live_manage,
-	&command_live_link,    &command_live_error,
+	&command_live_roce,    &command_live_sm,
+	&command_live_link,    &command_live_inject_error,
 	&command_live_show,    &command_live_dump,
 	&command_live_traffic, &command_live_capture,
-	&command_live_replay,  &command_live_clock,
+	&command_live_replay,  &command_live_time,
 	&command_live_down,    NULL,
 };
 

@@ -32,7 +32,7 @@ static const struct option options[] = {
 	{ "foreground", 0, OPT_FLAG, V(foreground), NULL, NULL,
 	  "stay, and end the fabric when interrupted" },
 	{ "sm", 0, OPT_TEXT, V(engine), "ENGINE", NULL,
-	  "with a subnet manager of ours on the host of the lowest GUID, which routes by ENGINE; see 'heddle live manage'" },
+	  "with a subnet manager of ours on the host of the lowest GUID, which routes by ENGINE; see 'heddle live sm'" },
 	{ "wait", 0, OPT_TIME, V(wait), "TIME", "60s",
 	  "with --sm: how long the subnet may take to come up; if it takes longer, that is said, status 1, and the manager goes on",
 	  NULL, HD_MS, 0 },
@@ -100,8 +100,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 	if (!live_is_name(v->name))
 		return command_usage(self, "'%s' is no name for a fabric", v->name);
 	if (v->engine && v->foreground)
-		return command_usage(self,
-				     "--sm needs a fabric in the background; see 'live manage'");
+		return command_usage(self, "--sm needs a fabric in the background; see 'live sm'");
 	if (!engine_named(self, v->engine, &status))
 		return status;
 	if (!(v->pace > 0) || v->pace > 1e6)

@@ -2,8 +2,8 @@
 #include "cli/commands.h"
 
 static const struct command *const subcommands[] = {
-	&command_paper_list, &command_paper_show, &command_paper_run,
-	&command_paper_fit,  &command_paper_all,  NULL,
+	&command_paper_list,      &command_paper_show, &command_paper_run,
+	&command_paper_calibrate, &command_paper_all,  NULL,
 };
 
 static const struct example examples[] = {

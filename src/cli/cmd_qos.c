@@ -2,9 +2,9 @@
 #include "cli/commands.h"
 
 static const struct command *const subcommands[] = {
-	&command_qos_plan,    &command_qos_table,    &command_qos_admit,   &command_qos_bound,
-	&command_qos_explain, &command_qos_lint,     &command_qos_verify,  &command_qos_evaluate,
-	&command_qos_label,   &command_qos_diffserv, &command_qos_reserve, NULL,
+	&command_qos_plan,     &command_qos_table,    &command_qos_admit,   &command_qos_bound,
+	&command_qos_explain,  &command_qos_lint,     &command_qos_verify,  &command_qos_evaluate,
+	&command_qos_classify, &command_qos_diffserv, &command_qos_reserve, NULL,
 };
 
 static const struct example examples[] = {

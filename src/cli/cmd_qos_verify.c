@@ -112,7 +112,7 @@ const struct command command_qos_verify = {
 	.description =
 		"Compares lanes, limits, arbitration tables and SL-to-VL maps of a fabric, port by port\n"
 		"and entry by entry, with those that OpenSM programs by PLAN, an opensm.conf as 'heddle\n"
-		"qos plan --conf' writes it, or that 'heddle live manage --tables' programs by the same\n"
+		"qos plan --conf' writes it, or that 'heddle live sm --tables' programs by the same\n"
 		"file. All files of the folder are read that smpquery (vlarb, sl2vl, portinfo), saquery\n"
 		"(VLAR, SL2VL, PIR) or OpenSM (opensm-sl2vl.dump) wrote. FABRIC, or an output of\n"
 		"ibnetdiscover among them, says whose LIDs those are. Ends with 1 if something differs.\n",

@@ -20,7 +20,7 @@
 static const struct command *const commands[] = {
 	&command_topo,
 	&command_route,
-	&command_survey,
+	&command_failures,
 	&command_decode,
 	&command_qos,
 	&command_cc,

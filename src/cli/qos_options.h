@@ -60,7 +60,7 @@ void remark_classes(const struct fabric *fabric, struct results *r);
 	{                                                                                        \
 		"tables", 0, OPT_OUTPUT, offset, "FILE", NULL,                                   \
 			"write the VL arbitration tables and SL-to-VL maps that ports need for " \
-			"the reservations, for 'heddle live manage' and 'heddle qos verify'"     \
+			"the reservations, for 'heddle live sm' and 'heddle qos verify'"         \
 	}
 
 /* An enum fill_mode and an enum fill_place. */

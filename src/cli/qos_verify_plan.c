@@ -19,7 +19,7 @@ static enum hd_status open_conf(const struct verify_plan *p, struct fabric_choic
 	return status;
 }
 
-/* As 'heddle live manage' programs it. */
+/* As 'heddle live sm' programs it. */
 static enum hd_status open_tables(struct verify_plan *p, struct fabric_choice *choice,
 				  const char *fabric, struct diag *d, struct fabric **out)
 {

@@ -215,7 +215,7 @@ ON_FABRICS = [
     "route F -e E --load 3 --json", "route F -e E --mcast auto=*",
     "qos admit --random 3 F --json", "qos admit --random 3 --engine E F",
     "qos bound F f.txt --json", "qos reserve --requests f.txt F",
-    "qos label --fabric F --source h0 --destination h1 p.conf",
+    "qos classify --fabric F --source h0 --destination h1 p.conf",
 ]
 ON_SCENARIOS = [
     "sim S --json --all", "sim S", "sim S --counters", "sim S --checksum",

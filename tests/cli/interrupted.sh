@@ -30,8 +30,8 @@ work() {
 	case $* in
 	sim) set -- long.yaml ;;
 	sweep) set -- long.yaml --seeds 4 --jobs 1 ;;
-	survey) set -- 'fat-tree --radix 16 --levels 2' --fail links --pairs 8000 ;;
-	'survey simulated') set -- long.yaml --fail hosts --simulate 3 ;;
+	failures) set -- 'fat-tree --radix 16 --levels 2' --fail links --pairs 8000 ;;
+	'failures simulated') set -- long.yaml --fail hosts --simulate 3 ;;
 	'qos plan') set -- --goals goals.yaml 'star --hosts 16' --verify ;;
 	'mcast compare') set -- --topology 'kind: mesh, columns: 8, rows: 8' \
 		--sources 40% --size 64KiB --seeds 64 ;;
@@ -43,7 +43,7 @@ work() {
 	'model fabric') set -- loans.yaml ;;
 	model*) set -- --lambda 1..8:0.0001 --simulate 10000 ;;
 	bench) set -- send-lat write-lat read-lat --size 1..4KiB -n 100000 ;;
-	'paper fit') set -- 004/table3.2 --jobs 1 ;;
+	'paper calibrate') set -- 004/table3.2 --jobs 1 ;;
 	paper*) set -- 000/fig8 --jobs 1 ;;
 	*) fail "no long work of '$*' is known here" ;;
 	esac
@@ -85,7 +85,7 @@ walk() {
 	work "$@" >words
 	signal=INT number=130
 	[ $((tried % 2)) = 0 ] || signal=TERM number=143
-	[ "$command" != 'survey simulated' ] || set -- survey
+	[ "$command" != 'failures simulated' ] || set -- failures
 	while IFS= read -r word; do
 		set -- "$@" "$word"
 	done <words
@@ -105,6 +105,6 @@ while IFS= read -r words <&3; do
 		fail "$words has done nothing: $(head out)" ;;
 	esac
 done 3<commands
-walk survey simulated
+walk failures simulated
 [ $tried -gt 15 ] || fail "only $tried commands were tried"
 echo "interrupted: $tried commands keep what they have"

@@ -1,4 +1,4 @@
-# The SL that 'qos label' says is the one that OpenSM answers with: policies
+# The SL that 'qos classify' says is the one that OpenSM answers with: policies
 # are given to OpenSM on ibsim, and path records are asked for.
 . "$SRC/tests/cli/lib.sh"
 . "$SRC/tests/cli/end_lib.sh"
@@ -60,7 +60,7 @@ compare() {
 		$(echo "$3" | sed 's/--service-id/--service_id/; s/--class/--qos_class/') |
 		sed -n 's/^[[:space:]]*sl\.*0x//p' | head -n 1)
 	ours=0
-	if "$HEDDLE" qos label --fabric star.net --manager h0 --source "$from" \
+	if "$HEDDLE" qos classify --fabric star.net --manager h0 --source "$from" \
 		--destination "$to" $3 --json "$1" >ours.json 2>ours.err; then
 		ours=$(jq '.tables.label.rows[0].sl' ours.json)
 	else

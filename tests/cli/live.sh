@@ -127,21 +127,21 @@ on h3 ibnetdiscover >without
 wait_for $((before + 2)) 'SUBNET UP'
 
 # ---- errors are those that were made, until they are cleared
-"$HEDDLE" live error s1-1:2 SymbolErrorCounter 7
+"$HEDDLE" live inject-error s1-1:2 SymbolErrorCounter 7
 lid=$("$HEDDLE" live show --csv | sed -n 's/^s1-1,0,active,\([0-9]*\),.*/\1/p')
 on h3 perfquery "$lid" 2 | grep -q 'SymbolErrorCounter:\.*7$' ||
 	fail "perfquery does not show the errors"
 on h3 perfquery -R "$lid" 2 >/dev/null
 on h3 perfquery "$lid" 2 | grep -q 'SymbolErrorCounter:\.*0$' ||
 	fail "perfquery -R does not clear them"
-status 3 "$HEDDLE" live error s1-1:2 NoSuchCounter 7
-status 3 "$HEDDLE" live error s1-1:2 SymbolErrorCounter 18446744073709551616
+status 3 "$HEDDLE" live inject-error s1-1:2 NoSuchCounter 7
+status 3 "$HEDDLE" live inject-error s1-1:2 SymbolErrorCounter 18446744073709551616
 status 3 "$HEDDLE" live link s1-1:99 down
 status 2 "$HEDDLE" live link s1-1:2 sideways
 # Of a node with many ports, one has to be named.
 status 3 "$HEDDLE" live link s1-1 down
 has err "'s1-1' has the ports 1 to 4"
-status 3 "$HEDDLE" live error s1-1 SymbolErrorCounter 7
+status 3 "$HEDDLE" live inject-error s1-1 SymbolErrorCounter 7
 
 # ---- a shell sees the adapter, too
 on h3 ibstatus | grep -q 'ACTIVE' || fail "ibstatus"

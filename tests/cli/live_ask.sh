@@ -130,7 +130,7 @@ for option in '' -x -X -S -D -E -T --oprcvcounters --flowctlcounters \
 	! grep -q 'failed\|not supported' err || fail "perfquery $option: $(cat err)"
 done
 while read -r option counter n; do
-	"$HEDDLE" live error s1-5:3 "$counter" "$n"
+	"$HEDDLE" live inject-error s1-5:3 "$counter" "$n"
 	on h3 perfquery $option "$leaf" 3 | grep -q "^$counter:\.*$n\$" ||
 		fail "perfquery $option has no $n of $counter"
 done <<'END'
@@ -148,7 +148,7 @@ done <<'END'
 END
 on h3 ibqueryerrors -k >/dev/null 2>&1 || true
 on h3 ibqueryerrors >errors || fail "errors that were cleared: $(cat errors)"
-"$HEDDLE" live error s1-7:4 PortRcvErrors 5
+"$HEDDLE" live inject-error s1-7:4 PortRcvErrors 5
 status 1 on h3 ibqueryerrors
 has out 'port 4: [PortRcvErrors == 5 '
 [ "$(grep -c 'GUID.*port [0-9]*:' out)" -eq 1 ] || fail "errors of others: $(cat out)"

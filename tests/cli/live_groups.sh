@@ -31,7 +31,7 @@ spread() {
 }
 as_it_is() {
 	cat said.* "$XDG_RUNTIME_DIR"/heddle-*/*.log
-	"$HEDDLE" live clock
+	"$HEDDLE" live time
 	"$HEDDLE" live dump --to mfts
 }
 for pace in free timed; do

@@ -68,11 +68,11 @@ on h3 smpquery -y 0x1234 portinfo "$lid" 1 >out ||
 wait_for 1 'num:256'
 
 # ---- errors of which OpenSM is to hear; each is said once, if it answers
-"$HEDDLE" live error s1-3:2 LocalLinkIntegrityErrors 1
+"$HEDDLE" live inject-error s1-3:2 LocalLinkIntegrityErrors 1
 wait_for 1 'num:129'
-"$HEDDLE" live error s1-3:2 ExcessiveBufferOverrunErrors 1
+"$HEDDLE" live inject-error s1-3:2 ExcessiveBufferOverrunErrors 1
 wait_for 1 'num:130'
-"$HEDDLE" live error h5 PortVLXmitFlowCtlUpdateErrors2 1
+"$HEDDLE" live inject-error h5 PortVLXmitFlowCtlUpdateErrors2 1
 wait_for 1 'num:131'
 sleep 3
 [ "$(grep -c 'num:129' log)" -eq 1 ] || fail "trap 129 is said again"

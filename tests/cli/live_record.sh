@@ -32,7 +32,7 @@ for time in '' --in-band; do
 	wait_for 1 'SUBNET UP'
 	"$HEDDLE" live link s1-0:3 down
 	wait_for 2 'SUBNET UP'
-	"$HEDDLE" live error h3 SymbolErrorCounter 7
+	"$HEDDLE" live inject-error h3 SymbolErrorCounter 7
 	on h2 saquery -t 300000 -p >paths || fail "saquery -p"
 	"$HEDDLE" live link s1-0:3 up
 	wait_for 3 'SUBNET UP'

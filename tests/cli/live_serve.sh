@@ -81,7 +81,7 @@ done
 [ $compared -ge 16 ] || fail "only $compared counters count"
 
 # ---- errors, resets, speeds
-"$HEDDLE" live error h3 SymbolErrorCounter 7
+"$HEDDLE" live inject-error h3 SymbolErrorCounter 7
 get metrics metrics
 is symbol_error_total h3 1 7
 get state.json state

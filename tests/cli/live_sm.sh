@@ -22,7 +22,7 @@ programmed() { # FILE: the routes that switches have
 }
 
 # ---- what cannot be
-status 3 "$HEDDLE" live manage h0
+status 3 "$HEDDLE" live sm h0
 has err 'no fabric runs'
 
 # ---- every engine programs what 'heddle route' prints, and all links are up

@@ -19,14 +19,14 @@ status 2 "$HEDDLE" live up two.yaml --pace-data slow
 status 2 "$HEDDLE" live up two.yaml --pace-data timed --foreground
 status 3 "$HEDDLE" live up two.yaml --pace-data timed --profile none
 "$HEDDLE" live up two.yaml --name plain -q
-status 3 "$HEDDLE" live clock --name plain
+status 3 "$HEDDLE" live time --name plain
 has err "data take no time in this fabric"
 "$HEDDLE" live down --name plain
 
 "$HEDDLE" live up two.yaml --pace-data timed -q
 manage h0 log -F conf
 wait_for 1 'SUBNET UP'
-status 2 "$HEDDLE" live clock fast
+status 2 "$HEDDLE" live time fast
 
 # average: MiB/s of the last bandwidth test; latency: us, typical.
 average() { awk '$2 ~ /^[0-9]+$/ && NF == 5 { print $4 }' "${1:-client}"; }
@@ -142,22 +142,22 @@ compete() { # HOST SL N: its process in $pair, what it says in client.SL
 # ready PROGRAMS REQUESTS: until so many have asked for so much.
 ready() {
 	tries=0
-	until "$HEDDLE" live clock | awk -v n="$1" -v m="$2" '{
-		exit !($3 == "held," && $4 == n && $6 >= m) }'; do
+	until "$HEDDLE" live time | awk -v n="$1" -v m="$2" '{
+		exit !($3 == "paused," && $4 == n && $6 >= m) }'; do
 		tries=$((tries + 1))
 		[ $tries -lt $PATIENCE ] ||
-			fail "they do not begin: $("$HEDDLE" live clock)"
+			fail "they do not begin: $("$HEDDLE" live time)"
 		sleep 0.05
 	done
 }
-"$HEDDLE" live clock hold
+"$HEDDLE" live time pause
 compete h0 0 150
 first=$pair
 compete h2 1 450
 # Three changes of state at each client, two at each server, and all that fits
 # their queues.
 ready 4 266
-"$HEDDLE" live clock go
+"$HEDDLE" live time resume
 wait "$first" || fail "$(cat client.0)"
 wait "$pair" || fail "$(cat client.1)"
 near "$(average client.0)" "$(awk -v r="$rate" 'BEGIN { print r / 4 }')" 2 \
@@ -166,7 +166,7 @@ near "$(average client.1)" "$(awk -v r="$rate" 'BEGIN { print r * 3 / 4 }')" \
 	2 "three of four parts"
 
 # ---- a cable is pulled before anything is sent
-"$HEDDLE" live clock hold
+"$HEDDLE" live time pause
 pick_port
 "$HEDDLE" live exec h0 -- ibv_rc_pingpong -p "$port" >server 2>&1 &
 programs="$programs $!"
@@ -177,7 +177,7 @@ programs="$programs $pair"
 # Receives of both, their states, and the first send.
 ready 2 1007
 "$HEDDLE" live link h5 down
-"$HEDDLE" live clock go
+"$HEDDLE" live time resume
 ! wait "$pair" || fail "data over a cable that is pulled"
 has client 'transport retry counter exceeded'
 "$HEDDLE" live link h5 up
@@ -199,7 +199,7 @@ for control in on off; do
 	[ $control = on ] || : >conf
 	on h1 opensm -o -F conf -f "$PWD/star.log" >opensm.out 2>&1 ||
 		fail "OpenSM on a star"
-	"$HEDDLE" live clock hold
+	"$HEDDLE" live time pause
 	if [ $control = on ]; then
 		one=4 parts=3
 		compete h0 0 300
@@ -212,7 +212,7 @@ for control in on off; do
 		compete h2 1 300
 	fi
 	ready 4 266
-	"$HEDDLE" live clock go
+	"$HEDDLE" live time resume
 	wait "$first" || fail "$(cat client.0)"
 	wait "$pair" || fail "$(cat client.1)"
 	near "$(average client.0)" \
@@ -239,7 +239,7 @@ timeout 300 "$HEDDLE" live exec h0 -- "$CUT" "$port" "$engine" 127.0.0.1 \
 	>client 2>&1 || fail "no engine: $(cat client server)"
 wait "$server" || fail "no engine: $(cat server client)"
 for word in '' hold go; do
-	status 4 "$HEDDLE" live clock $word
+	status 4 "$HEDDLE" live time $word
 	one_line err
 	has err 'the engine that times data is gone'
 done

@@ -121,11 +121,11 @@ status 1 "$HEDDLE" paper run my.yaml --db one.db
 has out "my/dual.yaml"
 
 # Where the numbers hold, of what a paper leaves open: thresholds 6 and 7.
-status 0 "$HEDDLE" paper fit 004/em5.2 --quick --db one.db --json
+status 0 "$HEDDLE" paper calibrate 004/em5.2 --quick --db one.db --json
 jq -e '[.tables.settings.rows[] | select(."checks that hold" == 2) | .setting]
 	== ["threshold=6", "threshold=7"]' out >jq.out ||
 	fail "the fit: $(jq -c .tables.settings.rows out)"
-status 0 "$HEDDLE" paper fit 004/em5.2 --quick --vary threshold=6,8 --db one.db \
+status 0 "$HEDDLE" paper calibrate 004/em5.2 --quick --vary threshold=6,8 --db one.db \
 	--json
 jq -e '.tables.settings.rows | length == 2' out >jq.out || fail "--vary"
 

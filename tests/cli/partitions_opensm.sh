@@ -38,7 +38,7 @@ judge() {
 			-P "$PWD/$1" ${policy:+-Y "$PWD/$policy"} >sm.out 2>&1 ||
 			fail "OpenSM on $1: $(tail -3 sm.out)"
 	done
-	"$HEDDLE" qos label --fabric star.net --manager h0 --partitions "$1" \
+	"$HEDDLE" qos classify --fabric star.net --manager h0 --partitions "$1" \
 		--json >said.json
 	manage h0 sm.log -F "$PWD/opensm.conf" -P "$PWD/$1" \
 		${policy:+-Y "$PWD/$policy"}
@@ -64,7 +64,7 @@ judge() {
 				fail "$1 $policy, $pair: OpenSM says SL $theirs, we $ours"
 			tried=$((tried + 1))
 		else
-			"$HEDDLE" qos label --fabric star.net --manager h0 \
+			"$HEDDLE" qos classify --fabric star.net --manager h0 \
 				--partitions "$1" --source "$from" \
 				--destination "$to" >label
 			has label "share no partition"

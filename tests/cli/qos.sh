@@ -267,14 +267,14 @@ status 2 "$HEDDLE" qos reserve --requests flows --repeat 0s routed.topo
 
 # Labels: the SL that a policy file gives, and the line that says so.
 printf 'qos-ulps\n sdp : 3\n any, target-port-guid 0x0-0xffffffffffffffff : 5\n default : 1\nend-qos-ulps\n' >policy
-status 0 "$HEDDLE" qos label --service-id 0x10001 --csv policy
+status 0 "$HEDDLE" qos classify --service-id 0x10001 --csv policy
 has out '3,2,'
-status 0 "$HEDDLE" qos label --csv policy
+status 0 "$HEDDLE" qos classify --csv policy
 has out '1,4,'
-status 0 "$HEDDLE" qos label --fabric "$net" --source h0 --destination h3 --csv policy
+status 0 "$HEDDLE" qos classify --fabric "$net" --source h0 --destination h3 --csv policy
 has out '5,3,'
 printf 'qos-ulps\n sdp : 99\nend-qos-ulps\n' >policy
-status 3 "$HEDDLE" qos label policy
+status 3 "$HEDDLE" qos classify policy
 has err 'policy:2:'
 # A group is reserved once on each link of its tree: three times 600 Mb/s do not
 # fit the sender's link of 2 Gb/s (20 % of it best effort's), one to three

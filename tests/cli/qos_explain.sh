@@ -249,7 +249,7 @@ status 3 "$HEDDLE" sim run.yaml --opensm a --set qos.high_limit=3
 has err 'not beside an opensm.conf'
 status 3 "$HEDDLE" sim run.yaml --opensm a --set fabric.routing.engine=dfsssp
 has err 'chooses those of all SLs'
-status 0 "$HEDDLE" survey "$net" --opensm a
+status 0 "$HEDDLE" failures "$net" --opensm a
 # What is written in the scenario counts more than the file's.
 cat >cc <<END
 congestion_control TRUE

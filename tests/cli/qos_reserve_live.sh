@@ -46,9 +46,9 @@ weights low tables h2 1 | awk -v vl="$vl" '{ all += $2 } $1 == vl { own = $2 }
 # Ports of this fabric have 32 entries in each table: more are refused.
 printf 'h2 h6 DB 5Gb/s\n' >large
 status 0 "$HEDDLE" qos reserve --requests large --tables large.tables tree.net
-status 3 "$HEDDLE" live manage h0 --tables large.tables
+status 3 "$HEDDLE" live sm h0 --tables large.tables
 has err "has smaller arbitration tables than the given ones"
-"$HEDDLE" live manage h0 --tables tables >manager.log 2>&1 &
+"$HEDDLE" live sm h0 --tables tables >manager.log 2>&1 &
 manager=$!
 programs="$programs $manager"
 wait_for 1 "SUBNET UP" manager.log
@@ -126,7 +126,7 @@ differs "wrong/tables:$at"
 # malformed LINE TEXT SED
 malformed() {
 	sed "$3" tables >bad.tables
-	for command in "live manage h0" "qos verify --against read"; do
+	for command in "live sm h0" "qos verify --against read"; do
 		# shellcheck disable=SC2086
 		status 3 "$HEDDLE" $command --tables bad.tables
 		one_line err
@@ -160,7 +160,7 @@ status 3 "$HEDDLE" qos reserve --requests flows --engine dfsssp --tables none tr
 has err "'dfsssp' chooses VLs itself"
 [ ! -e none ] || fail "a refused command wrote tables"
 # A manager whose algorithm chooses VLs takes none.
-status 3 "$HEDDLE" live manage h0 --engine dfsssp --tables tables
+status 3 "$HEDDLE" live sm h0 --engine dfsssp --tables tables
 has err "'dfsssp' chooses VLs itself"
 "$HEDDLE" live down -q
 echo "$n ports have the tables of the reservations"

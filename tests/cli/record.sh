@@ -63,7 +63,7 @@ refused() {
 	[ ! -e new.db ] || fail "'$*' was refused and left a database"
 }
 refused 2 decode in.pcap
-refused 3 qos label nowhere.conf --service-id 1
+refused 3 qos classify nowhere.conf --service-id 1
 refused 3 qos bound nowhere.ibnet flows.txt
 refused 2 sim
 refused 3 sim nowhere.yaml

@@ -18,7 +18,7 @@ refused() {
 
 # A folder or nothing in a file's place, wherever a file is read.
 for command in 'sim' 'cc compare' 'cc tune' 'topo show' 'route' 'decode' \
-	'mcast compare' 'model fabric' 'qos lint' 'qos label'; do
+	'mcast compare' 'model fabric' 'qos lint' 'qos classify'; do
 	refused 3 'heddle: folder: cannot be read: Is a dir' $command folder
 	refused 3 'heddle: nothere: cannot be read: No such' $command nothere
 done
@@ -178,10 +178,10 @@ ask() { # HOST ASKER...: who asks one of the commands that take a host for itsel
 	"$@" qos reserve twins.net --requests one.txt
 }
 ask h0 refused 3 "$hosts"
-refused 3 "$hosts" qos label --fabric twins.net --source h0 --destination h2 policy.conf
+refused 3 "$hosts" qos classify --fabric twins.net --source h0 --destination h2 policy.conf
 for host in "$host_1" "$host_2" h3; do
 	ask "$host" status 0 "$HEDDLE"
-	status 0 "$HEDDLE" qos label --fabric twins.net --source "$host" \
+	status 0 "$HEDDLE" qos classify --fabric twins.net --source "$host" \
 		--destination h2 policy.conf
 	status 0 "$HEDDLE" route twins.net --mcast "shared=$host,h2" --check
 	status 0 "$HEDDLE" route twins.net --path "$host:h2"

@@ -118,7 +118,7 @@ words() {
 	'qos admit') echo "qos admit --random 20 $2" ;;
 	'qos bound') echo "qos bound $2 requests" ;;
 	'qos explain') echo "qos explain conf $2" ;;
-	'qos label') echo "qos label --fabric $2 --source h0 policy" ;;
+	'qos classify') echo "qos classify --fabric $2 --source h0 policy" ;;
 	'qos plan') echo "qos plan --goals goals --verify $2" ;;
 	'qos reserve') echo "qos reserve --requests requests $2" ;;
 	'qos verify') echo "qos verify conf $2 --against none" ;;
@@ -147,19 +147,19 @@ while read -r command; do
 	cmp three.json got || fail "$command does not obey --set"
 	! cmp -s good.json got || fail "$command is the same with --set"
 done <all
-[ "$readers" = ",route,survey,qos plan,qos admit,qos bound,qos explain,qos verify,qos label,qos reserve,cc compare,cc tune,model fabric,sim,sweep,mcast compare,bench,live up,live traffic,serve" ] ||
+[ "$readers" = ",route,failures,qos plan,qos admit,qos bound,qos explain,qos verify,qos classify,qos reserve,cc compare,cc tune,model fabric,sim,sweep,mcast compare,bench,live up,live traffic,serve" ] ||
 	fail "other commands read scenarios: $readers"
 
 # Those without tables of the fabric, by what they say of it.
-status 3 "$HEDDLE" qos label --fabric good.yaml --source h5 policy
+status 3 "$HEDDLE" qos classify --fabric good.yaml --source h5 policy
 has err "no end port is called 'h5'"
-status 0 "$HEDDLE" qos label --fabric good.yaml --source h5 policy \
+status 0 "$HEDDLE" qos classify --fabric good.yaml --source h5 policy \
 	--set fabric.topology.rows=3
 echo 'h0 h5 DB 1Mb/s' >far
 status 3 "$HEDDLE" qos reserve --requests far good.yaml
 status 0 "$HEDDLE" qos reserve --requests far good.yaml \
 	--set fabric.topology.rows=3
-status 2 "$HEDDLE" qos label policy --set run.seed=1
+status 2 "$HEDDLE" qos classify policy --set run.seed=1
 has err "need a --fabric"
 # Its manager routes it, and no second one.
 status 3 "$HEDDLE" live traffic good.yaml --name "$name" --set sm.trap=1us

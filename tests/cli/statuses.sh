@@ -48,8 +48,8 @@ done <<'EOT'
 2 --tables replaces PLAN: only FABRIC | qos verify --tables x plan mesh --against .
 3 x: cannot be read                | qos verify --tables x mesh --against "$SRC/tests/cli"
 3 expected 'heddle-port-tables 1'  | qos verify --tables "$quick" mesh --against "$SRC/tests/cli"
-3 x: cannot be read                | live manage h0 --tables x
-3 expected 'heddle-port-tables 1'  | live manage h0 --tables "$net"
+3 x: cannot be read                | live sm h0 --tables x
+3 expected 'heddle-port-tables 1'  | live sm h0 --tables "$net"
 2 not with --random, --from, --save, --tables | qos admit --requests x --violations 2% --tables y mesh
 3 'nobody'                         | qos reserve --requests requests --tables y mesh
 2 a link has 1, 2, 4, 8 or 15 data lanes | qos explain x --lanes 3
@@ -96,14 +96,14 @@ done <<'EOT'
 2 unknown routing engine 'foo'     | qos bound --engine foo mesh requests
 2 unknown routing engine 'foo'     | mcast compare --topology 'kind: mesh' --engine foo
 2 unknown routing engine 'foo'     | live up mesh --sm foo
-2 unknown routing engine 'foo'     | live manage h0 --engine foo
+2 unknown routing engine 'foo'     | live sm h0 --engine foo
 2 engine 'minhpo' (did you mean 'minhop'?) | sim "$quick" --set fabric.routing=minhpo
 2 engine 'minhpo' (did you mean 'minhop'?) | sim "$quick" --set fabric.routing.engine=minhpo
 2 engine 'minhpo' (did you mean 'minhop'?) | route mesh --engine minhpo
 2 a manager routes by itself       | live up mesh --sm file
-2 a manager routes by itself       | live manage h0 --engine file
+2 a manager routes by itself       | live sm h0 --engine file
 2 --sm needs a fabric in the back  | live up mesh --sm minhop --foreground
-2 which HOST?                      | live manage
+2 which HOST?                      | live sm
 2 which PROGRAM?                   | live roce
 2 --address, --local and --remote are needed | live roce -a 10.0.0.1 -l x -- true
 2 --address is an IPv4 address     | live roce -a 10.0.0 -l x -r y -- true
@@ -178,8 +178,8 @@ done <<'EOT'
 2 --explain and --counters do not go | sim "$quick" --explain --counters
 2 --conf has a format of its own, and --json     | qos plan --conf --json a=100%
 2 which one?                        | paper show
-3 leaves nothing open               | paper fit 000/table1
-3 no study has such an axis         | paper fit 004/em5.2 --vary oak=1
+3 leaves nothing open               | paper calibrate 000/table1
+3 no study has such an axis         | paper calibrate 004/em5.2 --vary oak=1
 3 name one experiment               | paper show 003
 2 --to has a format of its own, and --json       | topo gen mesh --to svg --json
 2 --to has a format of its own, and --csv        | topo convert "$net" --to dot --csv

@@ -113,7 +113,7 @@ offers() {
 	grep -qxF -- "$word" offered || fail "'$*' does not offer $word"
 }
 offers ftree heddle route --engine f
-offers updn heddle live manage --engine u
+offers updn heddle live sm --engine u
 offers fat-tree heddle topo gen fat
 offers fat-tree heddle sim x.yaml --set fabric.topology.kind = fat
 offers shared heddle mcast compare --tree s

@@ -52,7 +52,7 @@ start evil.yaml
 evil=$(cat url)
 echo 'fabric: {topology: {kind: fat-tree, radix: 4, levels: 2}}' >live.yaml
 "$HEDDLE" live up live.yaml -q --sm ftree
-"$HEDDLE" live error h3 SymbolErrorCounter 7
+"$HEDDLE" live inject-error h3 SymbolErrorCounter 7
 start --live fabric
 fabric=$(cat url)
 "$HEDDLE" live up evil.ibnet -q --name evil

@@ -467,17 +467,19 @@ static enum hd_status release_command(struct live *l, const char *const *words, 
 			  : diag_fail(d, HD_ERR_NOT_FOUND, "nothing is captured");
 }
 
-/* ---- clock [hold|go]: of what programs send */
+/* ---- time [pause|resume]: the clock that programs with data see */
 
 static enum hd_status clock_command(struct live *l, const char *const *words, size_t n,
 				    struct diag *d, struct strbuf *out)
 {
-	bool holds = n == 1 && strcmp(words[0], "hold") == 0;
+	bool holds = n == 1 && strcmp(words[0], "pause") == 0;
 	struct adapters_time t;
 
 	adapters_time(l, &t);
-	if (n > 1 || (n == 1 && !holds && strcmp(words[0], "go") != 0))
-		return diag_fail(d, HD_ERR_USAGE, "clock [hold|go]");
+	if (n > 1 || (n == 1 && !holds && strcmp(words[0], "resume") != 0))
+		return diag_fail(
+			d, HD_ERR_USAGE,
+			"invalid words after 'live time': expected nothing, 'pause' or 'resume'");
 	if (!t.is_timed)
 		return diag_fail(d, HD_ERR_UNFIT,
 				 "data take no time in this fabric; see 'live up --pace-data'");
@@ -488,7 +490,7 @@ static enum hd_status clock_command(struct live *l, const char *const *words, si
 		return HD_OK;
 	}
 	strbuf_printf(out, "%.9f s, %s, %u programs, %" PRIu64 " requests\n",
-		      (double)t.now / (double)HD_S, t.is_held ? "held" : "goes on", t.programs,
+		      (double)t.now / (double)HD_S, t.is_held ? "paused" : "running", t.programs,
 		      t.posted);
 	return HD_OK;
 }
@@ -521,7 +523,7 @@ enum hd_status live_obey(struct live *l, const char *const *words, size_t n, str
 	} commands[] = {
 		{ "host", host_command },
 		{ "link", link_command },
-		{ "error", error_command },
+		{ "inject-error", error_command },
 		{ "show", show_command },
 		{ "dump", dump_command },
 		{ "image", image_command },
@@ -532,7 +534,7 @@ enum hd_status live_obey(struct live *l, const char *const *words, size_t n, str
 		{ "release", release_command },
 		{ "capture-data", capture_data_command },
 		{ "release-data", release_data_command },
-		{ "clock", clock_command },
+		{ "time", clock_command },
 		{ "down", down_command },
 		{ "topology", topology_command },
 		{ "counters", counters_command },

@@ -3,15 +3,15 @@
 #include "cli/live.h"
 
 static const struct example examples[] = {
-	{ "heddle live clock hold", "start programs, and let none send yet" },
-	{ "heddle live clock go", "now" },
+	{ "heddle live time pause", "start programs, and let none send yet" },
+	{ "heddle live time resume", "now" },
 	{ NULL, NULL },
 };
 
-const struct command command_live_clock = {
-	.name = "live clock",
+const struct command command_live_time = {
+	.name = "live time",
 	.summary = "stop the time of data, let it go on, or show it",
-	.arguments = "[hold|go]",
+	.arguments = "[pause|resume]",
 	.description = "Of a fabric that was started with '--pace-data timed'. Time "
 		       "goes on while programs wait for what they have sent; those "
 		       "that are to begin at the same time are started while it is "

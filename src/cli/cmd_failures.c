@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/commands.h"
+#include "cli/failures_simulate.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/scenario.h"
-#include "cli/survey_simulate.h"
 
 struct values {
 	struct common_options common;
@@ -39,24 +39,24 @@ static const struct option options[] = {
 };
 
 static const struct example examples[] = {
-	{ "heddle survey 'fat-tree --radix 36 --levels 2' --engine ftree",
+	{ "heddle failures 'fat-tree --radix 36 --levels 2' --engine ftree",
 	  "each switch and each of the 1296 cables of 648 hosts" },
-	{ "heddle survey site.ibnet --engine updn --fail links --worst 0 --csv",
+	{ "heddle failures site.ibnet --engine updn --fail links --worst 0 --csv",
 	  "all cables between the switches of a site, the worst first" },
-	{ "heddle survey examples/jobs.yaml --fail links --simulate 50",
+	{ "heddle failures examples/jobs.yaml --fail links --simulate 50",
 	  "what its jobs suffer without each of the worst 50 cables" },
-	{ "heddle survey 'torus --sizes=4x4x4' -e torus --fail links --pairs 500",
+	{ "heddle failures 'torus --sizes=4x4x4' -e torus --fail links --pairs 500",
 	  "which two cables together are one too many" },
 	{ NULL, NULL },
 };
 
-static int survey(struct fabric *fabric, const struct values *v, const char *path,
-		  struct survey_options o, struct diag *d)
+static int analyse(struct fabric *fabric, const struct values *v, const char *path,
+		   struct failure_options o, struct diag *d)
 {
-	struct results *r = results_new("survey");
+	struct results *r = results_new("failures");
 	struct route_options route;
 	struct progress progress;
-	struct survey found;
+	struct failure_analysis found;
 
 	if (fabric_route_options(fabric, d, &route) != HD_OK) {
 		results_free(r);
@@ -69,21 +69,21 @@ static int survey(struct fabric *fabric, const struct values *v, const char *pat
 	};
 	progress_begin(&progress, &v->common, "failures", 0);
 	o.context = &progress;
-	survey_run(&fabric->subnet, &o, &found);
+	failure_run(&fabric->subnet, &o, &found);
 	progress_end(&progress);
-	survey_show(r, &found, v->worst);
+	failure_show(r, &found, v->worst);
 	if (found.n_left)
 		results_remark(r, "interrupted after %zu of %zu failures", found.n,
 			       found.n + found.n_left);
-	bool is_well = survey_is_well(&found);
-	const struct survey_runs runs = { .common = &v->common,
-					  .path = path,
-					  .overrides = &v->fabric.overrides,
-					  .found = &found,
-					  .most = v->simulate };
-	enum hd_status status = survey_simulate(&runs, d, r, &is_well);
+	bool is_well = failure_is_well(&found);
+	const struct failures_command runs = { .common = &v->common,
+					       .path = path,
+					       .overrides = &v->fabric.overrides,
+					       .found = &found,
+					       .most = v->simulate };
+	enum hd_status status = cli_failures_simulate(&runs, d, r, &is_well);
 
-	survey_fini(&found);
+	failure_fini(&found);
 	if (status == HD_OK)
 		return output_results(&v->common, r, is_well);
 	results_free(r);
@@ -94,21 +94,21 @@ static int run(const struct command *self, void *values, int n, char **args)
 {
 	struct values *v = values;
 	struct diag d = { .status = HD_OK };
-	struct survey_options o = {
+	struct failure_options o = {
 		.n_pairs = v->pairs,
 		.n_permutations = v->permutations,
 		.seed = v->common.seed,
-		.tick = survey_tick,
+		.tick = cli_failures_tick,
 	};
 	struct fabric *fabric;
 	int status;
 
 	(void)n;
 	if (!engine_known(self, &v->fabric, "engine", &status) ||
-	    !survey_kinds(self, &v->fail, &o, &status))
+	    !cli_failures_kinds(self, &v->fail, &o, &status))
 		return status;
 	if (fabric_choose(&v->fabric, args[0], &d, &fabric) == HD_OK) {
-		status = survey(fabric, v, args[0], o, &d);
+		status = analyse(fabric, v, args[0], o, &d);
 		fabric_free(fabric);
 	} else {
 		status = command_refuse(&d);
@@ -117,8 +117,8 @@ static int run(const struct command *self, void *values, int n, char **args)
 	return status;
 }
 
-const struct command command_survey = {
-	.name = "survey",
+const struct command command_failures = {
+	.name = "failures",
 	.summary = "what breaks if a cable or a switch fails, the worst first",
 	.arguments = "FABRIC",
 	.description =

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_CLI_QOS_LABELLING_H
-#define HD_CLI_QOS_LABELLING_H
+#ifndef HD_CLI_QOS_CLASSIFY_H
+#define HD_CLI_QOS_CLASSIFY_H
 
-/* What 'heddle qos label' does. */
+/* What 'heddle qos classify' does. */
 
 #include "cli/command.h"
 #include "cli/scenario.h"
 #include "qos/opensm/policy.h"
 
-struct label_values {
+struct qos_classify_options {
 	struct common_options common;
 	struct fabric_choice choice;
 	const char *fabric, *partitions;
@@ -20,6 +20,6 @@ struct label_values {
  * Shows the label of a path by the policy in `path` (NULL: none) and the
  * partitions; ends that are named are looked up, into `q`. An exit status.
  */
-int label_path(struct label_values *v, const char *path, struct policy_query *q);
+int qos_classify_path(struct qos_classify_options *v, const char *path, struct policy_query *q);
 
 #endif

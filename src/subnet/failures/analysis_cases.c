@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "subnet/failures/survey_cases.h"
+#include "subnet/failures/analysis_cases.h"
 
 #include <stdlib.h>
 
@@ -7,14 +7,14 @@
 #include "base/rng.h"
 
 struct list {
-	struct survey *out;
+	struct failure_analysis *out;
 	size_t cap;
 };
 
-static void add(struct list *l, enum survey_kind kind, uint32_t a, uint32_t b)
+static void add(struct list *l, enum failure_kind kind, uint32_t a, uint32_t b)
 {
 	l->out->cases = hd_grow(l->out->cases, &l->cap, l->out->n + 1, sizeof(*l->out->cases));
-	l->out->cases[l->out->n++] = (struct survey_case){
+	l->out->cases[l->out->n++] = (struct failure_case){
 		.kind = kind,
 		.what = { a, b },
 	};
@@ -33,20 +33,20 @@ static bool is_cable(const struct topo *t, port_id p)
 	return peer != TOPO_NONE && p < peer;
 }
 
-static enum survey_kind kind_of_cable(const struct topo *t, port_id p)
+static enum failure_kind kind_of_cable(const struct topo *t, port_id p)
 {
-	return is_adapter(t, p) || is_adapter(t, t->ports[p].peer) ? SURVEY_HOSTS : SURVEY_LINKS;
+	return is_adapter(t, p) || is_adapter(t, t->ports[p].peer) ? ANALYSIS_HOSTS : FAILURE_LINKS;
 }
 
 static void list_switches(const struct topo *t, struct list *l)
 {
 	for (node_id v = 0; v < t->n_nodes; v++) {
 		if (topo_is_switch(t, v))
-			add(l, SURVEY_SWITCHES, v, TOPO_NONE);
+			add(l, FAILURE_SWITCHES, v, TOPO_NONE);
 	}
 }
 
-static void list_cables(const struct topo *t, enum survey_kind kind, struct list *l)
+static void list_cables(const struct topo *t, enum failure_kind kind, struct list *l)
 {
 	for (port_id p = 0; p < t->n_ports; p++) {
 		if (is_cable(t, p) && kind_of_cable(t, p) == kind)
@@ -61,18 +61,18 @@ static void add_pair(const port_id *links, uint64_t n, uint64_t k, struct list *
 
 	for (; k >= n - 1 - i; i++)
 		k -= n - 1 - i;
-	add(l, SURVEY_PAIRS, links[i], links[i + 1 + k]);
+	add(l, FAILURE_PAIRS, links[i], links[i + 1 + k]);
 }
 
 /* Each pair at most once, in their order: Knuth's selection sampling. */
-static void list_pairs(const struct topo *t, const struct survey_options *o, struct list *l)
+static void list_pairs(const struct topo *t, const struct failure_options *o, struct list *l)
 {
 	port_id *links = hd_alloc(t->n_ports, sizeof(*links));
 	uint64_t n = 0;
 	struct rng r;
 
 	for (port_id p = 0; p < t->n_ports; p++) {
-		if (is_cable(t, p) && kind_of_cable(t, p) == SURVEY_LINKS)
+		if (is_cable(t, p) && kind_of_cable(t, p) == FAILURE_LINKS)
 			links[n++] = p;
 	}
 	uint64_t all = n > 1 ? n * (n - 1) / 2 : 0;
@@ -88,17 +88,18 @@ static void list_pairs(const struct topo *t, const struct survey_options *o, str
 	free(links);
 }
 
-void survey_list(const struct topo *t, const struct survey_options *o, struct survey *out)
+void failure_list(const struct topo *t, const struct failure_options *o,
+		  struct failure_analysis *out)
 {
 	struct list l = { .out = out };
 
-	if (o->kinds[SURVEY_SWITCHES])
+	if (o->kinds[FAILURE_SWITCHES])
 		list_switches(t, &l);
-	if (o->kinds[SURVEY_LINKS])
-		list_cables(t, SURVEY_LINKS, &l);
-	if (o->kinds[SURVEY_HOSTS])
-		list_cables(t, SURVEY_HOSTS, &l);
-	if (o->kinds[SURVEY_PAIRS])
+	if (o->kinds[FAILURE_LINKS])
+		list_cables(t, FAILURE_LINKS, &l);
+	if (o->kinds[ANALYSIS_HOSTS])
+		list_cables(t, ANALYSIS_HOSTS, &l);
+	if (o->kinds[FAILURE_PAIRS])
 		list_pairs(t, o, &l);
 }
 
@@ -109,9 +110,9 @@ static void mark_cable(const struct topo *t, port_id p, bool is_down, bool *down
 		down[t->ports[p].peer] = is_down;
 }
 
-void survey_mark(const struct topo *t, const struct survey_case *c, bool is_down, bool *down)
+void failure_mark(const struct topo *t, const struct failure_case *c, bool is_down, bool *down)
 {
-	if (c->kind == SURVEY_SWITCHES) {
+	if (c->kind == FAILURE_SWITCHES) {
 		const struct topo_node *v = &t->nodes[c->what[0]];
 
 		for (unsigned k = 1; k <= v->n_ports; k++)
@@ -169,9 +170,9 @@ static uint32_t walk_piece(struct pieces *p, port_id start)
 	return n;
 }
 
-port_id survey_manager(const struct topo *t, const struct survey_case *c, const bool *down)
+port_id failure_manager(const struct topo *t, const struct failure_case *c, const bool *down)
 {
-	port_id fails = c->kind == SURVEY_SWITCHES ? t->nodes[c->what[0]].first_port : c->what[0];
+	port_id fails = c->kind == FAILURE_SWITCHES ? t->nodes[c->what[0]].first_port : c->what[0];
 	struct pieces p = {
 		.t = t,
 		.down = down,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cli/qos_labelling.h"
+#include "cli/qos_classify.h"
 
 #include "cli/output.h"
 #include "qos/opensm/partitions.h"
@@ -17,10 +17,10 @@ static bool has_ends(const struct policy_query *q)
 }
 
 /* By a policy, or the partitions of the query, or both. */
-static int answer(const struct label_values *v, const struct policy *p, const struct subnet *s,
-		  const struct policy_query *q)
+static int answer(const struct qos_classify_options *v, const struct policy *p,
+		  const struct subnet *s, const struct policy_query *q)
 {
-	struct results *r = results_new("qos label");
+	struct results *r = results_new("qos classify");
 
 	if (p) {
 		const struct policy_answer a = policy_match(p, s, q);
@@ -35,7 +35,7 @@ static int answer(const struct label_values *v, const struct policy *p, const st
 }
 
 /* With the ends looked up in a fabric, if one is given. */
-static int label(struct label_values *v, const struct policy *p, struct policy_query *q,
+static int label(struct qos_classify_options *v, const struct policy *p, struct policy_query *q,
 		 struct diag *d)
 {
 	struct fabric *fabric;
@@ -58,7 +58,7 @@ static int label(struct label_values *v, const struct policy *p, struct policy_q
 	return status;
 }
 
-int label_path(struct label_values *v, const char *path, struct policy_query *q)
+int qos_classify_path(struct qos_classify_options *v, const char *path, struct policy_query *q)
 {
 	struct diag d = { .status = HD_OK };
 	struct policy policy = { 0 };

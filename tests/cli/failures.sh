@@ -3,23 +3,23 @@
 . "$SRC/tests/cli/lib.sh"
 
 # A tree of two levels is redundant; a mesh of xy takes no hole.
-status 0 "$HEDDLE" survey 'fat-tree --radix 4 --levels 2' --engine ftree --csv
+status 0 "$HEDDLE" failures 'fat-tree --radix 4 --levels 2' --engine ftree --csv
 grep -q '^links,8,0,0,0,0,8,0$' out || fail "no eight links that make it slower"
-status 1 "$HEDDLE" survey 'mesh --columns=3 --rows=3' --engine xy --fail links
+status 1 "$HEDDLE" failures 'mesh --columns=3 --rows=3' --engine xy --fail links
 has out 'refused'
 # Shortest ways around a torus can lock up, whatever fails.
-status 1 "$HEDDLE" survey 'torus --sizes=5x5' --fail links --worst 1
+status 1 "$HEDDLE" failures 'torus --sizes=5x5' --fail links --worst 1
 has out 'can lock up'
 
 # A site's file, with routes that OpenSM made.
 "$HEDDLE" topo gen fat-tree --radix 4 --levels 3 -o site.net
 "$HEDDLE" route site.net --engine updn --dump lfts -o site.lfts
-status 0 "$HEDDLE" survey site.net --engine file \
+status 0 "$HEDDLE" failures site.net --engine file \
 	--set fabric.routing.file=site.lfts --fail switches --fail links --worst 0 --json
 [ "$(jq '.tables.failures.rows | length' out)" -eq 52 ] || fail "not 20 switches and 32 links"
 
 mv out one
-status 0 "$HEDDLE" survey site.net --engine file --threads 3 \
+status 0 "$HEDDLE" failures site.net --engine file --threads 3 \
 	--set fabric.routing.file=site.lfts --fail switches --fail links --worst 0 --json
 same() { # without the words that it was called with
 	jq 'del(.arguments)' "$1"
@@ -36,7 +36,7 @@ goals: [{job: a, completion: 30us}]
 YAML
 "$HEDDLE" sim job.yaml --json >whole
 whole=$(jq '.tables.jobs.rows[0].completion' whole)
-status 1 "$HEDDLE" survey job.yaml --fail links --fail hosts --simulate 50 --json
+status 1 "$HEDDLE" failures job.yaml --fail links --fail hosts --simulate 50 --json
 mv out many
 jq -e --argjson whole "$whole" '.tables["simulated failures"].rows as $f |
 	($f | length == 12) and
@@ -50,28 +50,28 @@ jq -e --argjson whole "$whole" --slurpfile one one '
 	.tables["simulated failures"].rows[8].slowdown as $s |
 	($one[0].tables.jobs.rows[0].completion / $whole - $s | fabs) < 1e-9' many ||
 	fail "the slowdown is not that of the run without the cable"
-status 1 "$HEDDLE" survey job.yaml --fail links --fail hosts --simulate 50 \
+status 1 "$HEDDLE" failures job.yaml --fail links --fail hosts --simulate 50 \
 	--json --threads 1
 [ "$(same out)" = "$(same many)" ] || fail "one thread finds something else"
-status 0 "$HEDDLE" survey job.yaml --fail links --simulate 2 --html page.html \
+status 0 "$HEDDLE" failures job.yaml --fail links --simulate 2 --html page.html \
 	--set goals.0.completion=1s
 [ -s page.html ] || fail "no page"
-status 3 "$HEDDLE" survey 'star --hosts 2' --simulate 1
+status 3 "$HEDDLE" failures 'star --hosts 2' --simulate 1
 [ "$(wc -l <err)" -eq 1 ] || fail "more than one line: $(cat err)"
 status 3 "$HEDDLE" sim job.yaml --set fabric.without=s9-9:1
 has err 'fabric.without'
 
 # Nothing to fail, nobody to lose.
-status 0 "$HEDDLE" survey 'star --hosts 2' --fail links
-status 2 "$HEDDLE" survey 'star --hosts 2' --fail cables
+status 0 "$HEDDLE" failures 'star --hosts 2' --fail links
+status 2 "$HEDDLE" failures 'star --hosts 2' --fail cables
 has err "'cables' is nothing that fails: switches, links or hosts"
-status 2 "$HEDDLE" survey
-status 3 "$HEDDLE" survey no-such-file
+status 2 "$HEDDLE" failures
+status 3 "$HEDDLE" failures no-such-file
 
 # Files that ibnetdiscover wrote: a fabric is what it is, however it is told.
 for site in small systems; do
 	rc=0
-	"$HEDDLE" survey "$SRC/tests/fixtures/topo/$site.ibnetdiscover" \
+	"$HEDDLE" failures "$SRC/tests/fixtures/topo/$site.ibnetdiscover" \
 		--engine updn --csv >out || rc=$?
 	[ $rc -le 1 ] || fail "$site: exit status $rc"
 	awk -F, -v site=$site '
@@ -87,7 +87,7 @@ done
 	-o site.ibnetdiscover
 rm -f kinds
 for fabric in site.ibnetdiscover 'fat-tree --radix 6 --levels 2'; do
-	status 0 "$HEDDLE" survey "$fabric" --engine updn --csv
+	status 0 "$HEDDLE" failures "$fabric" --engine updn --csv
 	sed -n '/^switches,/p; /^links,/p; /^hosts,/p' out | sed 4q | sed 3q >>kinds
 done
 [ "$(sed 3q kinds)" = "$(sed 1,3d kinds)" ] || fail "the file is another fabric: $(cat kinds)"
@@ -99,7 +99,7 @@ cat >shared.yaml <<'YAML'
 fabric: {topology: {file: shared.ibnetdiscover}, routing: {engine: updn}}
 jobs: [{name: a, program: [{alltoall: 1KiB}]}]
 YAML
-status 1 "$HEDDLE" survey shared.yaml --fail links --fail switches --worst 0 --simulate 8 --json
+status 1 "$HEDDLE" failures shared.yaml --fail links --fail switches --worst 0 --simulate 8 --json
 jq -e '[.tables.failures.rows[]["what fails"]] | length == 54 and (unique | length == 54)' out \
 	>/dev/null || fail "failures that cannot be told apart"
 mv out many
@@ -125,8 +125,8 @@ done <simulated
 # has lost one: two of them carry then what four do elsewhere.
 site=$SRC/tests/fixtures/topo/site.ibnetdiscover
 "$HEDDLE" topo convert "$site" --to ibnetdiscover | cmp - "$site" || fail "the site is changed"
-status 0 "$HEDDLE" survey "$site" --engine updn --worst 0 --json
-jq -e '.tables.survey.rows == [
+status 0 "$HEDDLE" failures "$site" --engine updn --worst 0 --json
+jq -e '.tables.failures.rows == [
 	{"what fails": "switches", "cases": 8, "refused": 0, "can lock up": 0, "paths broken": 0,
 	 "end ports lost": 8, "slower": 0, "harmless": 0},
 	{"what fails": "links", "cases": 47, "refused": 0, "can lock up": 0, "paths broken": 0,
@@ -142,7 +142,7 @@ cat >site.yaml <<YAML
 fabric: {topology: {file: "$site"}, routing: {engine: updn}}
 jobs: [{name: a, program: [{alltoall: 256}]}]
 YAML
-status 0 "$HEDDLE" survey site.yaml --fail links --simulate 2 --json
+status 0 "$HEDDLE" failures site.yaml --fail links --simulate 2 --json
 jq -e '.tables["simulated failures"].rows | length == 2' out >/dev/null ||
 	fail "not two cables of the site"
 
@@ -168,11 +168,11 @@ if [ "${HD_LONG:-0}" = 1 ]; then
 			  load: 50%, payload: 2KiB}]
 			run: {warmup: 20us, measure: 50us}
 		YAML
-		cpu "$HEDDLE" survey large.yaml --fail links --fail hosts --csv
+		cpu "$HEDDLE" failures large.yaml --fail links --fail hosts --csv
 		[ "$(cat seconds)" -le 60 ] || fail "it takes $(cat seconds) s"
 		grep -q '^links,648,0,0,0,0,648,0$' out || fail "not 648 links"
 		grep -q '^hosts,648,0,0,0,648,0,0$' out || fail "not 648 hosts"
-		cpu "$HEDDLE" survey large.yaml --fail links --simulate 50 \
+		cpu "$HEDDLE" failures large.yaml --fail links --simulate 50 \
 			--threads 2 --json
 		[ "$(cat seconds)" -le 60 ] || fail "it takes $(cat seconds) s"
 		jq -e '.tables["simulated failures"].rows | length == 50' out ||

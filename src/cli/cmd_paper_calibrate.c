@@ -43,15 +43,15 @@ static const struct option fit_options[] = {
 };
 
 static const struct example fit_examples[] = {
-	{ "heddle paper fit 004/em5.2 --quick",
+	{ "heddle paper calibrate 004/em5.2 --quick",
 	  "for which thresholds is the error what was published?" },
-	{ "heddle paper fit 004/table3.2 --vary buffer=2packets,4packets,8packets",
+	{ "heddle paper calibrate 004/table3.2 --vary buffer=2packets,4packets,8packets",
 	  "do the rates fit another buffer?" },
 	{ NULL, NULL },
 };
 
-const struct command command_paper_fit = {
-	.name = "paper fit",
+const struct command command_paper_calibrate = {
+	.name = "paper calibrate",
 	.summary = "find the open parameters with which a paper's results hold",
 	.arguments = "ID | FILE ...",
 	.description = "Sweeps the parameters that a paper leaves open, and shows in which\n"

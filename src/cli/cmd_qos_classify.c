@@ -2,9 +2,9 @@
 #include <stdlib.h>
 
 #include "cli/commands.h"
-#include "cli/qos_labelling.h"
+#include "cli/qos_classify.h"
 
-#define FIELD(name) offsetof(struct label_values, name)
+#define FIELD(name) offsetof(struct qos_classify_options, name)
 
 static const struct option options[] = {
 	{ "service-id", 0, OPT_TEXT, FIELD(service_id), "ID", NULL,
@@ -13,7 +13,7 @@ static const struct option options[] = {
 	{ "class", 0, OPT_UINT, FIELD(class), "N", NULL, "QoS class; 0: not told", .high = 255 },
 	{ "fabric", 0, OPT_INPUT, FIELD(fabric), "FILE", NULL,
 	  "where --source and --destination are" },
-	OPTION_SET(struct label_values, choice),
+	OPTION_SET(struct qos_classify_options, choice),
 	{ "partitions", 0, OPT_INPUT, FIELD(partitions), "FILE", NULL,
 	  "a partitions.conf: shows the P_Keys that ports get by it and, without a policy, the SL of its partitions" },
 	{ "source", 0, OPT_TEXT, FIELD(source), "NODE", NULL, "who asks, by name or GUID (0x...)" },
@@ -33,7 +33,7 @@ static bool read_id(const char *text, uint64_t *out)
 
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct label_values *v = values;
+	struct qos_classify_options *v = values;
 	struct policy_query q = {
 		.source = TOPO_NONE,
 		.destination = TOPO_NONE,
@@ -54,19 +54,19 @@ static int run(const struct command *self, void *values, int n, char **args)
 			"--source, --destination, --manager, --partitions and --set need a --fabric");
 	if (v->service_id && !read_id(v->service_id, &q.service_id))
 		return command_usage(self, "'%.40s' is no service id", v->service_id);
-	return label_path(v, n ? args[0] : NULL, &q);
+	return qos_classify_path(v, n ? args[0] : NULL, &q);
 }
 
 static const struct example examples[] = {
-	{ "heddle qos label --service-id 0x10648ca qos-policy.conf",
+	{ "heddle qos classify --service-id 0x10648ca qos-policy.conf",
 	  "the SL of RDS by its service id" },
-	{ "heddle qos label --fabric site.ibnet --source h0 --destination h5 qos-policy.conf",
+	{ "heddle qos classify --fabric site.ibnet --source h0 --destination h5 qos-policy.conf",
 	  "the SL between two hosts, and the rule that says so" },
 	{ NULL, NULL },
 };
 
-const struct command command_qos_label = {
-	.name = "qos label",
+const struct command command_qos_classify = {
+	.name = "qos classify",
 	.summary = "the SL that a policy file gives a connection",
 	.arguments = "[POLICY]",
 	.description =
@@ -79,5 +79,5 @@ const struct command command_qos_label = {
 		"are refused.\n",
 	.options = options,
 	.examples = examples,
-	COMMAND_CALL(run, struct label_values, 0, 1),
+	COMMAND_CALL(run, struct qos_classify_options, 0, 1),
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Failures one by one, beside what graphs alone say of them. */
-#include "subnet/failures/survey.h"
+#include "subnet/failures/analysis.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -18,8 +18,8 @@
 struct scene {
 	struct topo topo;
 	struct subnet subnet;
-	struct survey_options o;
-	struct survey s;
+	struct failure_options o;
+	struct failure_analysis s;
 };
 
 /* Addresses and routes scene->topo; all that can fail will. */
@@ -32,7 +32,7 @@ static void prepare(struct scene *c, const char *engine)
 	subnet_init(&c->subnet, &c->topo);
 	assert_int_equal(subnet_assign_lids(&c->subnet, &lids, &d), HD_OK);
 	assert_int_equal(subnet_route(&c->subnet, engine, &route, &d), HD_OK);
-	c->o = (struct survey_options){
+	c->o = (struct failure_options){
 		.kinds = { true, true, true, false },
 		.n_permutations = 3,
 		.seed = 1,
@@ -42,7 +42,7 @@ static void prepare(struct scene *c, const char *engine)
 
 static void leave(struct scene *c)
 {
-	survey_fini(&c->s);
+	failure_fini(&c->s);
 	subnet_fini(&c->subnet);
 	topo_fini(&c->topo);
 }
@@ -66,15 +66,15 @@ static void a_bridge_cuts_the_lesser_side_off(void **state)
 	(void)state;
 	build_row(&c.topo, n);
 	prepare(&c, "minhop");
-	survey_run(&c.subnet, &c.o, &c.s);
+	failure_run(&c.subnet, &c.o, &c.s);
 	assert_int_equal(c.s.before.n_reached, n * (n - 1));
 	assert_int_equal(c.s.before.most_flows, (n / 2) * (n - n / 2));
-	assert_int_equal(c.s.n_of[SURVEY_LINKS][SURVEY_LOST], n - 1);
-	assert_int_equal(c.s.n_of[SURVEY_HOSTS][SURVEY_LOST], n);
+	assert_int_equal(c.s.n_of[FAILURE_LINKS][FAILURE_LOST], n - 1);
+	assert_int_equal(c.s.n_of[ANALYSIS_HOSTS][FAILURE_LOST], n);
 	for (size_t i = 0; i < c.s.n; i++) {
-		const struct survey_case *x = &c.s.cases[i];
+		const struct failure_case *x = &c.s.cases[i];
 
-		if (x->kind != SURVEY_LINKS)
+		if (x->kind != FAILURE_LINKS)
 			continue;
 		/* By the switches that it joins, in the order of the row. */
 		uint32_t before = c.topo.ports[x->what[0]].node + 1;
@@ -84,7 +84,7 @@ static void a_bridge_cuts_the_lesser_side_off(void **state)
 		assert_int_equal(x->figures.n_ends, left);
 		assert_int_equal(x->figures.most_flows, (left / 2) * (left - left / 2));
 	}
-	assert_true(survey_is_well(&c.s));
+	assert_true(failure_is_well(&c.s));
 	leave(&c);
 }
 
@@ -102,19 +102,19 @@ static void a_switch_takes_its_own_port_with_it(void **state)
 	for (node_id v = 0; v < c.topo.n_nodes; v++)
 		c.topo.nodes[v].enhanced_port0 = topo_is_switch(&c.topo, v);
 	prepare(&c, "updn");
-	survey_run(&c.subnet, &c.o, &c.s);
+	failure_run(&c.subnet, &c.o, &c.s);
 	assert_int_equal(c.s.before.n_ends, 2 * n);
 	for (size_t i = 0; i < c.s.n; i++) {
-		const struct survey_case *x = &c.s.cases[i];
+		const struct failure_case *x = &c.s.cases[i];
 
 		assert_int_equal(x->figures.n_broken, 0);
-		if (x->kind != SURVEY_SWITCHES)
+		if (x->kind != FAILURE_SWITCHES)
 			continue;
-		assert_int_equal(x->verdict, SURVEY_LOST);
+		assert_int_equal(x->verdict, FAILURE_LOST);
 		assert_int_equal(x->n_lost, 2);
 		assert_int_equal(x->figures.n_reached, (2 * n - 2) * (2 * n - 3));
 	}
-	assert_true(survey_is_well(&c.s));
+	assert_true(failure_is_well(&c.s));
 	leave(&c);
 }
 
@@ -130,21 +130,21 @@ static void a_ring_that_can_lock_is_a_row_when_cut(void **state)
 	(void)state;
 	build_grid(&c.topo, FAMILY_RING, 1, &n, 2);
 	prepare(&c, "minhop");
-	survey_run(&c.subnet, &c.o, &c.s);
+	failure_run(&c.subnet, &c.o, &c.s);
 	assert_true(c.s.before.can_lock);
 	for (size_t i = 0; i < c.s.n; i++) {
-		const struct survey_case *x = &c.s.cases[i];
+		const struct failure_case *x = &c.s.cases[i];
 
-		if (x->kind == SURVEY_HOSTS)
-			assert_int_equal(x->verdict, SURVEY_LOCKS);
+		if (x->kind == ANALYSIS_HOSTS)
+			assert_int_equal(x->verdict, FAILURE_LOCKS);
 		else
 			assert_false(x->figures.can_lock);
-		if (x->kind == SURVEY_LINKS) {
-			assert_int_equal(x->verdict, SURVEY_SLOWER);
+		if (x->kind == FAILURE_LINKS) {
+			assert_int_equal(x->verdict, FAILURE_SLOWER);
 			assert_int_equal(x->figures.most_flows, n * n);
 		}
 	}
-	assert_false(survey_is_well(&c.s));
+	assert_false(failure_is_well(&c.s));
 	leave(&c);
 }
 
@@ -157,69 +157,70 @@ static void what_the_engine_refuses_is_worst(void **state)
 	(void)state;
 	build_grid(&c.topo, FAMILY_MESH, 2, dims, 1);
 	prepare(&c, "xy");
-	survey_run(&c.subnet, &c.o, &c.s);
-	assert_int_equal(c.s.n_of[SURVEY_LINKS][SURVEY_REFUSED], 12);
+	failure_run(&c.subnet, &c.o, &c.s);
+	assert_int_equal(c.s.n_of[FAILURE_LINKS][FAILURE_REFUSED], 12);
 	for (size_t i = 0; i < c.s.n; i++)
 		assert_int_equal(c.s.cases[i].refusal != NULL,
-				 c.s.cases[i].verdict == SURVEY_REFUSED);
+				 c.s.cases[i].verdict == FAILURE_REFUSED);
 	leave(&c);
 }
 
-/* A survey_options.tick that wants an end after so many. */
+/* A failure_options.tick that wants an end after so many. */
 static bool enough(void *context, size_t done, size_t all)
 {
 	(void)all;
 	return done < *(const size_t *)context;
 }
 
-static const struct survey_case *same_case(const struct survey *s, const struct survey_case *c)
+static const struct failure_case *same_case(const struct failure_analysis *s,
+					    const struct failure_case *c)
 {
 	for (size_t i = 0; i < s->n; i++) {
-		const struct survey_case *x = &s->cases[i];
+		const struct failure_case *x = &s->cases[i];
 
 		if (x->kind == c->kind && x->what[0] == c->what[0])
 			return x;
 	}
-	fail_msg("a case that is not in the whole survey");
+	fail_msg("a case that is not in the whole analysis");
 	return NULL;
 }
 
-/* What was tried by then is what the whole survey says of it. */
+/* What was tried by then is what the whole analysis says of it. */
 static void one_that_is_stopped_keeps_what_it_tried(void **state)
 {
 	const uint32_t dims[] = { 3, 4 };
 	struct scene c;
-	struct survey part;
+	struct failure_analysis part;
 
 	(void)state;
 	build_grid(&c.topo, FAMILY_TORUS, 2, dims, 1);
 	prepare(&c, "minhop");
-	survey_run(&c.subnet, &c.o, &c.s);
+	failure_run(&c.subnet, &c.o, &c.s);
 	assert_int_equal(c.s.n_left, 0);
 	for (size_t most = 1; most < c.s.n; most += 5) {
 		size_t counted = 0;
 
 		c.o.tick = enough;
 		c.o.context = &most;
-		survey_run(&c.subnet, &c.o, &part);
+		failure_run(&c.subnet, &c.o, &part);
 		/* One that another thread had begun may have ended. */
 		assert_in_range(part.n, most, most + parallel_processors());
 		assert_int_equal(part.n + part.n_left, c.s.n);
 		for (size_t i = 0; i < part.n; i++) {
-			const struct survey_case *x = &part.cases[i];
-			const struct survey_case *y = same_case(&c.s, x);
+			const struct failure_case *x = &part.cases[i];
+			const struct failure_case *y = same_case(&c.s, x);
 
 			assert_int_equal(x->verdict, y->verdict);
 			assert_int_equal(x->figures.n_reached, y->figures.n_reached);
 			assert_int_equal(x->figures.most_flows, y->figures.most_flows);
 			assert_true(x->figures.share == y->figures.share);
 		}
-		for (unsigned k = 0; k < N_SURVEY_KINDS; k++) {
-			for (unsigned v = 0; v < N_SURVEY_VERDICTS; v++)
+		for (unsigned k = 0; k < N_FAILURE_KINDS; k++) {
+			for (unsigned v = 0; v < N_FAILURE_VERDICTS; v++)
 				counted += part.n_of[k][v];
 		}
 		assert_int_equal(counted, part.n);
-		survey_fini(&part);
+		failure_fini(&part);
 	}
 	leave(&c);
 }
@@ -232,17 +233,17 @@ static node_id root_of(node_id *parent, node_id v)
 	return v;
 }
 
-static bool is_cut(const struct topo *t, const struct survey_case *c, port_id p)
+static bool is_cut(const struct topo *t, const struct failure_case *c, port_id p)
 {
 	port_id q = t->ports[p].peer;
 
-	if (c->kind == SURVEY_SWITCHES)
+	if (c->kind == FAILURE_SWITCHES)
 		return t->ports[p].node == c->what[0] || t->ports[q].node == c->what[0];
 	return p == c->what[0] || q == c->what[0] || p == c->what[1] || q == c->what[1];
 }
 
 /* Hosts in the largest piece that is left; a host that has no cable is none. */
-static uint32_t largest_piece(const struct topo *t, const struct survey_case *c)
+static uint32_t largest_piece(const struct topo *t, const struct failure_case *c)
 {
 	node_id *parent = hd_alloc(t->n_nodes, sizeof(*parent));
 	uint32_t *n = hd_alloc(t->n_nodes, sizeof(*n)), most = 0;
@@ -268,7 +269,7 @@ static uint32_t largest_piece(const struct topo *t, const struct survey_case *c)
 static void check_against_the_graph(const struct scene *c)
 {
 	for (size_t i = 0; i < c->s.n; i++) {
-		const struct survey_case *x = &c->s.cases[i];
+		const struct failure_case *x = &c->s.cases[i];
 		uint64_t m = x->figures.n_ends;
 
 		if (x->refusal) /* nothing is left to route */
@@ -290,9 +291,9 @@ static void random_fabrics_lose_what_graphs_say(void **state)
 
 		build_random(&c.topo, seed, 3 + (uint32_t)(seed % 9), (uint32_t)(seed % 5));
 		prepare(&c, seed % 2 ? "minhop" : "updn");
-		c.o.kinds[SURVEY_PAIRS] = true;
+		c.o.kinds[FAILURE_PAIRS] = true;
 		c.o.n_pairs = 10;
-		survey_run(&c.subnet, &c.o, &c.s);
+		failure_run(&c.subnet, &c.o, &c.s);
 		assert_true(c.s.n > 0);
 		check_against_the_graph(&c);
 		leave(&c);
@@ -303,23 +304,23 @@ static void random_fabrics_lose_what_graphs_say(void **state)
 static void threads_find_the_same(void **state)
 {
 	struct scene c;
-	struct survey other;
+	struct failure_analysis other;
 
 	(void)state;
 	generate(&c.topo, "fat-tree --radix=4 --levels=3");
 	prepare(&c, "ftree");
-	c.o.kinds[SURVEY_PAIRS] = true;
+	c.o.kinds[FAILURE_PAIRS] = true;
 	c.o.n_pairs = 30;
 	parallel_set_threads(1);
-	survey_run(&c.subnet, &c.o, &c.s);
+	failure_run(&c.subnet, &c.o, &c.s);
 	parallel_set_threads(3);
-	survey_run(&c.subnet, &c.o, &other);
+	failure_run(&c.subnet, &c.o, &other);
 	parallel_set_threads(0);
 	assert_int_equal(c.s.n, 20 + 32 + 16 + 30);
 	assert_int_equal(other.n, c.s.n);
 	for (size_t i = 0; i < other.n; i++) {
-		const struct survey_case *a = &c.s.cases[i];
-		const struct survey_case *b = &other.cases[i];
+		const struct failure_case *a = &c.s.cases[i];
+		const struct failure_case *b = &other.cases[i];
 
 		assert_memory_equal(a->what, b->what, sizeof(a->what));
 		assert_int_equal(a->verdict, b->verdict);
@@ -327,7 +328,7 @@ static void threads_find_the_same(void **state)
 		assert_true(a->figures.share == b->figures.share);
 		assert_int_equal(a->n_changes, b->n_changes);
 	}
-	survey_fini(&other);
+	failure_fini(&other);
 	leave(&c);
 }
 
@@ -339,11 +340,11 @@ static void pairs_are_drawn_once(void **state)
 	(void)state;
 	generate(&c.topo, "fat-tree --radix=4 --levels=2"); /* 8 links */
 	prepare(&c, "updn");
-	c.o.kinds[SURVEY_SWITCHES] = c.o.kinds[SURVEY_LINKS] = c.o.kinds[SURVEY_HOSTS] = false;
-	c.o.kinds[SURVEY_PAIRS] = true;
+	c.o.kinds[FAILURE_SWITCHES] = c.o.kinds[FAILURE_LINKS] = c.o.kinds[ANALYSIS_HOSTS] = false;
+	c.o.kinds[FAILURE_PAIRS] = true;
 	for (uint64_t n = 1; n <= 30; n++) {
 		c.o.n_pairs = n;
-		survey_run(&c.subnet, &c.o, &c.s);
+		failure_run(&c.subnet, &c.o, &c.s);
 		assert_int_equal(c.s.n, n < 28 ? n : 28);
 		for (size_t i = 0; i < c.s.n; i++) {
 			const uint32_t *a = c.s.cases[i].what;
@@ -352,7 +353,7 @@ static void pairs_are_drawn_once(void **state)
 			for (size_t k = 0; k < i; k++)
 				assert_memory_not_equal(a, c.s.cases[k].what, 2 * sizeof(*a));
 		}
-		survey_fini(&c.s);
+		failure_fini(&c.s);
 	}
 	leave(&c);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "subnet/failures/survey.h"
+#include "subnet/failures/analysis.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -9,27 +9,27 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "base/parallel_for.h"
-#include "subnet/failures/survey_cases.h"
+#include "subnet/failures/analysis_cases.h"
 #include "subnet/routing/check.h"
 #include "subnet/routing/deadlock.h"
 #include "subnet/routing/load.h"
 
-const char *const survey_kind_names[] = {
-	[SURVEY_SWITCHES] = "switches", [SURVEY_LINKS] = "links", [SURVEY_HOSTS] = "hosts",
-	[SURVEY_PAIRS] = "pairs",       [N_SURVEY_KINDS] = NULL,
+const char *const failure_kind_names[] = {
+	[FAILURE_SWITCHES] = "switches", [FAILURE_LINKS] = "links", [ANALYSIS_HOSTS] = "hosts",
+	[FAILURE_PAIRS] = "pairs",       [N_FAILURE_KINDS] = NULL,
 };
 
-const char *const survey_verdict_names[] = {
-	[SURVEY_REFUSED] = "refused",     [SURVEY_LOCKS] = "can lock up",
-	[SURVEY_BROKEN] = "paths broken", [SURVEY_LOST] = "end ports lost",
-	[SURVEY_SLOWER] = "slower",       [SURVEY_HARMLESS] = "harmless",
-	[N_SURVEY_VERDICTS] = NULL,
+const char *const failure_verdict_names[] = {
+	[FAILURE_REFUSED] = "refused",     [FAILURE_LOCKS] = "can lock up",
+	[FAILURE_BROKEN] = "paths broken", [FAILURE_LOST] = "end ports lost",
+	[FAILURE_SLOWER] = "slower",       [ANALYSIS_HARMLESS] = "harmless",
+	[N_FAILURE_VERDICTS] = NULL,
 };
 
 /* While it runs. */
-struct surveyor {
-	const struct survey_options *o;
-	struct survey *out;
+struct failure_search {
+	const struct failure_options *o;
+	struct failure_analysis *out;
 	bool **down; /* per member of the pool: a flag per port */
 	bool *done;  /* per case */
 	pthread_mutex_t lock;
@@ -37,10 +37,10 @@ struct surveyor {
 	bool is_over;
 };
 
-bool survey_fail(struct survey_options *o, const char *kind)
+bool failure_fail(struct failure_options *o, const char *kind)
 {
-	for (unsigned k = 0; k < SURVEY_PAIRS; k++) {
-		if (strcmp(kind, survey_kind_names[k]) == 0)
+	for (unsigned k = 0; k < FAILURE_PAIRS; k++) {
+		if (strcmp(kind, failure_kind_names[k]) == 0)
 			return o->kinds[k] = true;
 	}
 	return false;
@@ -67,8 +67,8 @@ static bool can_lock(const struct subnet *s)
 }
 
 /* `is_free`: it is known that nothing can lock up. */
-static struct survey_figures look_at(const struct subnet *s, const struct survey_options *o,
-				     bool is_free)
+static struct failure_figures look_at(const struct subnet *s, const struct failure_options *o,
+				      bool is_free)
 {
 	struct load_spread spread;
 	struct load_shares shares = { .mean_share = NAN };
@@ -78,7 +78,7 @@ static struct survey_figures look_at(const struct subnet *s, const struct survey
 	load_all_to_all(s, &spread);
 	if (o->n_permutations)
 		load_patterns(s, LOAD_PERMUTATION, (unsigned)o->n_permutations, o->seed, &shares);
-	return (struct survey_figures){
+	return (struct failure_figures){
 		.n_ends = count_ends(s),
 		.n_reached = c.n_pairs - c.n_unreachable,
 		.n_broken = c.n_unreachable,
@@ -88,17 +88,18 @@ static struct survey_figures look_at(const struct subnet *s, const struct survey
 	};
 }
 
-static enum survey_verdict judge(const struct survey_figures *before, const struct survey_case *c)
+static enum failure_verdict judge(const struct failure_figures *before,
+				  const struct failure_case *c)
 {
-	const struct survey_figures *now = &c->figures;
+	const struct failure_figures *now = &c->figures;
 
-	return c->refusal                             ? SURVEY_REFUSED
-	       : now->can_lock                        ? SURVEY_LOCKS
-	       : now->n_broken > before->n_broken     ? SURVEY_BROKEN
-	       : c->n_lost                            ? SURVEY_LOST
-	       : now->most_flows > before->most_flows ? SURVEY_SLOWER
-	       : now->share < before->share           ? SURVEY_SLOWER
-						      : SURVEY_HARMLESS;
+	return c->refusal                             ? FAILURE_REFUSED
+	       : now->can_lock                        ? FAILURE_LOCKS
+	       : now->n_broken > before->n_broken     ? FAILURE_BROKEN
+	       : c->n_lost                            ? FAILURE_LOST
+	       : now->most_flows > before->most_flows ? FAILURE_SLOWER
+	       : now->share < before->share           ? FAILURE_SLOWER
+						      : ANALYSIS_HARMLESS;
 }
 
 /* Entries went, with the LIDs that are lost, and no other changed. */
@@ -111,15 +112,15 @@ static bool only_lost_entries(const struct replan *r)
 	return true;
 }
 
-static void try_case(const struct surveyor *y, struct survey_case *c, const bool *down)
+static void try_case(const struct failure_search *y, struct failure_case *c, const bool *down)
 {
-	const struct survey_figures *before = &y->out->before;
+	const struct failure_figures *before = &y->out->before;
 	const struct subnet *whole = y->out->whole;
 	struct replan_options o = y->o->replan;
 	struct diag d = { .status = HD_OK };
 	struct replan now;
 
-	o.manager = survey_manager(whole->topo, c, down);
+	o.manager = failure_manager(whole->topo, c, down);
 	if (replan(whole, whole, down, &o, &d, &now) != HD_OK) {
 		c->refusal = hd_strdup(d.message);
 		return;
@@ -138,7 +139,7 @@ static void try_case(const struct surveyor *y, struct survey_case *c, const bool
 	replan_fini(&now);
 }
 
-static bool is_over(struct surveyor *y)
+static bool is_over(struct failure_search *y)
 {
 	pthread_mutex_lock(&y->lock);
 	bool over = y->is_over;
@@ -149,15 +150,15 @@ static bool is_over(struct surveyor *y)
 
 static void one_case(void *context, unsigned member, size_t i)
 {
-	struct surveyor *y = context;
-	struct survey_case *c = &y->out->cases[i];
+	struct failure_search *y = context;
+	struct failure_case *c = &y->out->cases[i];
 	const struct topo *t = y->out->whole->topo;
 
 	if (is_over(y))
 		return;
-	survey_mark(t, c, true, y->down[member]);
+	failure_mark(t, c, true, y->down[member]);
 	try_case(y, c, y->down[member]);
-	survey_mark(t, c, false, y->down[member]);
+	failure_mark(t, c, false, y->down[member]);
 	c->verdict = judge(&y->out->before, c);
 	pthread_mutex_lock(&y->lock);
 	y->done[i] = true;
@@ -172,8 +173,8 @@ static void one_case(void *context, unsigned member, size_t i)
 
 static int compare_cases(const void *left, const void *right)
 {
-	const struct survey_case *a = left, *b = right;
-	const struct survey_figures *x = &a->figures, *y = &b->figures;
+	const struct failure_case *a = left, *b = right;
+	const struct failure_figures *x = &a->figures, *y = &b->figures;
 	int order = GREATER_FIRST(b->kind, a->kind);
 
 	if (!order)
@@ -191,8 +192,8 @@ static int compare_cases(const void *left, const void *right)
 	return order ? order : GREATER_FIRST(b->what[1], a->what[1]);
 }
 
-/* Of an interrupted survey only those that were tried stay. */
-static void keep_done(struct survey *s, const bool *done)
+/* Of an interrupted analysis only those that were tried stay. */
+static void keep_done(struct failure_analysis *s, const bool *done)
 {
 	size_t n = 0;
 
@@ -204,7 +205,7 @@ static void keep_done(struct survey *s, const bool *done)
 	s->n = n;
 }
 
-static void rank(struct survey *s)
+static void rank(struct failure_analysis *s)
 {
 	if (s->n)
 		qsort(s->cases, s->n, sizeof(*s->cases), compare_cases);
@@ -229,16 +230,17 @@ static bool *find_shared_names(const struct topo *t)
 	return shared;
 }
 
-void survey_run(const struct subnet *whole, const struct survey_options *o, struct survey *out)
+void failure_run(const struct subnet *whole, const struct failure_options *o,
+		 struct failure_analysis *out)
 {
-	struct surveyor y = { .o = o, .out = out };
+	struct failure_search y = { .o = o, .out = out };
 	uint64_t entries = (uint64_t)whole->n_switches * whole->lft_stride;
 
-	*out = (struct survey){ .whole = whole,
-				.permuted = o->n_permutations > 0,
-				.shares_name = find_shared_names(whole->topo) };
+	*out = (struct failure_analysis){ .whole = whole,
+					  .permuted = o->n_permutations > 0,
+					  .shares_name = find_shared_names(whole->topo) };
 	out->before = look_at(whole, o, false);
-	survey_list(whole->topo, o, out);
+	failure_list(whole->topo, o, out);
 	/* Some ten looks at each entry of each case's tables. */
 	struct parallel_pool *pool = parallel_pool_new(10 * entries * out->n);
 	unsigned n = parallel_pool_size(pool);
@@ -259,19 +261,19 @@ void survey_run(const struct subnet *whole, const struct survey_options *o, stru
 	rank(out);
 }
 
-void survey_fini(struct survey *s)
+void failure_fini(struct failure_analysis *s)
 {
 	for (size_t i = 0; i < s->n; i++)
 		free(s->cases[i].refusal);
 	free(s->cases);
 	free(s->shares_name);
-	*s = (struct survey){ .n = 0 };
+	*s = (struct failure_analysis){ .n = 0 };
 }
 
-bool survey_is_well(const struct survey *s)
+bool failure_is_well(const struct failure_analysis *s)
 {
 	for (size_t i = 0; i < s->n; i++) {
-		if (s->cases[i].verdict < SURVEY_LOST)
+		if (s->cases[i].verdict < FAILURE_LOST)
 			return false;
 	}
 	return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cli/survey_simulate.h"
+#include "cli/failures_simulate.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "study/failures.h"
 #include "study/processes.h"
 
-bool survey_tick(void *context, size_t done, size_t all)
+bool cli_failures_tick(void *context, size_t done, size_t all)
 {
 	struct progress *p = context;
 
@@ -20,10 +20,10 @@ bool survey_tick(void *context, size_t done, size_t all)
 /* A sweep asks for itself whether a signal waits. */
 static void show_runs(void *context, size_t done, size_t all)
 {
-	(void)survey_tick(context, done, all);
+	(void)cli_failures_tick(context, done, all);
 }
 
-static void select_node(const struct survey *s, node_id v, struct strbuf *out)
+static void select_node(const struct failure_analysis *s, node_id v, struct strbuf *out)
 {
 	const struct topo_node *n = &s->whole->topo->nodes[v];
 
@@ -34,14 +34,14 @@ static void select_node(const struct survey *s, node_id v, struct strbuf *out)
 }
 
 /* One end of each cable of a case, or its switch, for fabric.without. */
-static char *without(const struct survey *s, const struct survey_case *c)
+static char *without(const struct failure_analysis *s, const struct failure_case *c)
 {
 	const struct topo *t = s->whole->topo;
 	struct strbuf text = STRBUF_INIT;
 
-	if (c->kind == SURVEY_SWITCHES)
+	if (c->kind == FAILURE_SWITCHES)
 		select_node(s, c->what[0], &text);
-	for (unsigned i = 0; i < 2 && c->kind != SURVEY_SWITCHES; i++) {
+	for (unsigned i = 0; i < 2 && c->kind != FAILURE_SWITCHES; i++) {
 		if (c->what[i] == TOPO_NONE)
 			continue;
 		strbuf_puts(&text, i ? ", " : "");
@@ -51,14 +51,14 @@ static char *without(const struct survey *s, const struct survey_case *c)
 	return strbuf_detach(&text);
 }
 
-bool survey_kinds(const struct command *self, const struct option_list *fail,
-		  struct survey_options *o, int *status)
+bool cli_failures_kinds(const struct command *self, const struct option_list *fail,
+			struct failure_options *o, int *status)
 {
-	for (unsigned k = 0; k < SURVEY_PAIRS; k++)
+	for (unsigned k = 0; k < FAILURE_PAIRS; k++)
 		o->kinds[k] = fail->n == 0;
-	o->kinds[SURVEY_PAIRS] = o->n_pairs > 0;
+	o->kinds[FAILURE_PAIRS] = o->n_pairs > 0;
 	for (size_t i = 0; i < fail->n; i++) {
-		if (survey_fail(o, fail->items[i]))
+		if (failure_fail(o, fail->items[i]))
 			continue;
 		*status =
 			command_usage(self, "'%s' is nothing that fails: switches, links or hosts",
@@ -68,10 +68,10 @@ bool survey_kinds(const struct command *self, const struct option_list *fail,
 	return true;
 }
 
-enum hd_status survey_simulate(const struct survey_runs *what, struct diag *d, struct results *r,
-			       bool *is_well)
+enum hd_status cli_failures_simulate(const struct failures_command *what, struct diag *d,
+				     struct results *r, bool *is_well)
 {
-	const struct survey *s = what->found;
+	const struct failure_analysis *s = what->found;
 	size_t most = what->most < s->n ? what->most : s->n;
 	struct failure *items = hd_alloc(most, sizeof(*items));
 	struct progress progress;
@@ -89,13 +89,13 @@ enum hd_status survey_simulate(const struct survey_runs *what, struct diag *d, s
 		free(items);
 		return HD_OK;
 	}
-	for (unsigned verdict = 0; verdict < N_SURVEY_VERDICTS; verdict++) {
+	for (unsigned verdict = 0; verdict < N_FAILURE_VERDICTS; verdict++) {
 		for (size_t i = 0; i < s->n && f.n < most; i++) {
 			struct strbuf name = STRBUF_INIT;
 
 			if (s->cases[i].verdict != verdict)
 				continue;
-			survey_name(s, &s->cases[i], &name);
+			failure_name(s, &s->cases[i], &name);
 			items[f.n++] =
 				(struct failure){ strbuf_detach(&name), without(s, &s->cases[i]) };
 		}

@@ -77,15 +77,15 @@ static int run(const struct command *self, void *values, int n, char **args)
 }
 
 static const struct example examples[] = {
-	{ "heddle live manage h0 --engine ftree", "route it as a fat tree" },
-	{ "heddle live manage h7 --priority 5", "one that stands by" },
-	{ "heddle live manage h0 --tables tables.txt",
+	{ "heddle live sm h0 --engine ftree", "route it as a fat tree" },
+	{ "heddle live sm h7 --priority 5", "one that stands by" },
+	{ "heddle live sm h0 --tables tables.txt",
 	  "with the arbitration tables of 'heddle qos reserve --tables tables.txt'" },
 	{ NULL, NULL },
 };
 
-const struct command command_live_manage = {
-	.name = "live manage",
+const struct command command_live_sm = {
+	.name = "live sm",
 	.summary = "run a subnet manager on a host of a live fabric",
 	.arguments = "HOST",
 	.description = "Finds the fabric from HOST by MADs that say their own route, "

@@ -2,11 +2,11 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "subnet/failures/survey.h"
+#include "subnet/failures/analysis.h"
 
 struct whole_row {
 	uint32_t n_ends, n_switches;
-	struct survey_figures figures;
+	struct failure_figures figures;
 };
 
 static const struct column whole_columns[] = {
@@ -40,7 +40,7 @@ static const struct column ends_columns[] = {
 struct case_row {
 	const char *kind, *name, *verdict, *why;
 	double load; /* of the busiest link, over what it was */
-	struct survey_case of;
+	struct failure_case of;
 };
 
 static const struct column case_columns[] = {
@@ -58,7 +58,7 @@ static const struct column case_columns[] = {
 	{ NULL },
 };
 
-static void name_node(const struct survey *s, node_id v, struct strbuf *out)
+static void name_node(const struct failure_analysis *s, node_id v, struct strbuf *out)
 {
 	const struct topo_node *n = &s->whole->topo->nodes[v];
 
@@ -67,7 +67,7 @@ static void name_node(const struct survey *s, node_id v, struct strbuf *out)
 		strbuf_printf(out, " (0x%016" PRIx64 ")", n->guid);
 }
 
-static void name_cable(const struct survey *s, port_id p, struct strbuf *out)
+static void name_cable(const struct failure_analysis *s, port_id p, struct strbuf *out)
 {
 	const struct topo *t = s->whole->topo;
 	port_id q = t->ports[p].peer;
@@ -78,9 +78,10 @@ static void name_cable(const struct survey *s, port_id p, struct strbuf *out)
 	strbuf_printf(out, "/%u", t->ports[q].number);
 }
 
-void survey_name(const struct survey *s, const struct survey_case *c, struct strbuf *out)
+void failure_name(const struct failure_analysis *s, const struct failure_case *c,
+		  struct strbuf *out)
 {
-	if (c->kind == SURVEY_SWITCHES) {
+	if (c->kind == FAILURE_SWITCHES) {
 		name_node(s, c->what[0], out);
 		return;
 	}
@@ -91,36 +92,37 @@ void survey_name(const struct survey *s, const struct survey_case *c, struct str
 	}
 }
 
-static void show_ends(struct results *r, const struct survey *s)
+static void show_ends(struct results *r, const struct failure_analysis *s)
 {
-	struct table *t = results_table(r, "survey", "how the cases ended", ends_columns);
+	struct table *t = results_table(r, "failures", "how the cases ended", ends_columns);
 
-	for (unsigned k = 0; k < N_SURVEY_KINDS; k++) {
+	for (unsigned k = 0; k < N_FAILURE_KINDS; k++) {
 		const size_t *of = s->n_of[k];
 		uint64_t n = 0;
 
-		for (unsigned v = 0; v < N_SURVEY_VERDICTS; v++)
+		for (unsigned v = 0; v < N_FAILURE_VERDICTS; v++)
 			n += of[v];
 		if (n)
 			table_put_row(t, &(struct ends_row){
-						 .kind = survey_kind_names[k],
+						 .kind = failure_kind_names[k],
 						 .n = n,
-						 .refused = of[SURVEY_REFUSED],
-						 .locks = of[SURVEY_LOCKS],
-						 .broken = of[SURVEY_BROKEN],
-						 .lost = of[SURVEY_LOST],
-						 .slower = of[SURVEY_SLOWER],
-						 .harmless = of[SURVEY_HARMLESS],
+						 .refused = of[FAILURE_REFUSED],
+						 .locks = of[FAILURE_LOCKS],
+						 .broken = of[FAILURE_BROKEN],
+						 .lost = of[FAILURE_LOST],
+						 .slower = of[FAILURE_SLOWER],
+						 .harmless = of[ANALYSIS_HARMLESS],
 					 });
 	}
 }
 
-static void show_case(struct table *t, const struct survey *s, const struct survey_case *c)
+static void show_case(struct table *t, const struct failure_analysis *s,
+		      const struct failure_case *c)
 {
 	struct strbuf name = STRBUF_INIT;
 	struct case_row row = {
-		.kind = survey_kind_names[c->kind],
-		.verdict = survey_verdict_names[c->verdict],
+		.kind = failure_kind_names[c->kind],
+		.verdict = failure_verdict_names[c->verdict],
 		.why = c->refusal,
 		.load = (double)c->figures.most_flows / (double)s->before.most_flows,
 		.of = *c,
@@ -128,12 +130,12 @@ static void show_case(struct table *t, const struct survey *s, const struct surv
 
 	if (c->refusal)
 		row.load = row.of.figures.share = NAN;
-	survey_name(s, c, &name);
+	failure_name(s, c, &name);
 	row.name = table_take(t, &name);
 	table_put_row(t, &row);
 }
 
-void survey_show(struct results *r, const struct survey *s, uint64_t worst)
+void failure_show(struct results *r, const struct failure_analysis *s, uint64_t worst)
 {
 	struct table *t = results_record(r, "fabric", "before anything failed", whole_columns);
 
