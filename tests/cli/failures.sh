@@ -126,7 +126,7 @@ done <simulated
 site=$SRC/tests/fixtures/topo/site.ibnetdiscover
 "$HEDDLE" topo convert "$site" --to ibnetdiscover | cmp - "$site" || fail "the site is changed"
 status 0 "$HEDDLE" failures "$site" --engine updn --worst 0 --json
-jq -e '.tables.failures.rows == [
+jq -e '.tables.verdicts.rows == [
 	{"what fails": "switches", "cases": 8, "refused": 0, "can lock up": 0, "paths broken": 0,
 	 "end ports lost": 8, "slower": 0, "harmless": 0},
 	{"what fails": "links", "cases": 47, "refused": 0, "can lock up": 0, "paths broken": 0,

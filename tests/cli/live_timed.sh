@@ -238,7 +238,7 @@ programs="$programs $server"
 timeout 300 "$HEDDLE" live exec h0 -- "$CUT" "$port" "$engine" 127.0.0.1 \
 	>client 2>&1 || fail "no engine: $(cat client server)"
 wait "$server" || fail "no engine: $(cat server client)"
-for word in '' hold go; do
+for word in '' pause resume; do
 	status 4 "$HEDDLE" live time $word
 	one_line err
 	has err 'the engine that times data is gone'

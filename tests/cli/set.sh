@@ -136,7 +136,7 @@ while read -r command; do
 	has err "heddle: --set fabric.rooting: "
 	readers="$readers,$command"
 	case $command in
-	serve | sweep | 'cc tune' | 'live '* | 'qos '[lrv]*) continue ;;
+	serve | sweep | 'cc tune' | 'live '* | 'qos '[clrv]*) continue ;;
 	esac
 	for file in good three; do
 		"$HEDDLE" $(words "$command" $file.yaml) --json >$file.json \

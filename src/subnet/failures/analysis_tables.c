@@ -94,7 +94,7 @@ void failure_name(const struct failure_analysis *s, const struct failure_case *c
 
 static void show_ends(struct results *r, const struct failure_analysis *s)
 {
-	struct table *t = results_table(r, "failures", "how the cases ended", ends_columns);
+	struct table *t = results_table(r, "verdicts", "how the cases ended", ends_columns);
 
 	for (unsigned k = 0; k < N_FAILURE_KINDS; k++) {
 		const size_t *of = s->n_of[k];
