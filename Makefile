@@ -1,9 +1,10 @@
-# The front door. 'make demo' and 'make test' need nothing but a Debian 12
-# machine: what is missing is installed first (ci/deps.txt lists it).
-.DEFAULT_GOAL := help
+# 'make demo' and 'make test' need a Debian 12 machine only: missing packages of ci/deps.txt are
+# installed first.
+.DEFAULT_GOAL := build
 .NOTPARALLEL:
 .PHONY: help build demo test test-long test-rxe test-aarch64 \
-	test-fresh bench bench-live lint hooks fuzz install clean
+	test-fresh bench bench-live lint hooks fuzz install uninstall \
+	dist deb wheel site clean
 
 PREFIX  ?= /usr/local
 DESTDIR ?=
@@ -11,7 +12,7 @@ export DESTDIR JOBS FUZZ_SECONDS
 
 help:
 	@echo 'make demo       build Heddle and show what it does'
-	@echo 'make build      only build it: build/release/heddle'
+	@echo 'make            only build it: build/release/heddle'
 	@echo 'make test       every check and test (see ci/check.sh)'
 	@echo 'make test-long  the same with full counts; takes much longer'
 	@echo 'make test-rxe   on the Linux kernel'"'"'s Soft-RoCE, in QEMU'
@@ -23,13 +24,20 @@ help:
 	@echo 'make hooks      check commits before they are made'
 	@echo 'make fuzz       fuzz every parser (FUZZ_SECONDS=60 for each)'
 	@echo 'make install    to $$(DESTDIR)$$(PREFIX); PREFIX is /usr/local'
+	@echo 'make uninstall  remove what make install installed'
+	@echo 'make dist       a source archive in build/dist'
+	@echo 'make deb        Debian packages in build/deb'
+	@echo 'make wheel      a Python wheel in build/wheel'
+	@echo 'make site       the documentation as web pages in build/site'
 	@echo 'make clean      remove build/'
 
 build:
 	@ci/deps.sh build
 	@TARGET=product ci/build.sh release
 
-demo: build
+demo:
+	@ci/deps.sh build
+	@PROGRESS=1 TARGET=product ci/build.sh release
 	@ci/demo.sh build/release/heddle
 
 test:
@@ -82,10 +90,33 @@ fuzz:
 	@ci/build.sh fuzz
 	@ci/fuzz.sh grow
 
-install: build
+# The prefix of the configuration decides on LIBDIR: /usr has a folder per architecture.
+install:
+	@ci/deps.sh build
+	@TARGET=product ci/build.sh release -DCMAKE_INSTALL_PREFIX='$(PREFIX)'
 	@cmake --install build/release --prefix '$(PREFIX)' >build/install.log || \
 		{ cat build/install.log; exit 1; }
 	@echo 'installed to $(DESTDIR)$(PREFIX)'
+
+uninstall:
+	@ci/uninstall.sh build/release '$(PREFIX)'
+
+dist:
+	@ci/dist.sh build/dist
+
+deb:
+	@ci/deps.sh package
+	@ci/deb.sh build/deb
+
+wheel:
+	@ci/deps.sh package
+	@ci/build.sh release
+	@ci/wheel.sh build/wheel
+
+site:
+	@ci/deps.sh package
+	@ci/build.sh release
+	@ci/site.sh build/site
 
 clean:
 	@rm -rf build

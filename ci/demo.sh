@@ -16,6 +16,7 @@ show() {
 	"$heddle" "$@"
 }
 
+build=$(dirname "$heddle")
 show --version
 show sim examples/quickstart.yaml
 show topo show "fat-tree --radix 36 --levels 3"
@@ -24,13 +25,18 @@ show model credit --upstream 12 --downstream 2..6
 show model et --lambda 4 --compare --simulate 100000
 show decode --summary tests/fixtures/rxe.pcap
 
-# What people look at: a page of the first run.
+# The page of the first run.
 page=build/quickstart.html
 printf '\n$ heddle sim examples/quickstart.yaml --html %s\n' "$page"
-if "$heddle" sim examples/quickstart.yaml --quiet --format null --html "$page"
-then
-	echo "a page with plots and the fabric as a picture:" \
-		"open file://$PWD/$page"
+if "$heddle" sim examples/quickstart.yaml --quiet --format null --html "$page"; then
+	page="file://$PWD/$page"
 else
-	echo "(the line above says why there is no page; all else is there)"
+	page="not written, for the reason above; everything else works"
 fi
+
+echo
+[ -e "$build/libheddle-mpi.so" ] ||
+	echo "MPI:   'apt install libopenmpi-dev && make' adds mpirun support and recording of MPI programs"
+echo "Shown: a run with goals, a topology, a QoS plan, two queueing models, a capture"
+echo "Page:  $page"
+echo "Next:  export PATH=\"$PWD/$build:\$PATH\"   ('make install' installs heddle instead)"

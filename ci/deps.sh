@@ -1,11 +1,11 @@
 #!/bin/sh
 # Installs the packages of ci/deps.txt that are missing.
 #
-#	deps.sh [build | rxe | aarch64 | fresh]
+#	deps.sh [build | rxe | aarch64 | fresh | package]
 #
-# With "build", only those above the line "test:"; with "rxe", "aarch64" or
-# "fresh", also those below that line. Says and does nothing, offline too, when
-# nothing is missing.
+# With "build", only those above the line "test:"; with "rxe", "aarch64", "fresh"
+# or "package", the packages for building and those below that line. Prints and does
+# nothing, offline too, when nothing is missing.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -14,7 +14,7 @@ wanted() {
 		{ sub(/#.*/, "") }
 		$1 ~ /:$/ { part = $1; next }
 		part == "" || part == only ":" { if (NF) print $1; next }
-		part == "test:" && only != "build" && NF { print $1 }
+		part == "test:" && only != "build" && only != "package" && NF { print $1 }
 		' ci/deps.txt
 }
 
@@ -49,14 +49,36 @@ if [ "$(id -u)" -ne 0 ]; then
 	}
 	as_root=sudo
 fi
-echo "deps: installing$missing"
+# shellcheck disable=SC2086 # words of a list
+set -- $missing
+echo "deps: installing $# packages:$missing"
 apt() {
 	$as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq "$@" </dev/null
 }
+# Apt writes "pmstatus:cmake:45.0:Unpacking cmake (amd64)" between its other lines, and
+# "dlstatus:" during downloads: printed as "deps: 45 % Unpacking cmake (amd64)".
+progress() {
+	while IFS= read -r line; do
+		printf '%s\n' "$line" >>"$log"
+		case $line in
+		pmstatus:* | dlstatus:*)
+			rest=${line#*:*:}
+			share=${rest%%[.:]*}
+			[ -t 1 ] || [ "$share" -ge $((shown + 20)) ] || continue
+			shown=$share
+			printf "$begin"'deps: %3d %% %s'"$end" "$share" "${rest#*:}"
+			;;
+		esac
+	done
+	printf "$begin"
+}
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-{ apt update && apt install -y --no-install-recommends $missing; } \
-	>"$log" 2>&1 || {
+trap 'rm -f "$log" "$log.failed"' EXIT
+shown=-20 begin='' end='\n'
+[ ! -t 1 ] || { begin='\r\033[K' end=''; }
+{ { apt update && apt install -y --no-install-recommends "$@" -o APT::Status-Fd=1; } 2>&1 ||
+	: >"$log.failed"; } | progress
+[ ! -e "$log.failed" ] || {
 	tail -n 20 "$log" >&2
 	echo "deps: apt could not install$missing" >&2
 	exit 1

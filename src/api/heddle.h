@@ -51,7 +51,7 @@ extern "C" {
  */
 #define HD_ABI 1
 HD_API unsigned hd_abi(void);
-HD_API const char *hd_version(void); /* "0.1.0" */
+HD_API const char *hd_version(void); /* "0.2.0" */
 
 /* The numbers are the exit statuses of the program heddle. */
 enum hd_code {

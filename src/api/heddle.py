@@ -15,8 +15,8 @@ A network under a simulator of one's own, exact to the picosecond:
         net.run_until(10_000_000)
 
 What is refused is a heddle.Error with the line that the program would print.
-Needs nothing but Python 3.7 and the shared library, which is looked for where
-HEDDLE_LIBRARY says, beside this file's installation, and by the system.
+Needs Python 3.7 and the shared library: the file that HEDDLE_LIBRARY names, or the one that was
+installed with this module, or the one that the loader finds.
 """
 
 import ctypes
@@ -90,11 +90,12 @@ class _Options(Structure):
 
 def _load():
     name = "libheddle.so.%d" % _ABI
-    # <prefix>/lib/python3.x/dist-packages/heddle.py
+    # A wheel has the library next to this file, an installation has it in <prefix>/lib and this
+    # file in <prefix>/lib/python3.x/dist-packages. The loader finds all others by name.
     folder = os.path.dirname(os.path.abspath(__file__))
-    beside = os.path.join(os.path.dirname(os.path.dirname(folder)), name)
-    asked = os.environ.get("HEDDLE_LIBRARY")
-    library = ctypes.CDLL(asked or (beside if os.path.exists(beside) else name))
+    places = [os.path.join(folder, name), os.path.join(folder, "..", "..", name)]
+    library = ctypes.CDLL(os.environ.get("HEDDLE_LIBRARY") or
+                          next(filter(os.path.exists, places), name))
     handle, number = c_void_p, c_uint32
     error = POINTER(_Error)
     for function, result, *arguments in (
@@ -277,7 +278,7 @@ def _open(kind, source, name, options):
 
 
 def version():
-    """The library's, as "0.1.0"."""
+    """The version of the library, for example "0.2.0"."""
     return _library.hd_version().decode()
 
 

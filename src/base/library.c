@@ -11,10 +11,8 @@
 char *library_find(const char *name)
 {
 	static const char *const places[] = {
-		"",
-		"/../lib/heddle",
-		"/../lib/x86_64-linux-gnu/heddle",
-		"/../lib/aarch64-linux-gnu/heddle",
+		"",                    /* the build folder */
+		"/" HD_LIBRARY_FOLDER, /* where 'make install' puts them */
 	};
 	char self[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);

@@ -3,12 +3,12 @@
 #define HD_BASE_LIBRARY_H
 
 /*
- * Libraries of ours that are not linked to the program but loaded when they are
- * needed: beside it, as it is built, or where it was installed.
+ * Shared libraries that the program loads or preloads when they are needed. They are in the
+ * folder of the program (build folder) or in LIBDIR/heddle, relative to the program (installed).
  */
 
-/* The path of "libheddle-umad.so", which the caller frees; NULL if it is not
- * there. */
+/* The path of a library, for example "libheddle-umad.so", which the caller frees; NULL if no file
+ * of this name can be read. */
 char *library_find(const char *name);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "cli/build_info.h"
 #include "cli/colour.h"
 #include "cli/command.h"
 #include "cli/commands.h"
@@ -47,7 +48,7 @@ static void print_help(struct strbuf *out)
 		strbuf_printf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
 	strbuf_puts(out,
 		    "\n'heddle COMMAND --help' explains a command, with examples.\n"
-		    "'heddle --version' prints the version.\n\n"
+		    "'heddle --version' prints the version, the commit and the build.\n\n"
 		    "Exit status: 0 done and every goal met, 1 a stated goal missed, 2 usage,\n"
 		    "3 bad input, 4 the host lacks something.\n");
 }
@@ -134,7 +135,7 @@ static int run_own(struct strbuf *out, int argc, char **argv)
 	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)
 		return help_on(out, argc - 2, argv + 2);
 	if (strcmp(word, "--version") == 0) {
-		strbuf_puts(out, "heddle " HD_VERSION "\n");
+		strbuf_printf(out, "heddle " HD_VERSION " (%s)\n", build_info);
 		return EXIT_DONE;
 	}
 	if (strcmp(word, "--man") == 0)

@@ -72,8 +72,10 @@ enum hd_status record_run(char **words, const struct record_how *how, struct dia
 	strbuf_printf(&folder, "%s/heddle-record-XXXXXX", place ? place : "/tmp");
 	cleanup_defer_signals();
 	if (!library) {
-		status = diag_fail(d, HD_ERR_ENV,
-				   "heddle is built without MPI: there is no " LIBRARY);
+		status = diag_fail(
+			d, HD_ERR_ENV,
+			LIBRARY
+			" is missing, which records MPI programs: run 'apt install libopenmpi-dev && make' and install again");
 	} else if (!mkdtemp(folder.text)) {
 		status = diag_fail(d, HD_ERR_IO, "no scratch folder %s: %s", folder.text,
 				   strerror(errno));

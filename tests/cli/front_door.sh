@@ -4,7 +4,8 @@ version=$(sed -n 's/^project(heddle VERSION \([0-9.]*\).*/\1/p' \
 	"$SRC/CMakeLists.txt")
 
 status 0 "$HEDDLE" --version
-[ "$(cat out)" = "heddle $version" ] || fail "version is not $version"
+grep -qxE "heddle $version \\(commit [0-9a-z ]+, [A-Za-z]+, (GNU|Clang) [0-9.]+\\)" out ||
+	fail "version is not $version, with commit and build: $(cat out)"
 
 status 0 "$HEDDLE" --help
 has out "Usage: heddle COMMAND"

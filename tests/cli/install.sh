@@ -42,3 +42,14 @@ done
 grep -q 'TARGET=product' "$SRC/Makefile" || fail "the Makefile builds less"
 grep -q 'cmake --install .* --prefix .*PREFIX' "$SRC/Makefile" ||
 	fail "the Makefile installs in another way"
+# 'make uninstall' removes all of it, and no file of others.
+mkdir -p $top/share/doc/other
+echo other >$top/share/doc/other/README
+refuses() { status 1 env DESTDIR="$PWD/stage" sh "$SRC/ci/uninstall.sh" "$@"; one_line err; }
+refuses "$build" /opt/other
+has err 'another prefix'
+refuses . /opt/loom
+has err "'make install' did not run"
+status 0 env DESTDIR="$PWD/stage" sh "$SRC/ci/uninstall.sh" "$build" /opt/loom
+[ "$(find stage -not -type d)" = $top/share/doc/other/README ] ||
+	fail "files are left, or one of others is gone: $(find stage -not -type d)"

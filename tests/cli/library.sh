@@ -31,6 +31,22 @@ for name in loads token; do
 		\"\$top/share/doc/heddle/examples/lib/$name.c\" -o $name \
 		$(pkg-config --cflags --libs heddle)"
 done
+# CMake finds it, in this version and in no later one.
+mkdir -p project
+cp "$top/share/doc/heddle/examples/lib/token.c" project
+cat >project/CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.21)
+project(token C)
+find_package(heddle ${WANTED} REQUIRED)
+add_executable(token token.c)
+target_link_libraries(token heddle::heddle)
+END
+version=$("$HEDDLE" --version | cut -d ' ' -f 2)
+cmake -S project -B by-cmake -DCMAKE_PREFIX_PATH="$top" -DWANTED="$version" \
+	-DCMAKE_C_FLAGS="$sanitized" >/dev/null
+cmake --build by-cmake >/dev/null
+status 1 cmake -S project -B refused -DCMAKE_PREFIX_PATH="$top" -DWANTED=99.1
+has err 'with requested version "99.1"'
 # C++ reads the header, too.
 echo '#include <heddle.h>' >only.cc
 if command -v c++ >/dev/null; then
@@ -56,8 +72,10 @@ cmp -s ours theirs || fail "the program gives other numbers than its library"
 status 0 ./token "$SRC/examples/jobs.yaml" 4096
 grep -q '^32 hosts, ' out || fail "a token did not go around"
 echo 'fabric: {topology: {kind: star, hosts: 8}, link: {rate: 4x HDR}}' >star.yaml
-status 0 ./token star.yaml 4096
-has out '8 hosts, 9199040 ps'
+for program in ./token by-cmake/token; do
+	status 0 $program star.yaml 4096
+	has out '8 hosts, 9199040 ps'
+done
 
 status 3 ./loads nowhere.yaml 20%
 has err 'loads: nowhere.yaml: cannot be read'

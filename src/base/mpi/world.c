@@ -22,8 +22,8 @@ static enum hd_status load(struct world *r, struct diag *d)
 	if (!path)
 		return diag_fail(
 			d, HD_ERR_ENV,
-			"%u processes were started together, but heddle is built without " LIBRARY
-			", by which they could talk",
+			"%u processes were started by an MPI launcher, but " LIBRARY
+			" is missing: run 'apt install libopenmpi-dev && make' and install again",
 			r->n);
 	/* MPI loads parts of its own, which look for its symbols. */
 	r->library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);

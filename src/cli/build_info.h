@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_CLI_BUILD_INFO_H
+#define HD_CLI_BUILD_INFO_H
+
+/* "commit 1234567890ab, Release, GNU 12.2.0"; cmake/build_info.cmake writes it. */
+extern const char build_info[];
+
+#endif
