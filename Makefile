@@ -111,7 +111,7 @@ deb:
 wheel:
 	@ci/deps.sh package
 	@ci/build.sh release
-	@ci/wheel.sh build/wheel
+	@ci/wheel.sh build/wheel build/release
 
 site:
 	@ci/deps.sh package

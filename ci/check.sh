@@ -111,6 +111,8 @@ lint() {
 	step scripts ci/scripts.sh
 	step draws ci/draws.sh
 	step words ci/words.sh
+	step abi ci/abi.sh
+	step packaging ci/packaging.sh
 }
 
 begun=$EPOCHREALTIME

@@ -24,7 +24,7 @@ texts() {
 	git ls-files src docs web man tests examples papers share ci \
 		README.md CONTRIBUTING.md CHANGELOG.md Makefile CMakeLists.txt |
 		grep -vE '^ci/words\.|^tests/(fixtures|fuzz/corpus)/|package-lock|\.sums$' |
-		grep -vE '\.(png|svg|gz|txt\.in|pcap|pcapng|sql)$'
+		grep -vE '\.(png|svg|gz|txt\.in|abi|pcap|pcapng|sql)$'
 }
 
 sources() {
