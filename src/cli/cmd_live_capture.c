@@ -19,7 +19,7 @@ static const struct option options[] = {
 	{ "stop", 0, OPT_FLAG, offsetof(struct values, stop), NULL, NULL, "end the capture", NULL,
 	  0, 0 },
 	{ "data", 0, OPT_FLAG, offsetof(struct values, data), NULL, NULL,
-	  "capture what programs send ('live up --pace-data timed'), not MADs", NULL, 0, 0 },
+	  "capture packets of programs ('live up --clock simulated') instead of MADs", NULL, 0, 0 },
 	{ NULL },
 };
 

@@ -12,7 +12,7 @@ const struct command command_live_time = {
 	.name = "live time",
 	.summary = "stop the time of data, let it go on, or show it",
 	.arguments = "[pause|resume]",
-	.description = "Of a fabric that was started with '--pace-data timed'. Time "
+	.description = "Of a fabric that was started with '--clock simulated'. Time "
 		       "goes on while programs wait for what they have sent; those "
 		       "that are to begin at the same time are started while it is "
 		       "held. Without a word: the time, how many programs there are, "

@@ -18,13 +18,16 @@ struct values {
 	const char *engine;
 	hd_time wait;
 	const char *record;
-	bool in_band;
+	unsigned clock;
 	double pace;
-	const char *pace_data;
 	const char *profile;
 };
 
 #define V(member) offsetof(struct values, member)
+
+enum { CLOCK_FREE, CLOCK_SIMULATED };
+
+static const char *const clocks[] = { "free", "simulated", NULL };
 
 static const struct option options[] = {
 	LIVE_NAME_OPTION(struct values),
@@ -38,20 +41,19 @@ static const struct option options[] = {
 	  NULL, HD_MS, 0 },
 	{ "record", 0, OPT_OUTPUT, V(record), "FILE", NULL,
 	  "write all that happens to FILE, for 'heddle live replay'" },
-	{ "in-band", 0, OPT_FLAG, V(in_band), NULL, NULL,
-	  "MADs take the time of links, switches and agents, as the scenario has them, and VL15 loses what it has no room for; else they arrive at once" },
+	{ "clock", 0, OPT_CHOICE, V(clock), "CLOCK", "free",
+	  "free: MADs and messages arrive at once; simulated: both take the time that the scenario gives to links, switches and agents, and programs read that time",
+	  clocks, 0, 0 },
 	{ "pace", 0, OPT_DOUBLE, V(pace), "FACTOR", "1",
 	  "seconds of the fabric in a second of the clock" },
-	{ "pace-data", 0, OPT_TEXT, V(pace_data), "PACE", "free",
-	  "what programs send crosses the fabric at once (free), or as packets in their time, which is also what programs read of the clock (timed)" },
 	{ "profile", 0, OPT_INPUT, V(profile), "NAME|FILE", "ideal",
-	  "with 'timed': what adapters cost in time; see 'heddle bench'" },
+	  "with '--clock simulated': adapter costs, see 'heddle bench'" },
 	{ NULL },
 };
 
-static bool is_timed(const struct values *v)
+static bool is_simulated(const struct values *v)
 {
-	return strcmp(v->pace_data, "timed") == 0;
+	return v->clock == CLOCK_SIMULATED;
 }
 
 static int bring_up(struct values *v, const char *path)
@@ -63,7 +65,7 @@ static int bring_up(struct values *v, const char *path)
 	if (choice_overrides(&v->fabric, SEED_OF_SCENARIO, &d) != HD_OK ||
 	    fabric_open_bare(path, &v->fabric.overrides, &d, &fabric) != HD_OK)
 		return command_refuse(&d);
-	if (v->in_band && live_times(fabric, &d, &times) != HD_OK) {
+	if (is_simulated(v) && live_times(fabric, &d, &times) != HD_OK) {
 		fabric_free(fabric);
 		return command_refuse(&d);
 	}
@@ -72,12 +74,12 @@ static int bring_up(struct values *v, const char *path)
 				     .overrides = &v->fabric.overrides,
 				     .engine = v->engine,
 				     .patience = v->wait,
-				     .profile = is_timed(v) ? v->profile : NULL,
+				     .profile = is_simulated(v) ? v->profile : NULL,
 				     .stays = v->foreground,
-				     .options = { .times = v->in_band ? &times : NULL,
+				     .options = { .times = is_simulated(v) ? &times : NULL,
 						  .pace = v->pace,
 						  .record = v->record,
-						  .times_data = is_timed(v) } };
+						  .times_data = is_simulated(v) } };
 
 	bool up = live_bring_up(&w, &fabric->topo, &d);
 	int status = d.status != HD_OK ? command_refuse(&d) : up ? EXIT_DONE : EXIT_GOAL_MISSED;
@@ -107,11 +109,10 @@ static int run(const struct command *self, void *values, int n, char **args)
 		return command_usage(self, "--pace is above 0, and at most 1e6");
 	if (v->engine && strcmp(v->engine, "file") == 0)
 		return command_usage(self, "a manager routes by itself");
-	if (!is_timed(v) && strcmp(v->pace_data, "free") != 0)
-		return command_usage(self, "--pace-data is free or timed");
-	if (is_timed(v) && (v->foreground || strcmp(args[0], "-") == 0))
+	if (is_simulated(v) && (v->foreground || strcmp(args[0], "-") == 0))
 		return command_usage(
-			self, "--pace-data timed needs a fabric in the background, and of a file");
+			self,
+			"--clock simulated cannot be used with --foreground or with a scenario from standard input");
 	if (profile_check(v->profile, &d) != HD_OK)
 		return command_refuse(&d);
 	status = bring_up(v, args[0]);

@@ -26,10 +26,9 @@ static enum hd_status check_switches(const struct scenario *s, struct diag *d)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (!rows[i].is_there)
-			return scenario_refuse(
-				s, d, rows[i].field,
-				"%s: MADs take their time (--in-band) with '%s' only", rows[i].path,
-				rows[i].wanted);
+			return scenario_refuse(s, d, rows[i].field,
+					       "%s: '--clock simulated' supports '%s' only",
+					       rows[i].path, rows[i].wanted);
 	return HD_OK;
 }
 
@@ -56,6 +55,5 @@ enum hd_status live_times(const struct fabric *fabric, struct diag *d, struct ag
 	if (agents_timing_valid(out, &fabric->topo))
 		return HD_OK;
 	free(out->cables);
-	return diag_fail(d, HD_ERR_INPUT,
-			 "MADs take their time (--in-band) on links of 1 kb/s or more only");
+	return diag_fail(d, HD_ERR_INPUT, "'--clock simulated' needs links of at least 1 kb/s");
 }

@@ -40,7 +40,7 @@ wait $daemon || fail "it ends with $?"
 # ---- one that is called off before it is up leaves nothing: with a millionth of
 # the clock's pace its manager waits for the first answer
 for signal in TERM HUP; do
-	"$HEDDLE" live up "$fabric" --sm minhop --in-band --pace 1e-6 >up 2>&1 &
+	"$HEDDLE" live up "$fabric" --sm minhop --clock simulated --pace 1e-6 >up 2>&1 &
 	starter=$!
 	tries=0
 	until [ -e "$folder/manager-h0.log" ]; do

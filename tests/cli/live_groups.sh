@@ -1,4 +1,4 @@
-# Datagrams to a group, at both paces: each member gets all of them, byte by
+# Datagrams to a group, with both clocks: each member gets all of them, byte by
 # byte, where the switches' tables send them; nobody else does. Where data take
 # time, each crosses each cable of the tree once.
 . "$SRC/tests/cli/lib.sh"
@@ -34,15 +34,15 @@ as_it_is() {
 	"$HEDDLE" live time
 	"$HEDDLE" live dump --to mfts
 }
-for pace in free timed; do
-	"$HEDDLE" live up two.yaml --sm minhop --pace-data $pace -q
+for clock in free simulated; do
+	"$HEDDLE" live up two.yaml --sm minhop --clock $clock -q
 	for host in h0 h1 h4 h5; do
 		on $host python3 "$SRC/tests/cli/live_join.py" >mlid
 		has mlid 0xc000
 	done
-	[ $pace = free ] || status 0 "$HEDDLE" live capture --data -o all.pcap
+	[ $clock = free ] || status 0 "$HEDDLE" live capture --data -o all.pcap
 	spread 20
-	[ $pace = free ] || status 0 "$HEDDLE" live capture --data --stop
+	[ $clock = free ] || status 0 "$HEDDLE" live capture --data --stop
 	# PortMulticastXmitPkts of h0; what h2 and h6 have received.
 	on h0 perfquery -x "$(lid_of h0)" 1 >counters
 	grep -q '^PortMulticastXmitPkts:\.*20$' counters || fail "$(cat counters)"
@@ -59,7 +59,7 @@ for pace in free timed; do
 	wait_for 1 'receiving data transfers' member
 	on h1 mckey -s -m 239.1.2.3 -C 5 -S 200 >sender 2>&1 ||
 		fail "mckey -s: $(cat sender)"
-	wait $member || fail "mckey at $pace: $(cat member)"
+	wait $member || fail "mckey with the clock $clock: $(cat member)"
 	"$HEDDLE" live down -q
 done
 # From h0 to its switch, from there to h1 and to a spine, to the other switch,

@@ -18,7 +18,7 @@ END
 # ask FABRIC: h0 asks h1 and is answered; ns between the six cables crossed are
 # in ./steps.
 ask() {
-	"$HEDDLE" live up "$1" -q --in-band --record tape
+	"$HEDDLE" live up "$1" -q --clock simulated --record tape
 	on h0 smpquery -D nodedesc 0,1,1,5 >answer || fail "no answer"
 	has answer h1
 	"$HEDDLE" live down
@@ -46,7 +46,7 @@ ask 'mesh --columns 2 --rows 1'
 takes 105 105 10017 105 105
 
 # ---- room for one, as above, is five blocks
-"$HEDDLE" live up long.yaml -q --in-band --set fabric.switch.management_buffer=319
+"$HEDDLE" live up long.yaml -q --clock simulated --set fabric.switch.management_buffer=319
 ! on h0 smpquery -t 50 -D nodedesc 0,1 >answer 2>&1 ||
 	fail "a MAD of 290 bytes in 319"
 "$HEDDLE" live down
@@ -54,13 +54,13 @@ takes 105 105 10017 105 105
 # ---- what packets do in a simulation, and MADs do not
 for what in switch.queueing=cioq switch.order=fifo switch.readers=2 \
 	credits=exact; do
-	status 3 "$HEDDLE" live up long.yaml --in-band --set "fabric.$what"
+	status 3 "$HEDDLE" live up long.yaml --clock simulated --set "fabric.$what"
 	one_line err
-	has err "fabric.${what%=*}: MADs take their time (--in-band) with"
+	has err "fabric.${what%=*}: '--clock simulated' supports"
 	"$HEDDLE" live up long.yaml -q --set "fabric.$what"
 	"$HEDDLE" live down
 done
-status 3 "$HEDDLE" live up long.yaml --in-band --set 'fabric.link.rate=9b/s'
+status 3 "$HEDDLE" live up long.yaml --clock simulated --set 'fabric.link.rate=9b/s'
 has err "1 kb/s"
-status 3 "$HEDDLE" live up long.yaml --in-band --set 'fabric.links[0].ports=h9'
+status 3 "$HEDDLE" live up long.yaml --clock simulated --set 'fabric.links[0].ports=h9'
 has err "no node 'h9'"

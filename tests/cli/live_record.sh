@@ -21,9 +21,9 @@ same() { # NAME NAME: what look() found
 	done
 }
 
-for time in '' --in-band; do
+for clock in free simulated; do
 	# ---- a life: OpenSM, a cable, errors, a speed, questions
-	"$HEDDLE" live up 'fat-tree --radix 4 --levels 2' -q --record tape $time
+	"$HEDDLE" live up 'fat-tree --radix 4 --levels 2' -q --record tape --clock $clock
 	"$HEDDLE" live capture -o all.pcap
 	status 3 "$HEDDLE" live capture -o other.pcap
 	has err "a capture already"

@@ -1,4 +1,4 @@
-# What verbs have beyond the plain calls, at both paces; rsockets; and what
+# What verbs have beyond the plain calls, with both clocks; rsockets; and what
 # becomes of programs whose fabric, or the engine of its time, is killed.
 . "$SRC/tests/cli/lib.sh"
 . "$SRC/tests/cli/live_lib.sh"
@@ -54,9 +54,9 @@ busy() {
 	wait_for 1 'rdma-ping-9' client
 	wait_for 1 'async event FD' watch
 }
-for pace in free timed; do
-	"$HEDDLE" live up three.yaml --sm minhop --pace-data $pace -q
-	[ $pace = free ] || on h1 "$SURFACE" >said || fail "$(cat said)"
+for clock in free simulated; do
+	"$HEDDLE" live up three.yaml --sm minhop --clock $clock -q
+	[ $clock = free ] || on h1 "$SURFACE" >said || fail "$(cat said)"
 	busy
 	kill -9 $(fabric_processes)
 	ends $client

@@ -15,15 +15,15 @@ CONF
 echo 'fabric: {topology: {kind: fat-tree, radix: 4, levels: 2}}' >two.yaml
 
 # ---- what makes no sense
-status 2 "$HEDDLE" live up two.yaml --pace-data slow
-status 2 "$HEDDLE" live up two.yaml --pace-data timed --foreground
-status 3 "$HEDDLE" live up two.yaml --pace-data timed --profile none
+status 2 "$HEDDLE" live up two.yaml --clock slow
+status 2 "$HEDDLE" live up two.yaml --clock simulated --foreground
+status 3 "$HEDDLE" live up two.yaml --clock simulated --profile none
 "$HEDDLE" live up two.yaml --name plain -q
 status 3 "$HEDDLE" live time --name plain
-has err "data take no time in this fabric"
+has err 'the fabric has the free clock'
 "$HEDDLE" live down --name plain
 
-"$HEDDLE" live up two.yaml --pace-data timed -q
+"$HEDDLE" live up two.yaml --clock simulated -q
 manage h0 log -F conf
 wait_for 1 'SUBNET UP'
 status 2 "$HEDDLE" live time fast
@@ -194,7 +194,7 @@ wait "$manager" || true
 control_of_sl_0 0:0,0:1,0:2,0:3 >conf
 echo 'fabric: {topology: {kind: star, hosts: 5}}' >star.yaml
 for control in on off; do
-	"$HEDDLE" live up star.yaml --pace-data timed -q
+	"$HEDDLE" live up star.yaml --clock simulated -q
 	rm -rf cache/*
 	[ $control = on ] || : >conf
 	on h1 opensm -o -F conf -f "$PWD/star.log" >opensm.out 2>&1 ||
@@ -225,7 +225,7 @@ for control in on off; do
 done
 
 # ---- the engine is killed: all that was posted ends, and it is said
-"$HEDDLE" live up star.yaml --sm minhop --pace-data timed -q
+"$HEDDLE" live up star.yaml --sm minhop --clock simulated -q
 # The daemon waits for many, and the manager has a log.
 for process in $(fabric_processes); do
 	ls -l "/proc/$process/fd" >files

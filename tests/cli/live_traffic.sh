@@ -15,13 +15,13 @@ END
 # OpenSM's DFSSSP spreads paths over all 15 lanes that ports can have, and by
 # chance: fewer ones would mix what it keeps apart.
 
-# begin FILE OPTION...: a fabric of the scenario, and OpenSM on its h0. MADs take
-# $time.
-time=
+# begin FILE OPTION...: a fabric of the scenario, and OpenSM on its h0. The clock
+# is $clock.
+clock=free
 begin() {
 	scenario=$1
 	shift
-	"$HEDDLE" live up "$scenario" -q $time
+	"$HEDDLE" live up "$scenario" -q --clock $clock
 	manage h0 log "$@"
 	wait_for 1 'SUBNET UP'
 }
@@ -57,7 +57,7 @@ traffic:
 run: {warmup: 20us, measure: 200us}
 END
 # Questions that take time are no change of what is programmed.
-for time in '' --in-band; do
+for clock in free simulated; do
 	begin ring.yaml -R dfsssp -F conf
 	settle
 	run ring.yaml ||
@@ -65,7 +65,7 @@ for time in '' --in-band; do
 	[ "$(delivered a)" -gt 5000 ] || fail "only $(delivered a) packets"
 	finish
 done
-time=
+clock=free
 sed 's/^qos_sl2vl.*/qos_sl2vl 0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0/' conf >wrong
 begin ring.yaml -R dfsssp -F wrong
 status 1 "$HEDDLE" live traffic ring.yaml

@@ -427,7 +427,7 @@ static enum hd_status capture_data_command(struct live *l, const char *const *wo
 	if (!t.is_timed)
 		return diag_fail(
 			d, HD_ERR_UNFIT,
-			"data go from memory to memory in this fabric and never are packets; see 'live up --pace-data'");
+			"the free clock copies messages from memory to memory without packets; start the fabric with 'live up --clock simulated'");
 	if (!adapters_has_engine(l))
 		return no_engine(d);
 	if (l->data.state != CAPTURE_NONE)
@@ -481,8 +481,9 @@ static enum hd_status clock_command(struct live *l, const char *const *words, si
 			d, HD_ERR_USAGE,
 			"invalid words after 'live time': expected nothing, 'pause' or 'resume'");
 	if (!t.is_timed)
-		return diag_fail(d, HD_ERR_UNFIT,
-				 "data take no time in this fabric; see 'live up --pace-data'");
+		return diag_fail(
+			d, HD_ERR_UNFIT,
+			"the fabric has the free clock; start it with 'live up --clock simulated'");
 	if (!adapters_has_engine(l))
 		return no_engine(d);
 	if (n == 1) {
