@@ -46,8 +46,9 @@ for command in $(grep -v " " all); do
 	for sub in $groups; do
 		check_help "$command" "$sub"
 		has help.own "Examples:"
-		has "$build/man/heddle-$command.1" "heddle $command $sub"
-		has "$build/man/heddle-$command-$sub.1" "heddle $command $sub"
+		escaped=$(echo "$sub" | sed 's/-/\\-/g')
+		has "$build/man/heddle-$command.1" "heddle $command $escaped"
+		has "$build/man/heddle-$command-$sub.1" "heddle $command $escaped"
 		grep -qx "$command $sub" all || fail "no '$command $sub' in all"
 		has "$build/completion/heddle" "'$command $sub')"
 	done
