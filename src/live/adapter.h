@@ -19,6 +19,9 @@
 #define LIVE_DEVICE       "heddle0"
 
 enum {
+	/* Of an adapter whose topology names no vendor: a locally administered OUI. */
+	LIVE_VENDOR = 0x024844,
+	LIVE_HW_VERSION = 1,
 	LIVE_PROGRAMS = 1024, /* that use adapters at once; 0 is none */
 	LIVE_FLOWS = 8192,
 	LIVE_PKEYS = 128,

@@ -19,7 +19,7 @@ enum { SIZE = 256, COMBINATIONS = 200 };
 
 static struct {
 	struct ibv_context *context;
-	struct ibv_pd *pd;
+	struct ibv_pd *pd, *parent;
 	struct ibv_cq *cq;
 	struct ibv_mr *mr;
 	uint16_t lid;
@@ -229,7 +229,8 @@ static int make_cq(struct ibv_cq_init_attr_ex *init)
 
 static int cq_comp_mask(uint64_t flags)
 {
-	return make_cq(&(struct ibv_cq_init_attr_ex){ .cqe = 4, .comp_mask = (uint32_t)flags });
+	return make_cq(&(struct ibv_cq_init_attr_ex){
+		.cqe = 4, .comp_mask = (uint32_t)flags, .parent_domain = rig.parent });
 }
 
 static int cq_flags(uint64_t flags)
@@ -517,6 +518,7 @@ static void try_creation(void)
 	const uint64_t granted = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
 				 IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
 				 IBV_ACCESS_HUGETLB | IBV_ACCESS_OPTIONAL_RANGE;
+	const uint64_t region = granted | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_ON_DEMAND;
 	const struct word words[] = {
 		{ "qp comp_mask",
 		  IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS |
@@ -531,7 +533,8 @@ static void try_creation(void)
 		  IBV_QP_STATE | IBV_QP_CUR_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
 			  IBV_QP_ACCESS_FLAGS,
 		  31, EINVAL, modify_mask },
-		{ "cq comp_mask", IBV_CQ_INIT_ATTR_MASK_FLAGS, 32, EOPNOTSUPP, cq_comp_mask },
+		{ "cq comp_mask", IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD, 32,
+		  EOPNOTSUPP, cq_comp_mask },
 		{ "cq flags", IBV_CREATE_CQ_ATTR_SINGLE_THREADED, 32, EOPNOTSUPP, cq_flags },
 		{ "wc_flags",
 		  IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
@@ -541,7 +544,7 @@ static void try_creation(void)
 		{ "srq comp_mask", IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD, 32, EOPNOTSUPP,
 		  srq_comp_mask },
 		{ "srq_attr_mask", IBV_SRQ_LIMIT, 31, EOPNOTSUPP, srq_mask },
-		{ "access of a region", granted, 31, EOPNOTSUPP, region_access },
+		{ "access of a region", region, 31, EOPNOTSUPP, region_access },
 		{ "rereg flags", IBV_REREG_MR_FLAGS_SUPPORTED, 31, EOPNOTSUPP, rereg },
 		{ "device comp_mask", 0, 32, EINVAL, device_comp_mask },
 		{ "gid flags", 0, 32, EOPNOTSUPP, gid_flags },
@@ -646,6 +649,10 @@ int main(void)
 	rig.lid = port.lid;
 	rig.mr = ibv_reg_mr(rig.pd, &rig, sizeof(rig), 0xF);
 	demand(rig.mr != NULL, "no region");
+	struct ibv_parent_domain_init_attr parent = { .pd = rig.pd };
+
+	rig.parent = ibv_alloc_parent_domain(rig.context, &parent);
+	demand(rig.parent != NULL, "no parent domain");
 	try_creation();
 	try_limits();
 	try_sending();

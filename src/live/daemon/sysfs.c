@@ -77,10 +77,10 @@ static void board(const struct question *q, struct strbuf *out)
 	strbuf_printf(out, "MT%" PRIu32 "\n", node(q)->device);
 }
 
-static void fixed_zero(const struct question *q, struct strbuf *out)
+static void hardware(const struct question *q, struct strbuf *out)
 {
 	(void)q;
-	strbuf_puts(out, "0\n");
+	strbuf_printf(out, "%d\n", LIVE_HW_VERSION);
 }
 
 static void firmware(const struct question *q, struct strbuf *out)
@@ -220,7 +220,7 @@ static const struct {
 	{ "infiniband/" DEVICE "/node_desc", node_desc, 0, true },
 	{ "infiniband/" DEVICE "/hca_type", board, 0, true },
 	{ "infiniband/" DEVICE "/board_id", board, 0, true },
-	{ "infiniband/" DEVICE "/hw_rev", fixed_zero, 0, true },
+	{ "infiniband/" DEVICE "/hw_rev", hardware, 0, true },
 	{ "infiniband/" DEVICE "/fw_ver", firmware, 0, true },
 	{ "infiniband/" DEVICE "/ports/%p/lid", lid, 0, false },
 	{ "infiniband/" DEVICE "/ports/%p/lid_mask_count", lmc, 0, false },

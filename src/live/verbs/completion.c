@@ -567,6 +567,8 @@ int ibv_destroy_cq(struct ibv_cq *ibv)
 		shared_end(cq);
 	if (ibv->channel)
 		ibv->channel->refcnt--;
+	if (cq->parent)
+		cq->parent->users--;
 	free(cq);
 	return 0;
 }

@@ -129,13 +129,18 @@ struct ibv_cq_ex *verbs_create_cq_ex(struct ibv_context *context, struct ibv_cq_
 {
 	const uint64_t known = IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
 			       IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
+	const uint32_t known_masks = IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD;
 	bool has_flags = attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS;
+	struct pd *parent = NULL;
 	int error = 0;
 
-	if (attr->wc_flags & ~known || attr->comp_mask & ~(uint32_t)IBV_CQ_INIT_ATTR_MASK_FLAGS ||
+	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD && attr->parent_domain)
+		parent = container(attr->parent_domain, struct pd, ibv);
+	if (attr->wc_flags & ~known || attr->comp_mask & ~known_masks ||
 	    (has_flags && attr->flags & ~(uint32_t)IBV_CREATE_CQ_ATTR_SINGLE_THREADED))
 		error = EOPNOTSUPP;
-	else if (attr->comp_vector >= (uint32_t)context->num_comp_vectors)
+	else if (attr->comp_vector >= (uint32_t)context->num_comp_vectors ||
+		 (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD && !(parent && parent->base)))
 		error = EINVAL;
 	if (error) {
 		errno = error;
@@ -146,6 +151,9 @@ struct ibv_cq_ex *verbs_create_cq_ex(struct ibv_context *context, struct ibv_cq_
 	if (!cq)
 		return NULL;
 	cq->wc_flags = attr->wc_flags;
+	cq->parent = parent;
+	if (parent)
+		parent->users++;
 	fill(cq);
 	return &cq->ex;
 }

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "live/protocol.h"
@@ -82,14 +84,15 @@ int ibv_get_device_index(struct ibv_device *d)
 
 /* ---- opening it */
 
-struct ibv_context *ibv_open_device(struct ibv_device *d)
+/* A context with that command descriptor, which it closes. */
+static struct ibv_context *context_new(struct ibv_device *d, int command)
 {
-	int error = verbs_attach();
-	struct context *c = error ? NULL : calloc(1, sizeof(*c));
+	struct context *c = calloc(1, sizeof(*c));
 
 	if (!c || pipe2(c->async, O_CLOEXEC) != 0) {
 		free(c);
-		errno = error ? error : ENOMEM;
+		close(command);
+		errno = ENOMEM;
 		return NULL;
 	}
 	fcntl(c->async[1], F_SETFL, O_NONBLOCK);
@@ -97,7 +100,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *d)
 
 	verbs_context_fill(&c->verbs);
 	v->device = d;
-	v->cmd_fd = -1;
+	v->cmd_fd = command;
 	v->async_fd = c->async[0];
 	v->num_comp_vectors = 1;
 	c->forks = verbs_adapter.forks;
@@ -107,6 +110,46 @@ struct ibv_context *ibv_open_device(struct ibv_device *d)
 	verbs_adapter.contexts = c;
 	pthread_mutex_unlock(&verbs_adapter.lock);
 	return v;
+}
+
+struct ibv_context *ibv_open_device(struct ibv_device *d)
+{
+	int error = verbs_attach();
+	int command = error ? -1 : memfd_create("heddle-verbs", MFD_CLOEXEC);
+
+	if (command < 0) {
+		errno = error ? error : errno;
+		return NULL;
+	}
+	return context_new(d, command);
+}
+
+static bool is_same_file(int fd, const struct stat *file)
+{
+	struct stat other;
+
+	return fstat(fd, &other) == 0 && other.st_dev == file->st_dev &&
+	       other.st_ino == file->st_ino;
+}
+
+/* Objects are in the memory of their process: descriptors of another process are refused. */
+struct ibv_context *ibv_import_device(int fd)
+{
+	struct stat file;
+	struct ibv_device *d = NULL;
+
+	if (fstat(fd, &file) != 0)
+		return NULL;
+	pthread_mutex_lock(&verbs_adapter.lock);
+	for (const struct context *c = verbs_adapter.contexts; c && !d; c = c->next)
+		if (is_same_file(c->verbs.context.cmd_fd, &file))
+			d = c->verbs.context.device;
+	pthread_mutex_unlock(&verbs_adapter.lock);
+	if (!d) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	return context_new(d, fd);
 }
 
 /* What was attached stays, for the next to open it. */
@@ -123,6 +166,7 @@ int ibv_close_device(struct ibv_context *context)
 	pthread_mutex_unlock(&verbs_adapter.lock);
 	close(c->async[0]);
 	close(c->async[1]);
+	close(context->cmd_fd);
 	free(c);
 	return 0;
 }
@@ -139,8 +183,9 @@ static void describe_device(struct ibv_device_attr *a)
 		.sys_image_guid = htobe64(verbs_adapter.node.system_guid),
 		.max_mr_size = UINT64_MAX,
 		.page_size_cap = UINT64_C(0xFFFFFFFFFFFFF000),
-		/* Of no vendor: programs know the parts of those. */
-		.hw_ver = 1,
+		.vendor_id = verbs_adapter.node.vendor ? verbs_adapter.node.vendor : LIVE_VENDOR,
+		.vendor_part_id = verbs_adapter.node.device,
+		.hw_ver = LIVE_HW_VERSION,
 		.max_qp = LIVE_QPS,
 		.max_qp_wr = MAX_DEPTH,
 		.device_cap_flags = IBV_DEVICE_BAD_PKEY_CNTR | IBV_DEVICE_BAD_QKEY_CNTR |
@@ -178,19 +223,39 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *a)
 	return 0;
 }
 
+static struct ibv_odp_caps odp_caps(void)
+{
+	const uint32_t receives = IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_SRQ_RECV;
+	struct ibv_odp_caps c = { .general_caps = IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT };
+
+	if (verbs_is_roce())
+		return (struct ibv_odp_caps){ 0 };
+	c.per_transport_caps.ud_odp_caps = IBV_ODP_SUPPORT_SEND | receives;
+	c.per_transport_caps.uc_odp_caps = c.per_transport_caps.ud_odp_caps | IBV_ODP_SUPPORT_WRITE;
+	c.per_transport_caps.rc_odp_caps =
+		c.per_transport_caps.uc_odp_caps | IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC;
+	return c;
+}
+
 static int query_device_ex(struct ibv_context *context,
 			   const struct ibv_query_device_ex_input *input,
 			   struct ibv_device_attr_ex *a, size_t size)
 {
+	struct ibv_device_attr_ex all = {
+		.odp_caps = odp_caps(),
+		.completion_timestamp_mask = UINT64_MAX,
+		.hca_core_clock = 1000000, /* kHz: stamps are nanoseconds */
+		.phys_port_cnt_ex = verbs_adapter.node.n_ports,
+	};
+
 	if (context_is_inherited(context))
 		return EPERM;
 	if (input && input->comp_mask)
 		return EINVAL;
+	describe_device(&all.orig_attr);
+	all.device_cap_flags_ex = all.orig_attr.device_cap_flags;
 	memset(a, 0, size);
-	describe_device(&a->orig_attr);
-	if (size >=
-	    offsetof(struct ibv_device_attr_ex, phys_port_cnt_ex) + sizeof(a->phys_port_cnt_ex))
-		a->phys_port_cnt_ex = verbs_adapter.node.n_ports;
+	memcpy(a, &all, size < sizeof(all) ? size : sizeof(all));
 	return 0;
 }
 
@@ -303,7 +368,9 @@ ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *
 {
 	size_t n = 0;
 
-	for (uint32_t i = 0; i < verbs_adapter.node.n_ports * n_gids() && n < most; i++) {
+	if (most < verbs_adapter.node.n_ports * n_gids())
+		return -EINVAL;
+	for (uint32_t i = 0; i < verbs_adapter.node.n_ports * n_gids(); i++) {
 		int error = _ibv_query_gid_ex(context, i / n_gids() + 1, i % n_gids(),
 					      (void *)((char *)entries + n * entry_size), flags,
 					      entry_size);
@@ -380,13 +447,6 @@ int ibv_set_ece(struct ibv_qp *qp, struct ibv_ece *ece)
 	return EOPNOTSUPP;
 }
 
-struct ibv_context *ibv_import_device(int fd)
-{
-	(void)fd;
-	errno = EOPNOTSUPP;
-	return NULL;
-}
-
 int ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_t flags)
 {
 	(void)qp;
@@ -402,6 +462,10 @@ void verbs_context_fill(struct verbs_context *v)
 	v->sz = sizeof(*v);
 	v->query_port = query_port;
 	v->query_device_ex = query_device_ex;
+	v->alloc_td = verbs_alloc_td;
+	v->dealloc_td = verbs_dealloc_td;
+	v->alloc_parent_domain = verbs_alloc_parent_domain;
+	v->advise_mr = verbs_advise_mr;
 	v->create_cq_ex = verbs_create_cq_ex;
 	v->create_qp_ex = verbs_create_qp_ex;
 	v->create_srq_ex = verbs_create_srq_ex;

@@ -86,6 +86,7 @@ static void in_child(void)
 	verbs_adapter.memory = NULL;
 	verbs_adapter.self = NULL;
 	verbs_adapter.contexts = NULL;
+	verbs_adapter.pds = NULL;
 	verbs_adapter.waiting = NULL;
 	verbs_adapter.n_waiting = 0;
 	verbs_adapter.is_on = verbs_adapter.is_lost = false;

@@ -54,7 +54,8 @@ struct inbound_receive {
 	unsigned n_parts;
 	uint64_t room;
 	bool is_allowed; /* to write to all of its segments */
-	unsigned skip;   /* bytes for a GRH */
+	bool is_on_demand;
+	unsigned skip; /* bytes for a GRH */
 };
 
 /* Looks up the segments of the receive. */
@@ -72,6 +73,7 @@ static void find_parts(const struct inbound_request *r, struct inbound_receive *
 
 		l->is_allowed &= verbs_region_find(r->peer->memory, r->to->pd, &span,
 						   IBV_ACCESS_LOCAL_WRITE, &where);
+		l->is_on_demand |= verbs_region_is_on_demand(r->peer->memory, w->sge[i].lkey);
 		l->parts[l->n_parts++] = (struct iovec){ at_address(where), w->sge[i].length };
 		l->room += w->sge[i].length;
 	}
@@ -170,7 +172,8 @@ static bool carry(const struct inbound_request *r, const struct inbound_receive 
 	unsigned before = r->send->global ? l->skip : 0;
 	uint64_t all = r->length + l->skip;
 
-	if (r->length + before > CARRIED || l->n_parts == 0 || l->parts[0].iov_len < all)
+	if (r->length + before > CARRIED || l->n_parts == 0 || l->parts[0].iov_len < all ||
+	    l->is_on_demand)
 		return false;
 	if (before)
 		make_grh(r, buffer);

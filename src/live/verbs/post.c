@@ -131,7 +131,7 @@ void post_address(const struct soft_qp *q, struct send_wqe *s, const struct ah *
 
 static int take_address(const struct soft_qp *q, const struct ibv_send_wr *wr, struct send_wqe *s)
 {
-	if (!wr->wr.ud.ah || wr->wr.ud.ah->pd != q->ibv.pd)
+	if (!wr->wr.ud.ah || !verbs_pd_is_same(wr->wr.ud.ah->pd, q->ibv.pd))
 		return EINVAL;
 	post_address(q, s, container(wr->wr.ud.ah, struct ah, ibv), wr->wr.ud.remote_qpn,
 		     wr->wr.ud.remote_qkey);

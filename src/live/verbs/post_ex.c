@@ -164,7 +164,7 @@ static void wr_set_ud_addr(struct ibv_qp_ex *ex, struct ibv_ah *ibv, uint32_t qp
 	struct soft_qp *q = qp_of_ex(ex);
 	struct send_wqe *s = current(q);
 
-	if (s && (!ibv || ibv->pd != q->ibv.pd))
+	if (s && (!ibv || !verbs_pd_is_same(ibv->pd, q->ibv.pd)))
 		q->build_error = EINVAL;
 	else if (s)
 		post_address(q, s, container(ibv, struct ah, ibv), qpn, qkey);

@@ -7,35 +7,6 @@
 
 #include "live/verbs/roce.h"
 
-/* ---- protection domains */
-
-struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
-{
-	bool inherited = context_is_inherited(context);
-	struct pd *pd = inherited ? NULL : calloc(1, sizeof(*pd));
-
-	if (!pd) {
-		errno = inherited ? EPERM : ENOMEM;
-		return NULL;
-	}
-	pthread_mutex_lock(&verbs_adapter.lock);
-	pd->id = verbs_adapter.next_pd++;
-	pthread_mutex_unlock(&verbs_adapter.lock);
-	pd->ibv.context = context;
-	pd->ibv.handle = pd->id;
-	return &pd->ibv;
-}
-
-int ibv_dealloc_pd(struct ibv_pd *ibv)
-{
-	struct pd *pd = container(ibv, struct pd, ibv);
-
-	if (pd->users > 0)
-		return EBUSY;
-	free(pd);
-	return 0;
-}
-
 /* ---- memory regions */
 
 struct region {
@@ -69,14 +40,18 @@ enum {
 	WRITES = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC,
 };
 
+/* Pages of an on-demand region need not be mapped before they are used. RoCE has no such regions:
+ * its transport reads and writes memory directly. */
 static int check_region(const void *addr, size_t length, uint64_t iova, int access)
 {
-	if (access & ~KNOWN_ACCESS)
+	bool is_on_demand = access & IBV_ACCESS_ON_DEMAND;
+
+	if (access & ~REGION_ACCESS || (is_on_demand && verbs_is_roce()))
 		return EOPNOTSUPP;
 	if ((access & WRITES && !(access & IBV_ACCESS_LOCAL_WRITE)) ||
 	    (uintptr_t)addr + length < (uintptr_t)addr || iova + length < iova)
 		return EINVAL;
-	return is_mapped(addr, length) ? 0 : EFAULT;
+	return is_on_demand || is_mapped(addr, length) ? 0 : EFAULT;
 }
 
 /* The key counts from here on. */
@@ -85,7 +60,7 @@ static void publish(struct region *r, int access, uint64_t iova)
 	struct shared_region *s = r->shared;
 
 	s->pd = container(r->ibv.pd, struct pd, ibv)->id;
-	s->access = (uint32_t)access & GRANTED_ACCESS;
+	s->access = (uint32_t)access & (GRANTED_ACCESS | IBV_ACCESS_ON_DEMAND);
 	s->iova = iova;
 	s->start = (uintptr_t)r->ibv.addr;
 	s->length = r->ibv.length;
@@ -105,6 +80,9 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, ui
 	/* cppcheck-suppress unassignedVariable ; counted up below */
 	static uint8_t uses[MAX_REGIONS];
 	struct region *r = calloc(1, sizeof(*r));
+
+	if (access & IBV_ACCESS_ZERO_BASED)
+		iova = 0;
 	int error = r ? check_region(addr, length, iova, (int)access) : ENOMEM;
 
 	if (context_is_inherited(pd->context))
@@ -175,7 +153,7 @@ int ibv_dereg_mr(struct ibv_mr *mr)
 {
 	struct region *r = container(mr, struct region, ibv);
 
-	if (!context_is_inherited(mr->context)) {
+	if (!context_is_inherited(mr->context) && atomic_load(&r->shared->key) == mr->lkey) {
 		withdraw(r);
 		pthread_mutex_lock(&verbs_adapter.lock);
 		verbs_id_free(&verbs_adapter.region_numbers, r->index);
@@ -183,6 +161,70 @@ int ibv_dereg_mr(struct ibv_mr *mr)
 	}
 	container(mr->pd, struct pd, ibv)->users--;
 	free(r);
+	return 0;
+}
+
+/* ---- regions by their handle */
+
+struct ibv_mr *ibv_import_mr(struct ibv_pd *pd, uint32_t handle)
+{
+	struct region *r = calloc(1, sizeof(*r));
+
+	if (!r || context_is_inherited(pd->context))
+		return refuse(r, r ? EPERM : ENOMEM);
+	if (handle >= MAX_REGIONS)
+		return refuse(r, ENOENT);
+	r->index = (int32_t)handle;
+	r->shared = &verbs_adapter.memory->regions[handle];
+	r->ibv.lkey = r->ibv.rkey = atomic_load(&r->shared->key);
+	if (!r->ibv.lkey || r->shared->pd != container(pd, struct pd, ibv)->id)
+		return refuse(r, ENOENT);
+	r->ibv.context = pd->context;
+	r->ibv.pd = pd;
+	r->ibv.length = r->shared->length;
+	r->ibv.handle = handle;
+	container(pd, struct pd, ibv)->users++;
+	return &r->ibv;
+}
+
+void ibv_unimport_mr(struct ibv_mr *mr)
+{
+	container(mr->pd, struct pd, ibv)->users--;
+	free(container(mr, struct region, ibv));
+}
+
+/* ---- on-demand paging: a hint, since pages are used where they are */
+
+bool verbs_region_is_on_demand(const struct program_memory *m, uint32_t key)
+{
+	uint32_t index = (key >> KEY_USE_BITS) - 1;
+
+	return index < MAX_REGIONS && atomic_load(&m->regions[index].key) == key &&
+	       m->regions[index].access & IBV_ACCESS_ON_DEMAND;
+}
+
+int verbs_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags,
+		    struct ibv_sge *list, uint32_t n)
+{
+	unsigned access =
+		advice == IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE ? IBV_ACCESS_LOCAL_WRITE : 0;
+
+	if (context_is_inherited(pd->context))
+		return EPERM;
+	if (advice > IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT || verbs_is_roce())
+		return EOPNOTSUPP;
+	if (flags & ~(uint32_t)IBV_ADVISE_MR_FLAG_FLUSH || n == 0)
+		return EINVAL;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct key_range span = { list[i].lkey, list[i].addr, list[i].length };
+		uint64_t where;
+
+		if (!verbs_region_is_on_demand(verbs_adapter.memory, list[i].lkey))
+			return EINVAL;
+		if (!verbs_region_find(verbs_adapter.memory, container(pd, struct pd, ibv)->id,
+				       &span, access, &where))
+			return EPERM;
+	}
 	return 0;
 }
 
@@ -211,7 +253,9 @@ int ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr, si
 		errno = error;
 		return IBV_REREG_MR_ERR_INPUT;
 	}
-	uint64_t iova = moves ? (uintptr_t)addr : r->shared->iova;
+	uint64_t iova = !moves                        ? r->shared->iova
+			: now & IBV_ACCESS_ZERO_BASED ? 0
+						      : (uintptr_t)addr;
 
 	withdraw(r);
 	if (flags & IBV_REREG_MR_CHANGE_PD) {
@@ -252,7 +296,8 @@ bool verbs_region_find(const struct program_memory *m, uint32_t pd, const struct
 	    s->addr - r->iova > r->length - s->length)
 		return false;
 	*where = s->addr - r->iova + r->start;
-	return true;
+	return !(r->access & IBV_ACCESS_ON_DEMAND) || m != verbs_adapter.memory ||
+	       is_mapped(at_address(*where), s->length);
 }
 
 /* ---- address handles */

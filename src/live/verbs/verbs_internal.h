@@ -148,6 +148,7 @@ struct adapter {
 	struct srq *srqs[MAX_SRQS];
 	uint32_t next_pd;
 	struct context *contexts;
+	struct pd *pds;
 	pthread_mutex_t flow_lock;    /* new rows of the memory's flows */
 	pthread_mutex_t path_lock;    /* paths of datagrams */
 	pthread_mutex_t request_lock; /* requests to the engine */
@@ -187,13 +188,28 @@ static inline bool context_is_inherited(struct ibv_context *c)
 
 void verbs_context_fill(struct verbs_context *v);
 
-/* ---- region.c: protection domains, memory regions, address handles */
+/* ---- domain.c */
 
 struct pd {
 	struct ibv_pd ibv;
 	uint32_t id;
 	_Atomic uint32_t users;
+	struct pd *base;   /* of a parent domain: the protection domain */
+	struct ibv_td *td; /* of a parent domain, or NULL */
+	struct pd *next;   /* in verbs_adapter.pds */
 };
+
+static inline bool verbs_pd_is_same(struct ibv_pd *a, struct ibv_pd *b)
+{
+	return container(a, struct pd, ibv)->id == container(b, struct pd, ibv)->id;
+}
+
+struct ibv_pd *verbs_alloc_parent_domain(struct ibv_context *context,
+					 struct ibv_parent_domain_init_attr *attr);
+struct ibv_td *verbs_alloc_td(struct ibv_context *context, struct ibv_td_init_attr *attr);
+int verbs_dealloc_td(struct ibv_td *td);
+
+/* ---- region.c: memory regions, address handles */
 
 struct ah {
 	struct ibv_ah ibv;
@@ -209,7 +225,8 @@ struct ah {
 enum {
 	GRANTED_ACCESS = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
 			 IBV_ACCESS_REMOTE_ATOMIC,
-	KNOWN_ACCESS = GRANTED_ACCESS | IBV_ACCESS_HUGETLB | IBV_ACCESS_OPTIONAL_RANGE,
+	QP_ACCESS = GRANTED_ACCESS | IBV_ACCESS_HUGETLB | IBV_ACCESS_OPTIONAL_RANGE,
+	REGION_ACCESS = QP_ACCESS | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_ON_DEMAND,
 };
 
 /* Bytes under a key, as a request names them. */
@@ -222,6 +239,10 @@ struct key_range {
 bool verbs_region_find(const struct program_memory *m, uint32_t pd, const struct key_range *s,
 		       unsigned access, uint64_t *where);
 
+bool verbs_region_is_on_demand(const struct program_memory *m, uint32_t key);
+int verbs_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags,
+		    struct ibv_sge *list, uint32_t n);
+
 /* ---- completion.c */
 
 struct cq {
@@ -231,6 +252,7 @@ struct cq {
 	};
 	int32_t index;
 	struct shared_cq *shared;
+	struct pd *parent;    /* the parent domain that it was created with, or NULL */
 	pthread_mutex_t take; /* of who polls */
 	uint32_t users;
 	uint32_t got, got_async; /* events that must be acknowledged */
