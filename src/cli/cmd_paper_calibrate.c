@@ -52,7 +52,7 @@ static const struct example fit_examples[] = {
 
 const struct command command_paper_calibrate = {
 	.name = "paper calibrate",
-	.summary = "find the open parameters with which a paper's results hold",
+	.summary = "fit a paper's open parameters to its published results",
 	.arguments = "ID | FILE ...",
 	.description = "Sweeps the parameters that a paper leaves open, and shows in which\n"
 		       "settings its numbers and claims hold, how many of them, and how far the\n"
