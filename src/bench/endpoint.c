@@ -303,7 +303,7 @@ void endpoint_recv(struct endpoint *e)
 
 void endpoint_fail_status(struct endpoint *e, unsigned status)
 {
-	const char *name = wc_status_name(status);
+	const char *name = qp_wc_status_name(status);
 
 	e->nic->why.status = HD_OK;
 	(void)diag_fail(&e->nic->why, HD_ERR_ENV, "%s (%u)", name ? name : "status", status);

@@ -6,13 +6,13 @@
 #include "cli/scenario.h"
 #include "study/vl_sharing.h"
 
-struct model_fabric_options {
+struct values {
 	struct common_options common;
 	struct fabric_choice scenario;
 };
 
 static const struct option options[] = {
-	OPTION_SET(struct model_fabric_options, scenario),
+	OPTION_SET(struct values, scenario),
 	{ .name = NULL },
 };
 
@@ -25,8 +25,7 @@ static const struct example examples[] = {
 };
 
 /* Runs the study and frees it. */
-static int show(const struct command *self, struct model_fabric_options *v,
-		struct study_vl_sharing *s)
+static int show(const struct command *self, struct values *v, struct study_vl_sharing *s)
 {
 	struct diag d = { .status = HD_OK };
 	struct progress progress;
@@ -53,10 +52,10 @@ static int show(const struct command *self, struct model_fabric_options *v,
 
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct model_fabric_options *v = values;
+	struct values *v = values;
 	struct diag d = { .status = HD_OK };
 	struct study_vl_sharing *s;
-	enum hd_status done = fabric_choice_overrides(&v->scenario, v->common.seed, &d);
+	enum hd_status done = choice_overrides(&v->scenario, v->common.seed, &d);
 	int status;
 
 	(void)n;
@@ -67,7 +66,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 	return status;
 }
 
-static const struct model_fabric_options initial = { .common.seed = SEED_OF_SCENARIO };
+static const struct values initial = { .common.seed = SEED_OF_SCENARIO };
 
 const struct command command_model_fabric = {
 	.name = "model fabric",

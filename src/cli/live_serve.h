@@ -11,7 +11,6 @@
 #include "cli/serve_listen.h"
 
 /* Serves the pages of the live fabric `name`; the exit status. */
-int cli_live_serve(const struct command *self, const char *name,
-		   const struct listen_options *listen);
+int live_serve(const struct command *self, const char *name, const struct listen_options *listen);
 
 #endif

@@ -18,7 +18,7 @@ enum credit_parameter {
 	CREDIT_PARAMETERS
 };
 
-struct credit_sweep_options {
+struct credit_values {
 	struct common_options common;
 	const char *text[CREDIT_PARAMETERS];
 	const char *phases;
@@ -27,7 +27,7 @@ struct credit_sweep_options {
 };
 
 struct credit_sweep {
-	const struct credit_sweep_options *values;
+	const struct credit_values *values;
 	struct series series[CREDIT_PARAMETERS];
 	unsigned phases; /* 0: constant */
 	size_t n;        /* points */
@@ -49,10 +49,10 @@ struct credit_point {
 
 /* The points as tables. */
 struct credit_output {
-	const struct credit_sweep_options *values;
+	const struct credit_values *values;
 	bool goals_met;
 	struct results *results;
-	struct cli_input_order order;
+	struct input_order order;
 	struct table *points, *levels, *simulated;
 };
 

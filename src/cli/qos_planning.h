@@ -7,7 +7,7 @@
 #include "cli/scenario.h"
 #include "qos/tables/plan.h"
 
-struct qos_plan_options {
+struct plan_values {
 	struct common_options common;
 	struct fabric_choice fabric;
 	const char *goals;
@@ -17,10 +17,9 @@ struct qos_plan_options {
 };
 
 /* For classes in words: "mpi=70%". */
-int cli_qos_plan_classes(const struct qos_plan_options *v, char **words, unsigned n,
-			 const struct plan_link *link);
+int plan_for_classes(const struct plan_values *v, char **words, unsigned n,
+		     const struct plan_link *link);
 /* For the goals of a file, on a fabric. */
-int cli_qos_plan_goals(struct qos_plan_options *v, const char *fabric,
-		       const struct plan_link *link);
+int plan_for_goals(struct plan_values *v, const char *fabric, const struct plan_link *link);
 
 #endif

@@ -7,13 +7,13 @@
 #include "base/diag.h"
 #include "base/strbuf.h"
 
-struct readings_file {
+struct reading {
 	char *path;
 	struct strbuf text;
 };
 
 struct readings {
-	struct readings_file *items; /* by name */
+	struct reading *items; /* by name */
 	size_t n, cap;
 };
 

@@ -12,8 +12,7 @@
 #include "cli/threads.h"
 
 /* What a reader of an interrupted run must know. */
-static void put_interruption(const struct sim_session_options *v, const struct run *s,
-			     struct strbuf *out)
+static void put_interruption(const struct sim_values *v, const struct run *s, struct strbuf *out)
 {
 	hd_time saved;
 
@@ -35,11 +34,11 @@ static void put_interruption(const struct sim_session_options *v, const struct r
 static void say_unsaved(void *context, const char *line)
 {
 	(void)context;
-	cli_print_error("heddle", line);
+	complain("heddle", line);
 }
 
 /* As one number or as perfquery does; nothing of a run that was stopped. */
-static int show_shaped(const struct sim_session_options *v, const struct run *s, bool met)
+static int show_shaped(const struct sim_values *v, const struct run *s, bool met)
 {
 	struct strbuf out = STRBUF_INIT;
 
@@ -53,7 +52,7 @@ static int show_shaped(const struct sim_session_options *v, const struct run *s,
 }
 
 /* Captures and traces of a run that was stopped are those until then, too. */
-static int show(const struct sim_session_options *v, const struct run *s)
+static int show(const struct sim_values *v, const struct run *s)
 {
 	struct strbuf why = STRBUF_INIT;
 	bool met;
@@ -63,26 +62,26 @@ static int show(const struct sim_session_options *v, const struct run *s)
 	if (run_is_stopped(s))
 		put_interruption(v, s, &why);
 	if (why.len && !v->common.quiet)
-		cli_print_error("heddle", why.text);
+		complain("heddle", why.text);
 	if (why.len)
 		results_remark(shown, "%s", why.text);
 	if (why.len && kept != shown)
 		results_remark(kept, "%s", why.text);
 	strbuf_fini(&why);
 	if (!v->checksum && !v->counters)
-		return output_shown_and_recorded(&v->common, shown, kept, met);
+		return output_kept(&v->common, shown, kept, met);
 	results_free(shown);
 	return show_shaped(v, s, met);
 }
 
 /* One process says what all refuse. */
-static int refuse(const struct sim_session_options *v, const struct diag *d)
+static int refuse(const struct sim_values *v, const struct diag *d)
 {
 	return v->world.rank == 0 ? command_refuse(d) : command_status(d);
 }
 
 /* Do all processes mean the same run? */
-static enum hd_status compare(const struct sim_session_options *v, const struct fabric *fabric,
+static enum hd_status compare(const struct sim_values *v, const struct fabric *fabric,
 			      struct diag *d)
 {
 	struct strbuf mine = STRBUF_INIT;
@@ -97,7 +96,7 @@ static enum hd_status compare(const struct sim_session_options *v, const struct 
 	return status;
 }
 
-static enum hd_status begin(struct sim_session_options *v, struct fabric *fabric, struct diag *d,
+static enum hd_status begin(struct sim_values *v, struct fabric *fabric, struct diag *d,
 			    struct run **out)
 {
 	enum hd_status status = compare(v, fabric, d);
@@ -117,7 +116,7 @@ static enum hd_status begin(struct sim_session_options *v, struct fabric *fabric
 }
 
 /* The first process shows what all have computed. */
-static int finish(struct sim_session_options *v, struct run *s, enum hd_status done, struct diag *d)
+static int finish(struct sim_values *v, struct run *s, enum hd_status done, struct diag *d)
 {
 	int status = EXIT_DONE;
 
@@ -129,7 +128,7 @@ static int finish(struct sim_session_options *v, struct run *s, enum hd_status d
 	return run_is_unsaved(s) ? EXIT_ENVIRONMENT : status;
 }
 
-static int simulate(struct sim_session_options *v, const char *file, struct fabric *fabric)
+static int simulate(struct sim_values *v, const char *file, struct fabric *fabric)
 {
 	const bool is_first = v->world.rank == 0;
 	struct diag d = { .status = HD_OK };
@@ -138,7 +137,7 @@ static int simulate(struct sim_session_options *v, const char *file, struct fabr
 	int status = EXIT_DONE;
 
 	v->run.world = v->world.n > 1 ? &v->world : NULL;
-	v->run.sampled = output_is_recorded(&v->common);
+	v->run.sampled = output_is_kept(&v->common);
 	v->run.progress = progress_packets;
 	v->run.unsaved = is_first ? say_unsaved : NULL;
 	v->run.context = &progress;
@@ -149,7 +148,7 @@ static int simulate(struct sim_session_options *v, const char *file, struct fabr
 	/* Several processes would end at different instants: none waits. */
 	if (is_first && v->world.n > 1)
 		cleanup_resume_signals();
-	enum hd_status done = v->live ? sim_session_live(v, file, &s, &d) : run_to_end(s, &d);
+	enum hd_status done = v->live ? live_session(v, file, &s, &d) : run_to_end(s, &d);
 
 	if (is_first)
 		progress_end(&progress);
@@ -162,29 +161,27 @@ static int simulate(struct sim_session_options *v, const char *file, struct fabr
 }
 
 /* What several processes cannot share, or NULL. */
-static const char *needs_one_process(const struct sim_session_options *v, const char *file)
+static const char *needs_one_process(const struct sim_values *v, const char *file)
 {
 	if (v->live)
 		return "a live fabric";
 	return strcmp(file, "-") == 0 ? "standard input" : NULL;
 }
 
-static enum hd_status choose(struct sim_session_options *v, const char *file, struct diag *d,
+static enum hd_status choose(struct sim_values *v, const char *file, struct diag *d,
 			     struct fabric **out)
 {
 	const char *alone = needs_one_process(v, file);
 	enum hd_status status;
 
 	if (v->world.n == 1)
-		return fabric_choice_open_scenario(&v->scenario, v->tables, file, &v->common.seed,
-						   d, out);
+		return scenario_choose(&v->scenario, v->tables, file, &v->common.seed, d, out);
 	if (alone)
 		status = diag_fail(d, HD_ERR_USAGE,
 				   "%s is there for one process only, and %u were started together",
 				   alone, v->world.n);
 	else
-		status = fabric_choice_open_scenario(&v->scenario, NULL, file, &v->common.seed, d,
-						     out);
+		status = scenario_choose(&v->scenario, NULL, file, &v->common.seed, d, out);
 	enum hd_status all = world_agree(&v->world, status, d);
 
 	if (all != HD_OK && status == HD_OK)
@@ -193,14 +190,14 @@ static enum hd_status choose(struct sim_session_options *v, const char *file, st
 }
 
 /* Only the first process prints. */
-static int explain(struct sim_session_options *v, const char *file)
+static int explain(struct sim_values *v, const char *file)
 {
 	if (v->world.rank > 0)
 		return EXIT_DONE;
-	return fabric_choice_print(&v->scenario, &v->common, file);
+	return scenario_print(&v->scenario, &v->common, file);
 }
 
-int sim_session_run(struct sim_session_options *v, const char *file)
+int sim_session(struct sim_values *v, const char *file)
 {
 	struct diag d = { .status = HD_OK };
 	struct fabric *fabric = NULL;
@@ -210,17 +207,17 @@ int sim_session_run(struct sim_session_options *v, const char *file)
 		return refuse(v, &d);
 	if (v->world.rank > 0) {
 		v->common.verbose = false;
-		threads_apply(&v->common);
+		threads_ask(&v->common);
 	}
 	if (v->explain)
 		status = explain(v, file);
 	else if ((!v->live || v->world.n > 1 ||
-		  cli_live_tables_open(v->live, true, &d, &v->tables) == HD_OK) &&
+		  live_tables_open(v->live, true, &d, &v->tables) == HD_OK) &&
 		 choose(v, file, &d, &fabric) == HD_OK)
 		status = simulate(v, file, fabric);
 	else
 		status = refuse(v, &d);
-	cli_live_tables_free(v->tables);
+	live_tables_free(v->tables);
 	world_close(&v->world);
 	return status;
 }

@@ -4,7 +4,7 @@
 
 /*
  * How much of everything a simulation can have. The engine packs numbers into
- * a few bits each (sim/core/state.h), and whoever builds a fabric can be asked for
+ * a few bits each (sim/core/sim_internal.h), and whoever builds a fabric can be asked for
  * more by a file or an option. All limits stand in one table here and are
  * checked before a run; the engine takes them for granted.
  */

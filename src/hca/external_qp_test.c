@@ -189,7 +189,7 @@ static void test_sends_need_receives(void **state)
 	assert_true(external_qps_next(f.all, HD_TIME_NEVER, &n));
 	assert_int_equal(n.kind, EXTERNAL_ARRIVED);
 	assert_int_equal(n.number, 1);
-	assert_true(external_qps_now(f.all) >= rnr_delay(1));
+	assert_true(external_qps_now(f.all) >= qp_rnr_delay(1));
 	assert_true(external_qps_next(f.all, HD_TIME_NEVER, &n));
 	assert_int_equal(n.kind, EXTERNAL_DONE);
 	assert_int_equal(n.number, 1);
@@ -330,8 +330,8 @@ static void test_retries_end(void **state)
 	assert_int_equal(n.number, 7);
 	assert_int_equal(n.status, WC_RETRY_EXC_ERR);
 	/* Timers run at least as long as they say, and at most four times. */
-	assert_in_range(external_qps_now(f.all), (RETRIES + 1) * ack_timeout(TIMEOUT),
-			4 * (RETRIES + 1) * ack_timeout(TIMEOUT));
+	assert_in_range(external_qps_now(f.all), (RETRIES + 1) * qp_ack_timeout(TIMEOUT),
+			4 * (RETRIES + 1) * qp_ack_timeout(TIMEOUT));
 	close_both(&f);
 }
 

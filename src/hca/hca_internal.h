@@ -333,11 +333,11 @@ struct lab {
 	uint32_t n_pools;
 	uint32_t *device_of_node;
 
-	struct slot_pool *pools;     /* of all labs that this one was cut into */
-	struct lab_distant *distant; /* distant.c; NULL: one process has all */
-	struct letters *letters;     /* per lab, for those elsewhere */
-	struct slots_saved *saved;   /* saved.c; NULL: it never was */
-	struct lab **parts;          /* NULL: it is not cut, or one of them */
+	struct slot_pool *pools;         /* of all labs that this one was cut into */
+	struct lab_distant *distant;     /* remote.c; NULL: one process has all */
+	struct remote_messages *letters; /* per lab, for those elsewhere */
+	struct slots_saved *saved;       /* checkpoint.c; NULL: it never was */
+	struct lab **parts;              /* NULL: it is not cut, or one of them */
 	uint32_t n_parts;
 	uint32_t number; /* among them; its pool */
 	uint64_t lost;
@@ -544,7 +544,7 @@ void external_qp_arrived(struct v_qp *to, const struct hca_slot *last);
 /* All copies of this packet were received or lost. */
 void external_packet_over(struct lab *lab, const struct hca_slot *s);
 
-/* ---- distant.c: labs of several processes ------------------------------ */
+/* ---- remote.c: labs of several processes ------------------------------ */
 
 void lab_distant_cut(struct lab *lab, const struct sim_cut *how);
 void lab_distant_fini(struct lab *lab);
@@ -559,7 +559,7 @@ bool hca_born_is_told(const struct v_device *from, const struct v_device *to, ui
 void lab_mail(void *context, struct pack *k, uint32_t from, uint32_t to);
 void lab_collect(void *context, struct pack *k, uint32_t part);
 
-/* ---- saved.c: what a lab remembers --------------------------------------- */
+/* ---- checkpoint.c: what a lab remembers --------------------------------------- */
 
 /* Of a lab without threads whose adapters have no cache (sim.h). */
 void lab_list(void *context, struct pack *p);

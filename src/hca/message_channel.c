@@ -319,7 +319,7 @@ static uint8_t timeout_code(hd_time least)
 {
 	uint8_t code = 1;
 
-	while (code < 31 && ack_timeout(code) < least)
+	while (code < 31 && qp_ack_timeout(code) < least)
 		code++;
 	return code;
 }

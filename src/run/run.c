@@ -204,9 +204,9 @@ void run_close(struct run *s)
 /* When and where the packets were that filled the memory. */
 static void describe_crowd(const struct run *s, struct strbuf *out)
 {
-	struct sim_crowd crowd;
+	struct sim_backlog crowd;
 
-	sim_crowd(s->sim, &crowd);
+	sim_backlog(s->sim, &crowd);
 	strbuf_puts(out, "out of memory at ");
 	hd_time_print(sim_now(s->sim), out);
 	strbuf_printf(out, ": %llu packets wait in the fabric, %llu of them at ",

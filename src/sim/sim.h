@@ -267,7 +267,7 @@ struct sim_endpoint {
 	 */
 	void (*made)(void *context, hd_time now, uint32_t flow);
 	/*
-	 * The run is to be computed in n parts (parts.h): contexts[i] is for
+	 * The run is to be computed in n parts (domains.h): contexts[i] is for
 	 * what happens at nodes of parts[i], to which they belong from now on.
 	 * What is told of different parts may be told at the same time, and
 	 * must not touch anything that another part's does. A run with an
@@ -328,7 +328,7 @@ void sim_message_arrived(struct sim *s, uint32_t node, uint32_t flow, hd_time bo
 void sim_message_lost(struct sim *s, uint32_t flow);
 
 /* What an observer was told, and keeps. */
-void told_pack(struct pack *p, struct sim_packet *x);
+void sim_pack_packet(struct pack *p, struct sim_packet *x);
 
 /* ---- checkpoints -------------------------------------------------------- */
 
@@ -454,13 +454,13 @@ bool sim_lane_use(struct sim *s, uint32_t port, unsigned vl, double level,
 /* ---- memory ------------------------------------------------------------- */
 
 /* Where the packets are that fill the memory. */
-struct sim_crowd {
+struct sim_backlog {
 	uint64_t packets; /* in the whole fabric */
 	uint32_t port;    /* sim port where most of them wait to be sent */
 	uint64_t waiting; /* there */
 };
 
-void sim_crowd(const struct sim *s, struct sim_crowd *out);
+void sim_backlog(const struct sim *s, struct sim_backlog *out);
 
 /* ---- congestion control -------------------------------------------------- */
 

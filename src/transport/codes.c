@@ -19,35 +19,35 @@ static uint32_t staircase(unsigned code)
 	return code % 2 ? UINT32_C(3) << (k - 1) : UINT32_C(1) << k;
 }
 
-uint32_t credit_count(unsigned code)
+uint32_t qp_credit_count(unsigned code)
 {
 	assert(code < CREDITS_NONE);
 	return staircase(code);
 }
 
-unsigned credit_code(uint32_t count)
+unsigned qp_credit_code(uint32_t count)
 {
 	unsigned code = CREDITS_NONE - 1;
 
-	while (credit_count(code) > count)
+	while (qp_credit_count(code) > count)
 		code--;
 	return code;
 }
 
 /* The same staircase in units of 10 us, but 0 is its top step. */
-hd_time rnr_delay(unsigned code)
+hd_time qp_rnr_delay(unsigned code)
 {
 	assert(code < 32);
 	return staircase(code ? code : 32) * 10 * HD_US;
 }
 
-hd_time ack_timeout(unsigned timeout)
+hd_time qp_ack_timeout(unsigned timeout)
 {
 	assert(timeout < 32);
 	return timeout ? (4096 * HD_NS) << timeout : HD_TIME_NEVER;
 }
 
-const char *wc_status_name(unsigned status)
+const char *qp_wc_status_name(unsigned status)
 {
 	static const char *const names[] = {
 		[WC_SUCCESS] = "SUCCESS",

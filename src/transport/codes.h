@@ -11,17 +11,17 @@
 #define CREDITS_NONE 31 /* "no credit information" */
 
 /* Receive work requests that a credit code (0..30) stands for. */
-uint32_t credit_count(unsigned code);
+uint32_t qp_credit_count(unsigned code);
 /* The largest code whose count does not exceed `count`. */
-unsigned credit_code(uint32_t count);
+unsigned qp_credit_code(uint32_t count);
 
 /* How long an RNR NAK's timer code (0..31) asks to wait; 0 is the longest. */
-hd_time rnr_delay(unsigned code);
+hd_time qp_rnr_delay(unsigned code);
 
 /* 4.096 us * 2^timeout for 1..31; HD_TIME_NEVER for 0. */
-hd_time ack_timeout(unsigned timeout);
+hd_time qp_ack_timeout(unsigned timeout);
 
 /* What verbs call it: "RETRY_EXC_ERR"; NULL if there is no such status. */
-const char *wc_status_name(unsigned status);
+const char *qp_wc_status_name(unsigned status);
 
 #endif

@@ -19,12 +19,12 @@ static void credit_codes_are_the_architectures(void **state)
 	};
 
 	for (unsigned code = 0; code < 31; code++) {
-		assert_int_equal(credit_count(code), counts[code]);
-		assert_int_equal(credit_code(counts[code]), code);
+		assert_int_equal(qp_credit_count(code), counts[code]);
+		assert_int_equal(qp_credit_code(counts[code]), code);
 		if (code > 3)
-			assert_int_equal(credit_code(counts[code] - 1), code - 1);
+			assert_int_equal(qp_credit_code(counts[code] - 1), code - 1);
 	}
-	assert_int_equal(credit_code(UINT32_MAX), 30);
+	assert_int_equal(qp_credit_code(UINT32_MAX), 30);
 }
 
 /* In units of 10 microseconds. */
@@ -38,16 +38,16 @@ static void rnr_timers_are_the_architectures(void **state)
 	};
 
 	for (unsigned code = 0; code < 32; code++)
-		assert_int_equal(rnr_delay(code), tens[code] * 10 * HD_US);
+		assert_int_equal(qp_rnr_delay(code), tens[code] * 10 * HD_US);
 }
 
 static void timeouts_double(void **state)
 {
 	(void)state;
-	assert_true(ack_timeout(0) == HD_TIME_NEVER);
-	assert_int_equal(ack_timeout(1), 8192 * HD_NS);
-	assert_int_equal(ack_timeout(14), 67108864 * HD_NS);
-	assert_int_equal(ack_timeout(31) / HD_S, 8796);
+	assert_true(qp_ack_timeout(0) == HD_TIME_NEVER);
+	assert_int_equal(qp_ack_timeout(1), 8192 * HD_NS);
+	assert_int_equal(qp_ack_timeout(14), 67108864 * HD_NS);
+	assert_int_equal(qp_ack_timeout(31) / HD_S, 8796);
 }
 
 static void sequence_numbers_wrap(void **state)
@@ -64,14 +64,14 @@ static void sequence_numbers_wrap(void **state)
 static void statuses_have_the_names_of_verbs(void **state)
 {
 	(void)state;
-	assert_string_equal(wc_status_name(0), "SUCCESS");
-	assert_string_equal(wc_status_name(4), "LOC_PROT_ERR");
-	assert_string_equal(wc_status_name(5), "WR_FLUSH_ERR");
-	assert_string_equal(wc_status_name(10), "REM_ACCESS_ERR");
-	assert_string_equal(wc_status_name(12), "RETRY_EXC_ERR");
-	assert_string_equal(wc_status_name(13), "RNR_RETRY_EXC_ERR");
-	assert_null(wc_status_name(3)); /* of end-to-end contexts */
-	assert_null(wc_status_name(14));
+	assert_string_equal(qp_wc_status_name(0), "SUCCESS");
+	assert_string_equal(qp_wc_status_name(4), "LOC_PROT_ERR");
+	assert_string_equal(qp_wc_status_name(5), "WR_FLUSH_ERR");
+	assert_string_equal(qp_wc_status_name(10), "REM_ACCESS_ERR");
+	assert_string_equal(qp_wc_status_name(12), "RETRY_EXC_ERR");
+	assert_string_equal(qp_wc_status_name(13), "RNR_RETRY_EXC_ERR");
+	assert_null(qp_wc_status_name(3)); /* of end-to-end contexts */
+	assert_null(qp_wc_status_name(14));
 }
 
 int main(void)

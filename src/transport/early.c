@@ -54,7 +54,7 @@ static void set_fini(const struct qp *qp, struct early ***set)
 	*set = NULL;
 }
 
-void early_fini(struct qp *qp)
+void qp_early_fini(struct qp *qp)
 {
 	set_fini(qp, &qp->resp.early);
 	set_fini(qp, &qp->req.early);
@@ -98,7 +98,7 @@ static struct early *copy_of(const struct packet *p)
 	return e;
 }
 
-bool early_keep(struct qp *qp, const struct packet *p)
+bool qp_early_keep(struct qp *qp, const struct packet *p)
 {
 	if (psn_diff(p->bth.psn, qp->resp.epsn) > (int32_t)qp->params.window)
 		return false;
@@ -115,7 +115,7 @@ bool early_keep(struct qp *qp, const struct packet *p)
 	return true;
 }
 
-struct early *early_take(struct qp *qp)
+struct early *qp_early_take(struct qp *qp)
 {
 	if (!qp->resp.early)
 		return NULL;
@@ -130,7 +130,7 @@ struct early *early_take(struct qp *qp)
 
 /* ---- answers ----------------------------------------------------------- */
 
-const struct early *early_answer(const struct qp *qp, uint32_t psn)
+const struct early *qp_early_answer(const struct qp *qp, uint32_t psn)
 {
 	if (!qp->req.early)
 		return NULL;
@@ -139,7 +139,7 @@ const struct early *early_answer(const struct qp *qp, uint32_t psn)
 	return e && e->packet.bth.psn == psn ? e : NULL;
 }
 
-struct early *early_take_answer(struct qp *qp, uint32_t psn)
+struct early *qp_early_take_answer(struct qp *qp, uint32_t psn)
 {
 	struct early **place = place_in(qp, &qp->req.early, psn);
 	struct early *e = *place;
@@ -154,7 +154,7 @@ static bool is_nak(const struct packet *p)
 	return (p->bth.opcode & OP_MASK) == OP_ACK && (p->aeth.syndrome & AETH_KIND) != AETH_ACK;
 }
 
-bool early_keep_answer(struct qp *qp, const struct packet *p, uint32_t missing, bool in_place)
+bool qp_early_keep_answer(struct qp *qp, const struct packet *p, uint32_t missing, bool in_place)
 {
 	int32_t ahead = psn_diff(p->bth.psn, missing);
 
@@ -186,13 +186,13 @@ static void write_one(struct pack *p, const struct packet *packet)
 }
 
 /* Those of a set that are ahead of a number, by a window at most. */
-struct kept {
+struct early_set {
 	const struct qp *qp;
 	struct early ***set;
 	uint32_t from;
 };
 
-static struct early *read_one(const struct kept *k, struct pack *p)
+static struct early *read_one(const struct early_set *k, struct pack *p)
 {
 	uint8_t bytes[PACKET_MAX];
 	size_t size = pack_count(p, 0);
@@ -212,7 +212,7 @@ static struct early *read_one(const struct kept *k, struct pack *p)
 	return *place = copy_of(&packet);
 }
 
-static struct early *at(const struct kept *k, uint32_t ahead)
+static struct early *at(const struct early_set *k, uint32_t ahead)
 {
 	uint32_t psn = psn_add(k->from, ahead);
 	struct early *e = *k->set ? *place_in(k->qp, k->set, psn) : NULL;
@@ -221,7 +221,7 @@ static struct early *at(const struct kept *k, uint32_t ahead)
 }
 
 /* How many there are. */
-static uint32_t pack_kept(const struct kept *k, struct pack *p)
+static uint32_t pack_kept(const struct early_set *k, struct pack *p)
 {
 	const uint32_t window = k->qp->params.window;
 	uint32_t n = 0;
@@ -247,10 +247,10 @@ static uint32_t pack_kept(const struct kept *k, struct pack *p)
 	return n;
 }
 
-void early_pack(struct qp *qp, struct pack *p)
+void qp_early_pack(struct qp *qp, struct pack *p)
 {
-	struct kept requests = { qp, &qp->resp.early, qp->resp.epsn };
-	struct kept answers = { qp, &qp->req.early, 0 };
+	struct early_set requests = { qp, &qp->resp.early, qp->resp.epsn };
+	struct early_set answers = { qp, &qp->req.early, 0 };
 
 	pack_kept(&requests, p);
 	if (requester_misses(&qp->req, &answers.from))

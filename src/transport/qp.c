@@ -25,7 +25,7 @@ struct qp *qp_new(const struct qp_params *params, const struct qp_owner *owner)
 
 void qp_free(struct qp *qp)
 {
-	early_fini(qp);
+	qp_early_fini(qp);
 	requester_fini(&qp->req);
 	responder_fini(&qp->resp);
 	free(qp);
@@ -78,7 +78,7 @@ void qp_enter_error(struct qp *qp)
 /* ---- modify ------------------------------------------------------------ */
 
 /* What a transition needs and may have, by kind of queue pair. */
-struct transition {
+struct qp_transition {
 	enum qp_state from, to;
 	unsigned needs[3]; /* RC, UC, UD */
 	unsigned may;
@@ -86,7 +86,7 @@ struct transition {
 
 #define QPA_ANY (QPA_ACCESS | QPA_PKEY | QPA_QKEY | QPA_MIN_RNR)
 
-static const struct transition transitions[] = {
+static const struct qp_transition transitions[] = {
 	{ QPS_RESET,
 	  QPS_INIT,
 	  { QPA_PKEY | QPA_ACCESS, QPA_PKEY | QPA_ACCESS, QPA_PKEY | QPA_QKEY },
@@ -112,7 +112,7 @@ static const struct transition transitions[] = {
 	{ QPS_SQE, QPS_RTS, { 0, 0, 0 }, QPA_ANY },
 };
 
-static const struct transition *find_transition(enum qp_state from, enum qp_state to)
+static const struct qp_transition *find_transition(enum qp_state from, enum qp_state to)
 {
 	for (size_t i = 0; i < sizeof(transitions) / sizeof(*transitions); i++) {
 		if (transitions[i].from == from && transitions[i].to == to)
@@ -124,7 +124,7 @@ static const struct transition *find_transition(enum qp_state from, enum qp_stat
 unsigned qp_step_mask(enum qp_kind kind, enum qp_state to)
 {
 	enum qp_state from = to == QPS_INIT ? QPS_RESET : to == QPS_RTR ? QPS_INIT : QPS_RTR;
-	const struct transition *step = find_transition(from, to);
+	const struct qp_transition *step = find_transition(from, to);
 
 	assert(step);
 	unsigned mask = step->needs[kind] | QPA_STATE;
@@ -207,7 +207,7 @@ static void reset(struct qp *qp)
 {
 	qp->state = QPS_RESET;
 	qp->attr = (struct qp_attr){ 0 };
-	early_fini(qp);
+	qp_early_fini(qp);
 	requester_reset(&qp->req);
 	responder_reset(&qp->resp);
 }
@@ -216,7 +216,7 @@ enum hd_status qp_modify(struct qp *qp, const struct qp_attr *attr, unsigned mas
 {
 	enum qp_state from = qp->state;
 	enum qp_state to = mask & QPA_STATE ? attr->state : from;
-	const struct transition *t = find_transition(from, to);
+	const struct qp_transition *t = find_transition(from, to);
 	unsigned given = mask & ~(unsigned)QPA_STATE;
 
 	if (to == QPS_RESET || to == QPS_ERR) {
@@ -352,7 +352,7 @@ static void on_fecn(struct qp *qp, const struct packet *p)
 	}
 	if (p->lrh.dlid >= LID_FIRST_MCAST || p->lrh.vl == 15)
 		return;
-	struct answer cnp = {
+	struct qp_answer cnp = {
 		.kind = ANSWER_CNP,
 		.dlid = p->lrh.slid,
 		.sl = p->lrh.sl,
@@ -366,10 +366,10 @@ static void dispatch(struct qp *qp, const struct packet *p, hd_time now)
 {
 	switch (qp->params.kind) {
 	case QP_UD:
-		ud_receive(qp, p);
+		qp_receive_ud(qp, p);
 		break;
 	case QP_UC:
-		uc_receive(qp, p);
+		qp_receive_uc(qp, p);
 		break;
 	case QP_RC:
 		if (opcode_flags(p->bth.opcode) & OPCODE_RESPONSE)

@@ -407,7 +407,7 @@ static void send_packet(struct qp *qp, hd_time now, struct send_item *item, stru
 	r->since_ack = 0;
 	r->asked = psn_add(item->psn, upto);
 	if (r->timer == HD_TIME_NEVER && qp->attr.timeout)
-		r->timer = now + ack_timeout(qp->attr.timeout);
+		r->timer = now + qp_ack_timeout(qp->attr.timeout);
 }
 
 bool requester_transmit(struct qp *qp, hd_time now, struct packet *out, uint8_t *buffer)

@@ -37,7 +37,7 @@ static void progress(struct qp *qp, hd_time now)
 
 	/* It does not run while an RNR NAK holds us. */
 	r->timer = expects && qp->attr.timeout && !r->rnr_until
-			   ? now + ack_timeout(qp->attr.timeout)
+			   ? now + qp_ack_timeout(qp->attr.timeout)
 			   : HD_TIME_NEVER;
 	requester_drained(qp);
 }
@@ -146,7 +146,7 @@ static void take_credits(struct requester *r, const struct aeth *aeth)
 		r->unlimited = true;
 		return;
 	}
-	uint32_t limit = psn_add(aeth->msn, credit_count(code));
+	uint32_t limit = psn_add(aeth->msn, qp_credit_count(code));
 
 	if (psn_diff(limit, r->lsn) > 0)
 		r->lsn = limit;
@@ -164,7 +164,7 @@ static void on_rnr(struct qp *qp, const struct packet *p, hd_time now)
 		r->rnr_left--;
 	go_back(qp, p->bth.psn);
 	r->timer = HD_TIME_NEVER;
-	r->rnr_until = now + rnr_delay(p->aeth.syndrome & AETH_VALUE);
+	r->rnr_until = now + qp_rnr_delay(p->aeth.syndrome & AETH_VALUE);
 }
 
 static void on_nak(struct qp *qp, const struct packet *p)
@@ -322,11 +322,11 @@ static bool keep_early(struct qp *qp, const struct packet *p)
 	if (!requester_misses(r, &missing) || !passes(p, missing))
 		return false;
 	r->n_early++;
-	if (early_answer(qp, psn))
-		return early_keep_answer(qp, p, missing, false);
+	if (qp_early_answer(qp, psn))
+		return qp_early_keep_answer(qp, p, missing, false);
 	bool near = psn_diff(psn, missing) <= (int32_t)qp->params.window;
 
-	return early_keep_answer(qp, p, missing, near && put_in_place(qp, p));
+	return qp_early_keep_answer(qp, p, missing, near && put_in_place(qp, p));
 }
 
 /* The first one that was kept and passes nothing any more. */
@@ -337,7 +337,7 @@ static bool next_kept(const struct qp *qp, uint32_t *psn)
 
 	for (uint32_t i = 0; i <= qp->params.window; i++) {
 		*psn = psn_add(oldest, i);
-		const struct early *e = early_answer(qp, *psn);
+		const struct early *e = qp_early_answer(qp, *psn);
 
 		if (e)
 			return !misses || !passes(&e->packet, missing);
@@ -352,7 +352,7 @@ static void take_kept(struct qp *qp, hd_time now)
 	uint32_t psn;
 
 	while (qp->req.n_kept && is_outstanding(&qp->req) && next_kept(qp, &psn)) {
-		struct early *e = early_take_answer(qp, psn);
+		struct early *e = qp_early_take_answer(qp, psn);
 
 		take_answer(qp, &e->packet, e->in_place, now);
 		free(e);

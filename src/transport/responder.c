@@ -110,17 +110,17 @@ void responder_flush(struct qp *qp)
 
 /* ---- answers ----------------------------------------------------------- */
 
-static struct answer *answer_at(struct responder *r, uint32_t i)
+static struct qp_answer *answer_at(struct responder *r, uint32_t i)
 {
 	return &r->answers[i % r->answer_places];
 }
 
-static bool is_plain_ack(const struct answer *a)
+static bool is_plain_ack(const struct qp_answer *a)
 {
 	return a->kind == ANSWER_ACK && (a->syndrome & AETH_KIND) == AETH_ACK;
 }
 
-void responder_answer(struct qp *qp, const struct answer *answer)
+void responder_answer(struct qp *qp, const struct qp_answer *answer)
 {
 	struct responder *r = &qp->resp;
 
@@ -144,22 +144,22 @@ static uint8_t ack_syndrome(const struct qp *qp)
 
 	if (!qp->attr.credits || qp->params.shared_recv)
 		return AETH_ACK + CREDITS_NONE;
-	return (uint8_t)(AETH_ACK + credit_code(r->tail - r->head));
+	return (uint8_t)(AETH_ACK + qp_credit_code(r->tail - r->head));
 }
 
 static void send_ack(struct qp *qp, uint32_t psn)
 {
-	struct answer a = { .kind = ANSWER_ACK,
-			    .syndrome = ack_syndrome(qp),
-			    .psn = psn & PSN_MASK,
-			    .msn = qp->resp.msn };
+	struct qp_answer a = { .kind = ANSWER_ACK,
+			       .syndrome = ack_syndrome(qp),
+			       .psn = psn & PSN_MASK,
+			       .msn = qp->resp.msn };
 
 	responder_answer(qp, &a);
 }
 
 static void send_nak(struct qp *qp, uint8_t syndrome)
 {
-	struct answer a = {
+	struct qp_answer a = {
 		.kind = ANSWER_ACK, .syndrome = syndrome, .psn = qp->resp.epsn, .msn = qp->resp.msn
 	};
 
@@ -182,7 +182,7 @@ static bool refuse(struct qp *qp, enum responder_verdict verdict)
 	return false;
 }
 
-static uint8_t read_operation(const struct answer *a)
+static uint8_t read_operation(const struct qp_answer *a)
 {
 	if (a->n_psns == 1)
 		return OP_READ_RESPONSE_ONLY;
@@ -192,7 +192,7 @@ static uint8_t read_operation(const struct answer *a)
 }
 
 /* The next packet of a read's answer; its data are fetched only now. */
-static void fill_read(struct qp *qp, struct answer *a, struct packet *out, uint8_t *buffer)
+static void fill_read(struct qp *qp, struct qp_answer *a, struct packet *out, uint8_t *buffer)
 {
 	uint32_t skip = a->sent * qp->attr.mtu;
 	uint32_t left = a->length - skip;
@@ -206,7 +206,7 @@ static void fill_read(struct qp *qp, struct answer *a, struct packet *out, uint8
 	a->sent++;
 }
 
-static void fill_cnp(const struct qp *qp, const struct answer *a, struct packet *out,
+static void fill_cnp(const struct qp *qp, const struct qp_answer *a, struct packet *out,
 		     uint8_t *buffer)
 {
 	qp_address(qp, out, OPCODE_CNP, 0);
@@ -230,7 +230,7 @@ bool responder_transmit(struct qp *qp, struct packet *out, uint8_t *buffer)
 
 	if (!responder_has_packet(qp))
 		return false;
-	struct answer *a = answer_at(r, r->answer_head);
+	struct qp_answer *a = answer_at(r, r->answer_head);
 
 	switch (a->kind) {
 	case ANSWER_READ:
@@ -454,15 +454,15 @@ static bool execute_read(struct qp *qp, const struct packet *p)
 		.va = reth->va,
 		.length = reth->dma_len,
 	};
-	struct answer a = { .kind = ANSWER_READ,
-			    .syndrome = ack_syndrome(qp),
-			    .psn = r->epsn,
-			    .msn = r->msn,
-			    .n_psns = n,
-			    .rkey = reth->rkey,
-			    .va = reth->va,
-			    .length = reth->dma_len,
-			    .fresh = true };
+	struct qp_answer a = { .kind = ANSWER_READ,
+			       .syndrome = ack_syndrome(qp),
+			       .psn = r->epsn,
+			       .msn = r->msn,
+			       .n_psns = n,
+			       .rkey = reth->rkey,
+			       .va = reth->va,
+			       .length = reth->dma_len,
+			       .fresh = true };
 
 	responder_answer(qp, &a);
 	r->epsn = psn_add(r->epsn, n - 1); /* the caller adds one */
@@ -486,12 +486,12 @@ static bool execute_atomic(struct qp *qp, const struct packet *p)
 	*remember(r, qp->attr.max_dest_rd) = (struct resource){
 		.used = true, .atomic = true, .psn = r->epsn, .n_psns = 1, .value = old
 	};
-	struct answer a = { .kind = ANSWER_ATOMIC,
-			    .syndrome = ack_syndrome(qp),
-			    .psn = r->epsn,
-			    .msn = r->msn,
-			    .value = old,
-			    .fresh = true };
+	struct qp_answer a = { .kind = ANSWER_ATOMIC,
+			       .syndrome = ack_syndrome(qp),
+			       .psn = r->epsn,
+			       .msn = r->msn,
+			       .value = old,
+			       .fresh = true };
 
 	responder_answer(qp, &a);
 	return true;
@@ -537,10 +537,10 @@ static const struct resource *recall(const struct responder *r, uint32_t psn, bo
 }
 
 /* The answer to the same read that is still being sent; or NULL. */
-static struct answer *under_way(struct responder *r, uint32_t psn)
+static struct qp_answer *under_way(struct responder *r, uint32_t psn)
 {
 	for (uint32_t i = r->answer_head; i != r->answer_tail; i++) {
-		struct answer *a = answer_at(r, i);
+		struct qp_answer *a = answer_at(r, i);
 		int32_t into = psn_diff(psn, a->psn);
 
 		if (a->kind == ANSWER_READ && into >= 0 && into < (int32_t)a->n_psns)
@@ -563,15 +563,15 @@ static void repeat_read(struct qp *qp, const struct packet *p)
 		return;
 	if (reth->dma_len > 0 && !responder_allows(qp, WR_READ, reth))
 		return;
-	struct answer a = { .kind = ANSWER_READ,
-			    .syndrome = ack_syndrome(qp),
-			    .psn = p->bth.psn,
-			    .msn = qp->resp.msn,
-			    .n_psns = wr_packets(reth->dma_len, qp->attr.mtu),
-			    .rkey = reth->rkey,
-			    .va = reth->va,
-			    .length = reth->dma_len };
-	struct answer *before = under_way(&qp->resp, p->bth.psn);
+	struct qp_answer a = { .kind = ANSWER_READ,
+			       .syndrome = ack_syndrome(qp),
+			       .psn = p->bth.psn,
+			       .msn = qp->resp.msn,
+			       .n_psns = wr_packets(reth->dma_len, qp->attr.mtu),
+			       .rkey = reth->rkey,
+			       .va = reth->va,
+			       .length = reth->dma_len };
+	struct qp_answer *before = under_way(&qp->resp, p->bth.psn);
 
 	if (before) {
 		a.fresh = before->fresh;
@@ -587,11 +587,11 @@ static void repeat_atomic(struct qp *qp, const struct packet *p)
 
 	if (!res)
 		return;
-	struct answer a = { .kind = ANSWER_ATOMIC,
-			    .syndrome = ack_syndrome(qp),
-			    .psn = res->psn,
-			    .msn = qp->resp.msn,
-			    .value = res->value };
+	struct qp_answer a = { .kind = ANSWER_ATOMIC,
+			       .syndrome = ack_syndrome(qp),
+			       .psn = res->psn,
+			       .msn = qp->resp.msn,
+			       .value = res->value };
 
 	responder_answer(qp, &a);
 }
@@ -633,7 +633,7 @@ static void take_early(struct qp *qp)
 	struct early *e;
 	bool goes_on = true;
 
-	while (goes_on && (e = early_take(qp))) {
+	while (goes_on && (e = qp_early_take(qp))) {
 		qp->resp.in_place = e->in_place;
 		goes_on = take_expected(qp, &e->packet);
 		qp->resp.in_place = false;
@@ -652,7 +652,7 @@ void responder_receive(struct qp *qp, const struct packet *p)
 	}
 	if (ahead > 0) {
 		r->n_early++;
-		if (!early_keep(qp, p) && !r->nak_sent)
+		if (!qp_early_keep(qp, p) && !r->nak_sent)
 			send_nak(qp, AETH_NAK + NAK_PSN_ERROR);
 		return;
 	}

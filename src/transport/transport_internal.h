@@ -73,7 +73,7 @@ struct resource {
 
 enum answer_kind { ANSWER_ACK, ANSWER_READ, ANSWER_ATOMIC, ANSWER_CNP };
 
-struct answer {
+struct qp_answer {
 	enum answer_kind kind;
 	uint8_t syndrome;
 	uint32_t psn; /* first of a read's */
@@ -107,7 +107,7 @@ struct responder {
 
 	struct resource *resources; /* MAX_RD; NULL: it never had one */
 	uint32_t next_resource;
-	struct answer *answers; /* ring that grows, to MAX_ANSWERS */
+	struct qp_answer *answers; /* ring that grows, to MAX_ANSWERS */
 	uint32_t answer_places, answer_head, answer_tail;
 	uint32_t fresh; /* answers that hold a resource */
 	bool becn_due;
@@ -209,7 +209,7 @@ void responder_flush(struct qp *qp);
 /* Takes the next receive request; false if there is none. */
 bool responder_take(struct qp *qp);
 void responder_complete(struct qp *qp, const struct completion *like, enum wc_status status);
-void responder_answer(struct qp *qp, const struct answer *answer);
+void responder_answer(struct qp *qp, const struct qp_answer *answer);
 /* Whether the R_Key grants a request all of its bytes; false without bytes. */
 bool responder_allows(const struct qp *qp, enum wr_kind kind, const struct reth *memory);
 /* The verdict over `bytes` more for the receive that was taken; `is_first`: of the message. */
@@ -218,19 +218,19 @@ enum responder_verdict responder_check_sge(const struct qp *qp, size_t bytes, bo
 /* ---- early.c ----------------------------------------------------------- */
 
 /* A request ahead of the expected one; false if it is too far ahead. */
-bool early_keep(struct qp *qp, const struct packet *p);
+bool qp_early_keep(struct qp *qp, const struct packet *p);
 /* The expected one if it is here, which is then the caller's to free. */
-struct early *early_take(struct qp *qp);
+struct early *qp_early_take(struct qp *qp);
 /* The same of answers, ahead of `missing`; which are taken by number. */
-bool early_keep_answer(struct qp *qp, const struct packet *p, uint32_t missing, bool in_place);
-const struct early *early_answer(const struct qp *qp, uint32_t psn);
-struct early *early_take_answer(struct qp *qp, uint32_t psn);
-void early_fini(struct qp *qp);
-void early_pack(struct qp *qp, struct pack *p);
+bool qp_early_keep_answer(struct qp *qp, const struct packet *p, uint32_t missing, bool in_place);
+const struct early *qp_early_answer(const struct qp *qp, uint32_t psn);
+struct early *qp_early_take_answer(struct qp *qp, uint32_t psn);
+void qp_early_fini(struct qp *qp);
+void qp_early_pack(struct qp *qp, struct pack *p);
 
 /* ---- unreliable.c ------------------------------------------------------ */
 
-void uc_receive(struct qp *qp, const struct packet *p);
-void ud_receive(struct qp *qp, const struct packet *p);
+void qp_receive_uc(struct qp *qp, const struct packet *p);
+void qp_receive_ud(struct qp *qp, const struct packet *p);
 
 #endif

@@ -72,7 +72,7 @@ static void uc_finish(struct qp *qp, const struct packet *p, bool write)
 		responder_complete(qp, &wc, WC_SUCCESS);
 }
 
-void uc_receive(struct qp *qp, const struct packet *p)
+void qp_receive_uc(struct qp *qp, const struct packet *p)
 {
 	struct responder *r = &qp->resp;
 	unsigned flags = opcode_flags(p->bth.opcode);
@@ -114,7 +114,7 @@ static void ud_store(struct qp *qp, const struct packet *p)
 	sg_write(qp, list, GRH_SIZE, p->payload, p->payload_len);
 }
 
-void ud_receive(struct qp *qp, const struct packet *p)
+void qp_receive_ud(struct qp *qp, const struct packet *p)
 {
 	struct responder *r = &qp->resp;
 	bool imm = packet_has(p, HEADER_IMMDT);

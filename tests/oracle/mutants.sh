@@ -46,12 +46,12 @@ limited() {
 # comparison does not end, or else.
 agrees() {
 	cmake --build "$work/build" --target oracle_compare_test \
-		sim_parts_test >"$work/log" 2>&1 ||
+		sim_domains_test >"$work/log" 2>&1 ||
 		{ cat "$work/log"; exit 2; }
 	# shellcheck disable=SC2086 # no words, or two
 	limited "$work/build/tests/oracle/compare_test" --count "$count" \
 		--seed 1 --brief 1 $only || return $?
-	limited "$work/build/src/sim/parts_test"
+	limited "$work/build/src/sim/domains_test"
 }
 
 # judge STATUS RULE: of a mutant that agrees() has seen.
@@ -97,23 +97,23 @@ mutant() {
 }
 
 agrees || { cat "$work/said"; echo "the engine itself differs"; exit 1; }
-mutant parts.c 'from + p->lookahead - 1;' 'from + p->lookahead;' \
+mutant domains.c 'from + p->lookahead - 1;' 'from + p->lookahead;' \
 	'parts: a window is one picosecond too long'
-mutant mail.c 'm->credits[m->n_credits++] = *c;' \
+mutant mailbox.c 'm->credits[m->n_credits++] = *c;' \
 	'm->credits[m->n_credits] = *c;' 'parts: a credit is lost'
 mutant partition.c 'least = s->control->rules->ack_delay;' '(void)least;' \
 	'parts: an answer is heard in a window that is over'
 mutant partition.c 'packet += s->marks || s->choices ? s->routing : s->delay;' \
 	'packet += s->delay;' \
 	'parts: what waits to be arbitrated is counted a window too late'
-mutant parts.c 'late_before(a, b) ? -1' 'late_before(a, b) ? 1' \
+mutant domains.c 'late_before(a, b) ? -1' 'late_before(a, b) ? 1' \
 	'parts: deliveries are merged in the wrong order'
-mutant tell.c 'is_before(t->heap, best->heap)' \
+mutant observers.c 'is_before(t->heap, best->heap)' \
 	't->heap->at < best->heap->at' \
 	'parts: what observers are told is merged in the wrong order'
 mutant source.c 'return a->flow < b->flow;' 'return a < b;' \
 	'parts: places in the pool of packets break ties'
-mutant parts.c 'if (is_all_dry(p))' 'if (is_all_dry(p) && p->goes_on)' \
+mutant domains.c 'if (is_all_dry(p))' 'if (is_all_dry(p) && p->goes_on)' \
 	'parts: timers go on when all else has ended'
 mutant ../qos/arbiter.h 'a->left[side] <= 0' 'a->left[side] < 0' \
 	'T10: an entry goes on with nothing left'
@@ -145,7 +145,7 @@ mutant mark.h 'p->head + s->routing;' 'p->head;' \
 mutant mark.c 'L_FAR_END || credits.lanes[vl] >= 2 * blk' \
 	'L_FAR_END || credits.lanes[vl] >= blk' \
 	'C4: credits for this packet are enough'
-mutant answer.c 'marked = false;' '(void)marked;' \
+mutant ack.c 'marked = false;' '(void)marked;' \
 	'C5: an acknowledgement repeats what the CNP says'
 
 only='--adaptive 1'

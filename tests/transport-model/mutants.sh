@@ -76,9 +76,9 @@ mutant responder.c '	if (ahead < 0) {
 		return;
 	}' 'the packet before is executed again'
 mutant responder.c ' && !r->nak_sent)' ')' 'a NAK for every packet ahead'
-mutant responder.c '		if (!early_keep(qp, p) && !r->nak_sent)
+mutant responder.c '		if (!qp_early_keep(qp, p) && !r->nak_sent)
 			send_nak(qp, AETH_NAK + NAK_PSN_ERROR);
-		return;' '		(void)early_keep(qp, p);
+		return;' '		(void)qp_early_keep(qp, p);
 		return;' 'no NAK for a gap'
 mutant responder.c '!follows(r, p->bth.opcode) || ' '' \
 	'operations in any order'

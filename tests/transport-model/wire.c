@@ -173,7 +173,7 @@ static void note_answer(struct half *h, const struct packet *p)
 	}
 	if ((p->aeth.syndrome & AETH_KIND) == AETH_RNR_NAK && packet_has(p, HEADER_AETH) &&
 	    h->plan->calm)
-		h->hold_until = h->w->now + rnr_delay(p->aeth.syndrome & AETH_VALUE);
+		h->hold_until = h->w->now + qp_rnr_delay(p->aeth.syndrome & AETH_VALUE);
 }
 
 static void arrive(struct world *w, const struct flight *f)

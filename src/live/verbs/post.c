@@ -248,12 +248,12 @@ static void wait_for(struct soft_qp *q, enum waiting why, const struct result *r
 	q->waits = why;
 	q->since = verbs_now_ns();
 	if (why == WAIT_RECEIVE) {
-		step = rnr_delay(r->rnr_timer) / PS;
+		step = qp_rnr_delay(r->rnr_timer) / PS;
 		tries = q->attr.rnr_retry;
 		/* Seven stands for ever. */
 		q->until = tries == 7 ? 0 : q->since + step * tries;
 	} else {
-		step = q->attr.timeout ? ack_timeout(q->attr.timeout) / PS : 0;
+		step = q->attr.timeout ? qp_ack_timeout(q->attr.timeout) / PS : 0;
 		tries = q->attr.retry_cnt + 1U;
 		q->until = step ? q->since + step * tries : 0;
 	}

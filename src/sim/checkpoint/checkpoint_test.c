@@ -263,7 +263,7 @@ static void cut_short_and_altered_states_are_refused(void **state)
 	fabric_free(other);
 }
 
-/* Whatever stands there, nothing is touched that is not the run's. */
+/* Whatever stands there, nothing is pending_links that is not the run's. */
 static void altered_states_do_no_harm(void **state)
 {
 	struct strbuf bytes = STRBUF_INIT;

@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "sim/checkpoint/saved.h"
+#include "sim/checkpoint/checkpoint_state.h"
 #include "sim/core/engine.h"
-#include "sim/domains/parts.h"
-#include "sim/injection/pull.h"
+#include "sim/domains/domains.h"
+#include "sim/injection/injection.h"
 #include "sim/metrics/metrics.h"
-#include "sim/metrics/tell.h"
+#include "sim/metrics/observers.h"
 
 static void record_end(void *context, const struct sim_event_record *e, const struct sim_packet *p)
 {
@@ -76,7 +76,7 @@ static struct sim *replay_new(const struct sim_setup *setup, const struct sim_ar
 	s->run.has_begun = true;
 	s->make.arrivals = arrivals;
 	s->make.n_arrivals = n;
-	senders_init(s);
+	injection_init(s);
 	return s;
 }
 
@@ -102,7 +102,7 @@ static struct replay replay_begin(const struct sim_replay *what, struct sim_repl
 		arrivals_give(s, what->arrivals, what->n_arrivals);
 		s->outcome.events_checked = UINT64_MAX;
 	} else {
-		parts_make(s, parts, n, 1 + n % 2);
+		domains_make(s, parts, n, 1 + n % 2);
 		r.shares = arrivals_share(s, what->arrivals, what->n_arrivals);
 	}
 	free(parts);
@@ -112,11 +112,11 @@ static struct replay replay_begin(const struct sim_replay *what, struct sim_repl
 static void replay_run(struct replay *r, hd_time until)
 {
 	if (r->s->parts)
-		parts_run(r->s, until, NULL, NULL);
+		domains_run(r->s, until, NULL, NULL);
 	else
-		engine_run(r->s, until);
+		sim_run_instants(r->s, until);
 	r->s->now = until;
-	tell_until(r->s, until);
+	observers_notify_until(r->s, until);
 }
 
 static void replay_end(struct replay *r)
@@ -131,7 +131,7 @@ static void replay_record(const struct sim *s, struct sim_record *out)
 
 	out->counters = hd_alloc(n, sizeof(*out->counters));
 	for (uint32_t i = 0; i < n; i++)
-		port_counters(s, i, &out->counters[i]);
+		metrics_port_counters(s, i, &out->counters[i]);
 }
 
 uint32_t sim_replay_parts(const struct sim_setup *setup, const struct sim_arrival *arrivals,
@@ -164,7 +164,7 @@ static struct replay replay_load(const struct sim_replay *what, struct sim_repla
 {
 	struct replay r = replay_begin(what, cut, out);
 
-	if (!saved_read(r.s, state->text, state->len)) {
+	if (!checkpoint_state_read(r.s, state->text, state->len)) {
 		replay_end(&r);
 		r.s = NULL;
 	}

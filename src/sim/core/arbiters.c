@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "sim/checkpoint/saved.h"
+#include "sim/checkpoint/checkpoint_state.h"
 #include "sim/core/arbiters.h"
 
 /* A place of sim.arb.tables. */
@@ -91,10 +91,10 @@ void arbiters_init(struct sim *s)
 	change_expect(s, 0);
 }
 
-void arbiter_begin(struct sim *s, uint32_t port)
+void arbiters_begin(struct sim *s, uint32_t port)
 {
 	port_id origin = s->setup->ports[port].origin;
-	struct output *l = &s->links[port];
+	struct sim_output *l = &s->links[port];
 
 	l->table = place_take(s, s->setup->subnet->vlarb_of_port[origin]);
 	arbiter_init(&l->arb, &s->arb.tables[l->table]);
@@ -110,7 +110,7 @@ void arbiters_fini(struct sim *s)
 
 static void exchange(struct sim *s, const struct sim_table_change *c)
 {
-	struct output *l = &s->links[c->port];
+	struct sim_output *l = &s->links[c->port];
 	uint16_t before = l->table;
 
 	if (!has_row(s, c->port))
@@ -122,7 +122,7 @@ static void exchange(struct sim *s, const struct sim_table_change *c)
 		port_stir(sim_of_port(s, c->port), c->port);
 }
 
-void tables_change(struct sim *s)
+void arbiters_change(struct sim *s)
 {
 	const struct sim_setup *setup = s->setup;
 	uint32_t id = s->arb.next_change;
@@ -136,10 +136,10 @@ void tables_change(struct sim *s)
 
 /* ---- as bytes ----------------------------------------------------------- */
 
-void saved_table(struct saved *v, uint32_t port)
+void checkpoint_state_table(struct checkpoint_state *v, uint32_t port)
 {
 	struct sim *s = v->s;
-	struct output *l = &s->links[port];
+	struct sim_output *l = &s->links[port];
 	uint32_t before = l->table, table = s->arb.places->place[before].table;
 
 	pack_u32(v->p, &table);

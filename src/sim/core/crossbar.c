@@ -7,9 +7,9 @@
 
 /* ---- readers (T8) ------------------------------------------------------ */
 
-bool reader_free(struct sim *s, uint32_t in_port, uint32_t slot)
+bool crossbar_reader_free(struct sim *s, uint32_t in_port, uint32_t slot)
 {
-	const struct reader *r = &s->cross.readers[in_port * s->n_readers];
+	const struct crossbar_reader *r = &s->cross.readers[in_port * s->n_readers];
 	hd_time earliest = NEVER;
 
 	for (uint32_t i = 0; i < s->n_readers; i++) {
@@ -26,10 +26,10 @@ bool reader_free(struct sim *s, uint32_t in_port, uint32_t slot)
 	return false;
 }
 
-void reader_take(struct sim *s, uint32_t in_port, uint32_t slot, hd_time until)
+void crossbar_reader_take(struct sim *s, uint32_t in_port, uint32_t slot, hd_time until)
 {
-	struct reader *r = &s->cross.readers[in_port * s->n_readers];
-	struct reader *mine = NULL;
+	struct crossbar_reader *r = &s->cross.readers[in_port * s->n_readers];
+	struct crossbar_reader *mine = NULL;
 
 	for (uint32_t i = 0; i < s->n_readers; i++) {
 		if (r[i].until <= s->now) {
@@ -41,10 +41,10 @@ void reader_take(struct sim *s, uint32_t in_port, uint32_t slot, hd_time until)
 		}
 	}
 	assert(mine);
-	*mine = (struct reader){ .until = until, .slot = slot };
+	*mine = (struct crossbar_reader){ .until = until, .slot = slot };
 }
 
-void reader_released(struct sim *s, uint32_t in_port)
+void crossbar_reader_released(struct sim *s, uint32_t in_port)
 {
 	const struct node *n = &s->nodes[s->setup->ports[in_port].node];
 
@@ -53,7 +53,7 @@ void reader_released(struct sim *s, uint32_t in_port)
 		if (!s->outlets[port].requests)
 			continue;
 		if (s->mode.cioq)
-			cross_request(s, port);
+			crossbar_request(s, port);
 		else
 			link_request(s, port);
 	}
@@ -81,7 +81,7 @@ static void port_sink(const struct sim *s, uint32_t *ports, uint32_t i, uint32_t
 	ports[i] = port;
 }
 
-void ports_by_last_grant(struct sim *s, struct port_list *l)
+void crossbar_sort_ports(struct sim *s, struct port_list *l)
 {
 	uint32_t gap = 1;
 
@@ -96,9 +96,9 @@ void ports_by_last_grant(struct sim *s, struct port_list *l)
 
 /* ---- the crossbar (T9) ------------------------------------------------- */
 
-void cross_output_ready(struct sim *s, struct packet *p)
+void crossbar_output_ready(struct sim *s, struct packet_record *p)
 {
-	struct output *l = &s->links[p->out];
+	struct sim_output *l = &s->links[p->out];
 	const struct lane *lane = &s->lanes[p->out * s->n_lanes + lane_of(s, p->out_vl)];
 
 	if (lane->queue.first != packet_id(s, p))
@@ -107,11 +107,11 @@ void cross_output_ready(struct sim *s, struct packet *p)
 		l->since = s->now;
 	l->requests |= (uint16_t)(1u << p->out_vl);
 	if (s->mode.hoq)
-		hoq_start(s, p);
+		fault_hoq_start(s, p);
 	link_request(s, p->out);
 }
 
-static void output_push(struct sim *s, struct packet *p)
+static void output_push(struct sim *s, struct packet_record *p)
 {
 	struct lane *lane = &s->lanes[p->out * s->n_lanes + lane_of(s, p->out_vl)];
 	uint32_t id = packet_id(s, p);
@@ -125,7 +125,7 @@ static void output_push(struct sim *s, struct packet *p)
 	if (p->ready > s->now)
 		eventq_push(&s->q, p->ready, event_key(EV_OUT, p->out, p->out_vl, id));
 	else
-		cross_output_ready(s, p);
+		crossbar_output_ready(s, p);
 }
 
 static hd_time sped_up(const struct sim *s, hd_time d)
@@ -138,12 +138,12 @@ static hd_time sped_up(const struct sim *s, hd_time d)
 
 static void cross_grant(struct sim *s, uint32_t port, unsigned vl)
 {
-	struct output *v = &s->outlets[port];
+	struct sim_output *v = &s->outlets[port];
 	struct lane *lane = &s->outlet_lanes[port * s->n_lanes + lane_of(s, vl)];
-	unsigned in = lane_pick(s, port, lane);
+	unsigned in = hop_pick_input(s, port, lane);
 
 	assert(in < 256);
-	struct packet *p = voq_pop(s, lane, in, false);
+	struct packet_record *p = voq_pop(s, lane, in, false);
 	hd_time d_out = duration_of(s, s->links[port].rate, p->bytes);
 	hd_time d_in = is_made_here(p) ? 0 : duration_of(s, s->links[p->up].rate, p->bytes);
 	hd_time end = s->now + sped_up(s, d_out);
@@ -159,32 +159,32 @@ static void cross_grant(struct sim *s, uint32_t port, unsigned vl)
 	s->outlet_credits[lane - s->outlet_lanes] -= (uint16_t)blocks_of(p->bytes);
 	if (s->n_readers) {
 		if (!is_made_here(p))
-			reader_take(s, s->links[p->up].peer, p->slot, end);
+			crossbar_reader_take(s, s->links[p->up].peer, p->slot, end);
 		s->cross.granted[port] = s->now + 1;
 	}
-	copy_leave(s, p, end);
+	hop_leave_buffer(s, p, end);
 	p->slot = NONE;
 	p->head = end;
 	p->ready = end > d_out + s->now ? end - d_out : s->now;
 	output_push(s, p);
 	if (v->requests)
-		cross_request(s, port);
+		crossbar_request(s, port);
 }
 
-void cross_arbitrate(struct sim *s, uint32_t port)
+void crossbar_arbitrate(struct sim *s, uint32_t port)
 {
-	struct output *v = &s->outlets[port];
+	struct sim_output *v = &s->outlets[port];
 	struct lane *lanes = &s->outlet_lanes[port * s->n_lanes];
 	struct ring *r = &s->outlet_rings[port];
 	uint32_t vls = 0;
 
-	v->flags &= (uint8_t)~L_TOUCHED;
-	r->blocked = 0;
-	ring_apply(s, credits_of_outlet(s, port), s->now);
+	v->flags &= (uint8_t)~L_PENDING;
+	r->waiting_for_credit = 0;
+	credit_ring_apply(s, credits_of_outlet(s, port), s->now);
 	for (uint32_t rest = v->requests; rest; rest &= rest - 1) {
 		unsigned vl = (unsigned)__builtin_ctz(rest);
 
-		if (lane_pick(s, port, &lanes[lane_of(s, vl)]) != NONE)
+		if (hop_pick_input(s, port, &lanes[lane_of(s, vl)]) != NONE)
 			vls |= 1u << vl;
 	}
 	if (vls >> VL_MANAGEMENT) {
@@ -192,9 +192,9 @@ void cross_arbitrate(struct sim *s, uint32_t port)
 	} else if (vls) {
 		cross_grant(s, port, bits_after(vls, s->cross.vl[port]));
 	} else if (v->requests) {
-		hd_time when = ring_next(s, r, v->requests);
+		hd_time when = credit_ring_next(s, r, v->requests);
 
-		r->blocked = 1;
+		r->waiting_for_credit = 1;
 		if (when < v->wake_at) {
 			v->wake_at = when;
 			eventq_push(&s->q, when, event_key(EV_CROSS, port, 0, 0));

@@ -4,14 +4,14 @@
 
 /* Arbitration of crossbar outputs with separate speed (T8). Internal to src/sim. */
 
-#include "sim/core/state.h"
+#include "sim/core/sim_internal.h"
 
-void cross_arbitrate(struct sim *s, uint32_t port);
-void cross_output_ready(struct sim *s, struct packet *p);
+void crossbar_arbitrate(struct sim *s, uint32_t port);
+void crossbar_output_ready(struct sim *s, struct packet_record *p);
 /* T8: sorts ports by switch, last grant and number. */
-void ports_by_last_grant(struct sim *s, struct port_list *l);
-bool reader_free(struct sim *s, uint32_t in_port, uint32_t slot);
-void reader_take(struct sim *s, uint32_t in_port, uint32_t slot, hd_time until);
-void reader_released(struct sim *s, uint32_t in_port);
+void crossbar_sort_ports(struct sim *s, struct port_list *l);
+bool crossbar_reader_free(struct sim *s, uint32_t in_port, uint32_t slot);
+void crossbar_reader_take(struct sim *s, uint32_t in_port, uint32_t slot, hd_time until);
+void crossbar_reader_released(struct sim *s, uint32_t in_port);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "sim/core/deadlock.h"
-#include "sim/domains/distant.h"
+#include "sim/domains/remote.h"
 
 /*
  * Who waits for whom, when nothing moves. The places are the input buffers,
@@ -42,14 +42,14 @@ static uint32_t output_place(const struct sim *s, uint32_t port, unsigned vl)
 /* What a packet at the start of the link from `port` waits for. */
 static uint32_t beyond(const struct sim *s, uint32_t port, unsigned vl)
 {
-	const struct output *link = &s->links[port];
+	const struct sim_output *link = &s->links[port];
 
 	if (link->flags & L_FAR_END || !(link->flags & L_UP))
 		return NONE;
 	return input_place(s, link->peer, vl);
 }
 
-static struct sim_wait describe(const struct sim *s, const struct packet *p)
+static struct sim_wait describe(const struct sim *s, const struct packet_record *p)
 {
 	uint32_t node = s->setup->ports[p->out].node;
 
@@ -64,7 +64,8 @@ static struct sim_wait describe(const struct sim *s, const struct packet *p)
 	};
 }
 
-static void add_edge(struct wait_graph *g, uint32_t from, uint32_t to, const struct packet *p)
+static void add_edge(struct wait_graph *g, uint32_t from, uint32_t to,
+		     const struct packet_record *p)
 {
 	g->edges = hd_grow(g->edges, &g->cap, g->n_edges + 1, sizeof(*g->edges));
 	g->edges[g->n_edges++] = (struct wait_edge){ from, to, describe(g->s, p),
@@ -82,7 +83,8 @@ static void add_inputs(struct wait_graph *g, const struct node *node, uint32_t p
 		for (unsigned in = node->low; in < node->n_in; in++) {
 			if (!inputs_has(s, lane, in, false))
 				continue;
-			const struct packet *p = packet_at(owner, voq_first(owner, lane, in));
+			const struct packet_record *p =
+				packet_at(owner, voq_first(owner, lane, in));
 			uint32_t to = s->mode.cioq ? output_place(s, port, p->out_vl)
 						   : beyond(s, port, p->out_vl);
 
@@ -101,7 +103,7 @@ static void add_outputs(struct wait_graph *g, uint32_t port)
 
 		if (id == NONE)
 			continue;
-		const struct packet *p = packet_at(sim_of_port(s, port), id);
+		const struct packet_record *p = packet_at(sim_of_port(s, port), id);
 		unsigned vl = p->out_vl;
 
 		add_edge(g, output_place(s, port, vl), beyond(s, port, vl), p);
@@ -157,7 +159,7 @@ static void pack_edge(struct pack *k, const struct sim *s, struct wait_edge *e)
 
 static void read_edges(struct sim *s, struct pack *k, void *context)
 {
-	struct parts *p = s->parts;
+	struct domains *p = s->parts;
 	size_t n = pack_count(k, 0);
 
 	(void)context;
@@ -187,7 +189,7 @@ void deadlock_note(struct sim *s)
 {
 	struct wait_graph g = { .s = s };
 	struct strbuf mine = STRBUF_INIT;
-	struct parts *p = s->parts;
+	struct domains *p = s->parts;
 	struct pack k;
 
 	collect(&g);
@@ -197,7 +199,7 @@ void deadlock_note(struct sim *s)
 		pack_edge(&k, s, &g.edges[i]);
 	free(g.edges);
 	p->n_waits = 0;
-	distant_gather(s, &mine, read_edges, NULL);
+	remote_gather(s, &mine, read_edges, NULL);
 	strbuf_fini(&mine);
 	if (p->waits)
 		qsort(p->waits, p->n_waits, sizeof(*p->waits), edge_order);
@@ -235,7 +237,7 @@ static void graph_init(struct wait_graph *g, struct sim *s)
 	g->is_free = hd_alloc(g->n_places, sizeof(*g->is_free));
 	memset(g->is_free, 1, g->n_places * sizeof(*g->is_free));
 	memset(g->first, 0xff, g->n_places * sizeof(*g->first));
-	if (is_distant(s)) {
+	if (sim_is_remote(s)) {
 		g->edges = s->parts->waits;
 		g->n_edges = s->parts->n_waits;
 	} else {
@@ -250,7 +252,7 @@ static void graph_init(struct wait_graph *g, struct sim *s)
 
 static void graph_fini(struct wait_graph *g)
 {
-	if (!is_distant(g->s))
+	if (!sim_is_remote(g->s))
 		free(g->edges);
 	free(g->first);
 	free(g->is_free);
@@ -276,7 +278,7 @@ bool deadlock_exists(struct sim *s)
 {
 	struct wait_graph g;
 
-	if (is_distant(s))
+	if (sim_is_remote(s))
 		deadlock_note(s);
 	graph_init(&g, s);
 	bool found = place_on_circle(&g) != NONE;

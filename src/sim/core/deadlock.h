@@ -4,7 +4,7 @@
 
 /* Detection of deadlocks. Internal to src/sim. */
 
-#include "sim/core/state.h"
+#include "sim/core/sim_internal.h"
 
 /* True if there is a set of packets that can never move again. */
 bool deadlock_exists(struct sim *s);

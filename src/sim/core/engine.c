@@ -4,60 +4,61 @@
 #include <assert.h>
 
 #include "sim/core/arbiters.h"
-#include "sim/core/borrow.h"
 #include "sim/core/crossbar.h"
 #include "sim/core/hop.h"
 #include "sim/core/run.h"
 #include "sim/core/switch.h"
 #include "sim/core/update.h"
+#include "sim/core/vl_sharing.h"
 #include "sim/faults/fault.h"
 #include "sim/injection/control.h"
+#include "sim/injection/injection.h"
 #include "sim/injection/mark.h"
 #include "sim/injection/probe.h"
-#include "sim/injection/pull.h"
 #include "sim/injection/source.h"
 #include "sim/metrics/metrics.h"
-#include "sim/metrics/tell.h"
+#include "sim/metrics/observers.h"
 #include "sim/routing/choose.h"
 #include "sim/routing/reduce.h"
 
 /* ---- for others ---------------------------------------------------------- */
 
-void space_return(struct sim *s, const struct packet *p, hd_time when)
+void hop_return_space(struct sim *s, const struct packet_record *p, hd_time when)
 {
-	hop_space(s, p, when, WAY_CUT);
+	hop_space(s, p, when, HOP_DOMAIN);
 }
 
-void copy_leave(struct sim *s, struct packet *p, hd_time when)
+void hop_leave_buffer(struct sim *s, struct packet_record *p, hd_time when)
 {
-	hop_leave(s, p, when, WAY_CUT);
+	hop_leave(s, p, when, HOP_DOMAIN);
 }
 
-void copy_place(struct sim *s, struct packet *p)
+void hop_place_copy(struct sim *s, struct packet_record *p)
 {
-	hop_place(s, p, WAY_CUT);
+	hop_place(s, p, HOP_DOMAIN);
 }
 
-void packet_arrive(struct sim *s, uint32_t port, struct packet *p)
+void hop_arrive_at(struct sim *s, uint32_t port, struct packet_record *p)
 {
-	const struct output *l = port_is_remote(s, port) ? &s->cut->wires[port] : &s->links[port];
+	const struct sim_output *l =
+		port_is_remote(s, port) ? &s->cut->wires[port] : &s->links[port];
 
 	if (l->flags & L_FAR_END)
-		hop_sink(s, l, p, WAY_CUT);
+		hop_sink(s, l, p, HOP_DOMAIN);
 	else
-		hop_forward(s, port, l, p, WAY_CUT);
+		hop_forward(s, port, l, p, HOP_DOMAIN);
 }
 
-void output_leave(struct sim *s, uint32_t port, unsigned vl, uint32_t blk, hd_time when)
+void hop_leave_output(struct sim *s, uint32_t port, unsigned vl, uint32_t blk, hd_time when)
 {
 	struct credits credits = credits_of_outlet(s, port);
-	struct output *v = credits.output;
+	struct sim_output *v = credits.output;
 
-	ring_push(s, credits, when, ring_what(blk, vl));
-	if (!credits.ring->blocked || !(v->requests >> vl & 1))
+	credit_ring_push(s, credits, when, credit_ring_what(blk, vl));
+	if (!credits.ring->waiting_for_credit || !(v->requests >> vl & 1))
 		return;
 	if (when <= s->now) {
-		cross_request(s, port);
+		crossbar_request(s, port);
 	} else if (when < v->wake_at) {
 		v->wake_at = when;
 		eventq_push(&s->q, when, event_key(EV_CROSS, port, 0, 0));
@@ -67,13 +68,14 @@ void output_leave(struct sim *s, uint32_t port, unsigned vl, uint32_t blk, hd_ti
 /* ---- T7's choice --------------------------------------------------------- */
 
 /* May the first packet of this input go: readable (T8), and with credits? */
-static bool lane_fits(struct sim *s, uint32_t port, const struct lane *lane, const struct packet *p)
+static bool lane_fits(struct sim *s, uint32_t port, const struct lane *lane,
+		      const struct packet_record *p)
 {
 	if (blocks_of(p->bytes) > s->outlet_credits[lane - s->outlet_lanes])
 		return false;
 	if (s->n_readers == 0 || (s->links[port].flags & L_END) || is_made_here(p))
 		return true;
-	return reader_free(s, s->links[p->up].peer, p->slot);
+	return crossbar_reader_free(s, s->links[p->up].peer, p->slot);
 }
 
 static uint32_t lane_pick_oldest(struct sim *s, uint32_t port, const struct lane *lane)
@@ -84,7 +86,7 @@ static uint32_t lane_pick_oldest(struct sim *s, uint32_t port, const struct lane
 	hd_time oldest = NEVER;
 
 	do {
-		const struct packet *p = packet_at(s, voq_first(s, lane, in));
+		const struct packet_record *p = packet_at(s, voq_first(s, lane, in));
 
 		/* Inputs come by number, so that ties go to the lower one. */
 		if (p->ready < oldest && lane_fits(s, port, lane, p)) {
@@ -96,7 +98,7 @@ static uint32_t lane_pick_oldest(struct sim *s, uint32_t port, const struct lane
 	return best;
 }
 
-uint32_t lane_pick(struct sim *s, uint32_t port, const struct lane *lane)
+uint32_t hop_pick_input(struct sim *s, uint32_t port, const struct lane *lane)
 {
 	unsigned first = inputs_after(s, lane, lane->rr);
 	unsigned in = first;
@@ -106,7 +108,7 @@ uint32_t lane_pick(struct sim *s, uint32_t port, const struct lane *lane)
 	if (s->outlet_credits[lane - s->outlet_lanes] >= s->max_blk && s->n_readers == 0)
 		return first;
 	do {
-		const struct packet *p = packet_at(s, voq_first(s, lane, in));
+		const struct packet_record *p = packet_at(s, voq_first(s, lane, in));
 
 		if (lane_fits(s, port, lane, p))
 			return in;
@@ -143,7 +145,7 @@ static void event_control(struct sim *s, uint64_t key)
 		mark_frees(s, port, key_vl(key), id);
 		break;
 	case EV_ACKED:
-		answer_heard(s, port);
+		ack_receive(s, port);
 		break;
 	case EV_RESPOND:
 		throttle_respond(s, id);
@@ -170,7 +172,7 @@ void event_global(struct sim *s, uint64_t key)
 		break;
 	case EV_TABLE:
 		if (key_id(key) == 0)
-			tables_change(s);
+			arbiters_change(s);
 		else
 			control_change(s, key_id(key) - 1);
 		break;
@@ -183,7 +185,7 @@ void event_global(struct sim *s, uint64_t key)
 		break;
 	default:
 		assert(key_kind(key) == EV_STUCK);
-		stuck_look(s);
+		deadlock_look(s);
 	}
 }
 
@@ -200,16 +202,16 @@ static void event_rare(struct sim *s, uint64_t key)
 		update_arrive(s, port, key_vl(key), id);
 		break;
 	case EV_HEAD:
-		head_arrived(s, port, packet_at(s, id));
+		update_head_arrived(s, port, packet_at(s, id));
 		break;
 	case EV_SPACE:
-		space_freed(s, port, key_vl(key), id);
+		update_space_freed(s, port, key_vl(key), id);
 		break;
 	case EV_REFRESH:
 		update_refresh(s, port);
 		break;
 	case EV_REDUCED:
-		reduction_emerge(s, id);
+		aggregator_emit(s, id);
 		break;
 	case EV_CHOOSE:
 		choice_make(s, packet_at(s, id));
@@ -218,55 +220,55 @@ static void event_rare(struct sim *s, uint64_t key)
 		fifo_first(s, packet_at(s, id));
 		break;
 	case EV_OUT:
-		cross_output_ready(s, packet_at(s, id));
+		crossbar_output_ready(s, packet_at(s, id));
 		break;
 	case EV_HOQ:
-		hoq_expire(s, port, id);
+		fault_hoq_expire(s, port, id);
 		break;
 	case EV_TIMER:
 		endpoint_timer(s, key_vl(key), id);
 		break;
 	case EV_ARRIVAL:
-		arrivals_fire(s);
+		source_fire_arrivals(s);
 		break;
 	case EV_INJECT:
 		sender_arrives(s, port, id);
 		break;
 	case EV_RELEASE:
-		reader_released(s, port);
+		crossbar_reader_released(s, port);
 		break;
 	case EV_CROSS:
 		s->outlets[port].wake_at = NEVER;
 		if (s->outlets[port].requests)
-			cross_request(s, port);
+			crossbar_request(s, port);
 		break;
 	default:
 		event_control(s, key);
 	}
 }
 
-HOT void event_handle(struct sim *s, uint64_t key, const enum way way)
+HOT void event_handle(struct sim *s, uint64_t key, const enum hop_variant variant)
 {
 	uint32_t port = key_port(key);
-	struct output *l;
+	struct sim_output *l;
 
 	switch (key_kind(key)) {
 	case EV_READY:
-		hop_ready(s, packet_at(s, key_id(key)), port, key_vl(key), way);
+		hop_ready(s, packet_at(s, key_id(key)), port, key_vl(key), variant);
 		break;
 	case EV_WAKE:
 		l = &s->links[port];
 		if (l->wake_at != s->now)
 			break;
 		l->wake_at = NEVER;
-		if (l->requests || (MAYBE(s->mode.exact) && cold_at(s, port)->pending))
-			hop_request(s, port, way);
+		if (l->requests || (IF_GENERAL(s->mode.exact) && rare_at(s, port)->pending))
+			hop_request(s, port, variant);
 		break;
 	case EV_SOURCE:
 		source_fire(s, key_id(key));
 		break;
 	case EV_DELIVER:
-		packet_hand_over(s, port, key_vl(key), key_id(key));
+		metrics_deliver(s, port, key_vl(key), key_id(key));
 		break;
 	default:
 		event_rare(s, key);
@@ -294,17 +296,17 @@ static inline void prefetch_far(const struct sim *s, uint64_t key)
 		__builtin_prefetch(&s->pool.all[key_id(key)], 1);
 }
 
-static inline void prefetch_near(const struct sim *s, uint64_t key, const enum way way)
+static inline void prefetch_near(const struct sim *s, uint64_t key, const enum hop_variant variant)
 {
-	const struct output *l = &s->links[key_port(key)];
+	const struct sim_output *l = &s->links[key_port(key)];
 
 	if (key_kind(key) == EV_READY) {
-		const struct packet *p = &s->pool.all[key_id(key)];
+		const struct packet_record *p = &s->pool.all[key_id(key)];
 		const struct node *n = &s->nodes[l->far_node];
 
-		if (!MAYBE(is_made_here(p)) && !CUT(port_is_remote(s, p->up)))
+		if (!IF_GENERAL(is_made_here(p)) && !IF_DOMAIN(port_is_remote(s, p->up)))
 			__builtin_prefetch(&s->rings[p->up], 1);
-		if (!(l->flags & L_FAR_END) && !CUT(node_is_remote(s, l->far_node)))
+		if (!(l->flags & L_FAR_END) && !IF_DOMAIN(node_is_remote(s, l->far_node)))
 			__builtin_prefetch(lft_entry(s, n, p->dlid));
 	} else if (key_kind(key) == EV_WAKE && l->requests) {
 		const struct lane *lane = &s->lanes[key_port(key) * s->n_lanes +
@@ -320,7 +322,7 @@ static inline void prefetch_near(const struct sim *s, uint64_t key, const enum w
 	}
 }
 
-static inline void event_prefetch(const struct sim *s, const enum way way)
+static inline void event_prefetch(const struct sim *s, const enum hop_variant variant)
 {
 	const struct event *e = eventq_ahead(&s->q, FAR_AHEAD);
 
@@ -328,11 +330,11 @@ static inline void event_prefetch(const struct sim *s, const enum way way)
 		prefetch_far(s, e->key);
 	e = eventq_ahead(&s->q, NEAR_AHEAD);
 	if (likely(e))
-		prefetch_near(s, e->key, way);
+		prefetch_near(s, e->key, variant);
 }
 
 /* Phases 0 to 3 of now, from the first event of the queue, `next`, on. */
-HOT void instant_events(struct sim *s, const struct event *next, const enum way way)
+HOT void instant_events(struct sim *s, const struct event *next, const enum hop_variant variant)
 {
 	struct eventq *q = &s->q;
 
@@ -341,8 +343,8 @@ HOT void instant_events(struct sim *s, const struct event *next, const enum way 
 
 		q->at++;
 		s->outcome.events++;
-		event_prefetch(s, way);
-		event_handle(s, key, way);
+		event_prefetch(s, variant);
+		event_handle(s, key, variant);
 		if (unlikely(q->end - q->at <= EVENTQ_AHEAD) && !eventq_refill(q))
 			return;
 		next = &q->near[q->at];
@@ -354,7 +356,7 @@ static void instant_events_again(struct sim *s)
 	const struct event *next = eventq_first(&s->q);
 
 	if (next && next->when == s->now)
-		instant_events(s, next, WAY_CUT);
+		instant_events(s, next, HOP_DOMAIN);
 }
 
 /* F4; a discard may make another packet first and ready at this instant. */
@@ -363,8 +365,8 @@ static void instant_discards(struct sim *s)
 	while (s->instant.downed.n > 0) {
 		uint32_t port = s->instant.downed.ports[--s->instant.downed.n];
 
-		s->links[port].flags &= (uint8_t)~L_TOUCHED;
-		downed_discard(s, port);
+		s->links[port].flags &= (uint8_t)~L_PENDING;
+		fault_discard(s, port);
 		instant_events_again(s);
 	}
 }
@@ -378,37 +380,38 @@ static void instant_middle(struct sim *s)
 		updates_flush(s, s->instant.updating.ports[i]);
 	s->instant.updating.n = 0;
 	if (s->n_readers)
-		ports_by_last_grant(s, s->mode.cioq ? &s->instant.crossed : &s->instant.touched);
+		crossbar_sort_ports(s,
+				    s->mode.cioq ? &s->instant.crossed : &s->instant.pending_links);
 	for (uint32_t i = 0; i < s->instant.crossed.n; i++)
-		cross_arbitrate(s, s->instant.crossed.ports[i]);
+		crossbar_arbitrate(s, s->instant.crossed.ports[i]);
 	s->instant.crossed.n = 0;
 	if (s->instant.downed.n)
 		instant_discards(s); /* what has just reached its output */
 }
 
 /* All instants up to `until`, or until the next look at progress. */
-HOT bool instants(struct sim *s, hd_time until, const enum way way)
+HOT bool instants(struct sim *s, hd_time until, const enum hop_variant variant)
 {
 	const struct event *first = eventq_first(&s->q);
 
 	while (first && first->when <= until) {
 		s->now = s->q.now = first->when;
-		instant_events(s, first, way);
-		if (!IS_SIMPLE)
+		instant_events(s, first, variant);
+		if (!IS_NOT_GENERAL)
 			instant_middle(s);
-		if (MAYBE(s->borrow != NULL))
-			borrow_prepare(s);
-		for (uint32_t i = 0; i < s->instant.touched.n; i++)
-			hop_arbitrate(s, s->instant.touched.ports[i], way);
-		s->instant.touched.n = 0;
-		if (MAYBE(s->tell.queue.n) && !CUT(true))
-			tell_until(s, s->now);
+		if (IF_GENERAL(s->borrow != NULL))
+			vl_sharing_prepare(s);
+		for (uint32_t i = 0; i < s->instant.pending_links.n; i++)
+			hop_arbitrate(s, s->instant.pending_links.ports[i], variant);
+		s->instant.pending_links.n = 0;
+		if (IF_GENERAL(s->tell.queue.n) && !IF_DOMAIN(true))
+			observers_notify_until(s, s->now);
 		if (unlikely(until > s->horizon))
 			until = s->horizon;
 		if (unlikely(s->outcome.events >= s->outcome.events_checked))
 			return true;
 		/* Timers go on for ever; in a part, as long as the whole. */
-		if (!IS_SIMPLE && !CUT(!s->mail.stops_dry) && s->pool.alive == 0 &&
+		if (!IS_NOT_GENERAL && !IF_DOMAIN(!s->mail.stops_dry) && s->pool.alive == 0 &&
 		    !s->run.to_the_end && eventq_count(&s->q) <= s->background)
 			return false;
 		first = eventq_first(&s->q);
@@ -416,22 +419,22 @@ HOT bool instants(struct sim *s, hd_time until, const enum way way)
 	return false;
 }
 
-bool engine_run(struct sim *s, hd_time until)
+bool sim_run_instants(struct sim *s, hd_time until)
 {
 	if (until > s->horizon)
 		until = s->horizon;
-	switch (s->way) {
-	case WAY_PLAIN:
-		return instants(s, until, WAY_PLAIN);
-	case WAY_SIMPLE:
-		return instants(s, until, WAY_SIMPLE);
-	case WAY_CUT_PLAIN:
-		return instants(s, until, WAY_CUT_PLAIN);
-	case WAY_CUT_SIMPLE:
-		return instants(s, until, WAY_CUT_SIMPLE);
-	case WAY_CUT:
-		return instants(s, until, WAY_CUT);
+	switch (s->hop_variant) {
+	case HOP_FAST:
+		return instants(s, until, HOP_FAST);
+	case HOP_CONTROLLED:
+		return instants(s, until, HOP_CONTROLLED);
+	case HOP_DOMAIN_FAST:
+		return instants(s, until, HOP_DOMAIN_FAST);
+	case HOP_DOMAIN_CONTROLLED:
+		return instants(s, until, HOP_DOMAIN_CONTROLLED);
+	case HOP_DOMAIN:
+		return instants(s, until, HOP_DOMAIN);
 	default:
-		return instants(s, until, WAY_GENERAL);
+		return instants(s, until, HOP_GENERAL);
 	}
 }

@@ -8,7 +8,7 @@
  */
 
 #include "sim/core/ring.h"
-#include "sim/core/state.h"
+#include "sim/core/sim_internal.h"
 #include "sim/core/voq.h"
 
 /*
@@ -16,28 +16,28 @@
  * horizon. Returns true if it stopped earlier because sim.events reached
  * sim.events_checked.
  */
-bool engine_run(struct sim *s, hd_time until);
+bool sim_run_instants(struct sim *s, hd_time until);
 
 /* Processes an event of phase 0, which concerns the whole fabric. */
 void event_global(struct sim *s, uint64_t key);
 
 /* A copy leaves its input buffer at `when` >= now. */
-void copy_leave(struct sim *s, struct packet *p, hd_time when);
+void hop_leave_buffer(struct sim *s, struct packet_record *p, hd_time when);
 /* T9: space of the output buffer (port, vl) becomes free at `when` >= now. */
-void output_leave(struct sim *s, uint32_t port, unsigned vl, uint32_t blk, hd_time when);
+void hop_leave_output(struct sim *s, uint32_t port, unsigned vl, uint32_t blk, hd_time when);
 /* Frees the space of p in its current buffer at `when` >= now. */
-void space_return(struct sim *s, const struct packet *p, hd_time when);
+void hop_return_space(struct sim *s, const struct packet_record *p, hd_time when);
 /* The head of p reaches the far end of links[port], now or later. */
-void packet_arrive(struct sim *s, uint32_t port, struct packet *p);
+void hop_arrive_at(struct sim *s, uint32_t port, struct packet_record *p);
 /* Queues a copy whose output, VL and slot are known. */
-void copy_place(struct sim *s, struct packet *p);
+void hop_place_copy(struct sim *s, struct packet_record *p);
 /* Queues a copy when its head arrives; an adaptive switch may choose first (D2). */
-void copy_route(struct sim *s, struct packet *p);
+void hop_route_copy(struct sim *s, struct packet_record *p);
 /* A1, A2 for one output: the port of the forwarding table, the VL, the partition check. */
-unsigned switch_output(struct sim *s, const struct node *n, const struct packet *p);
-uint8_t switch_lane(const struct sim *s, const struct node *n, const struct packet *p,
+unsigned switch_output(struct sim *s, const struct node *n, const struct packet_record *p);
+uint8_t switch_lane(const struct sim *s, const struct node *n, const struct packet_record *p,
 		    unsigned out);
-bool switch_permits(const struct sim *s, const struct node *n, const struct packet *p,
+bool switch_permits(const struct sim *s, const struct node *n, const struct packet_record *p,
 		    unsigned out);
 
 HOT void link_wake(struct sim *s, uint32_t port, hd_time when)
@@ -49,34 +49,34 @@ HOT void link_wake(struct sim *s, uint32_t port, hd_time when)
 /* Schedules an arbitration of the link of `port`: now, or when the link becomes free. */
 static inline void link_request(struct sim *s, uint32_t port)
 {
-	struct output *l = &s->links[port];
+	struct sim_output *l = &s->links[port];
 
 	if (unlikely(!(l->flags & L_UP))) {
-		if (!(l->flags & (L_TOUCHED | L_END))) {
-			l->flags |= L_TOUCHED;
+		if (!(l->flags & (L_PENDING | L_END))) {
+			l->flags |= L_PENDING;
 			port_list_add(&s->instant.downed, port);
 		}
 	} else if (l->busy_until > s->now) {
 		if (l->wake_at > l->busy_until)
 			link_wake(s, port, l->busy_until);
-	} else if (!(l->flags & L_TOUCHED)) {
-		l->flags |= L_TOUCHED;
-		port_list_add(&s->instant.touched, port);
+	} else if (!(l->flags & L_PENDING)) {
+		l->flags |= L_PENDING;
+		port_list_add(&s->instant.pending_links, port);
 	}
 }
 
 /* Schedules an arbitration of a crossbar output. */
-static inline void cross_request(struct sim *s, uint32_t port)
+static inline void crossbar_request(struct sim *s, uint32_t port)
 {
-	struct output *v = &s->outlets[port];
+	struct sim_output *v = &s->outlets[port];
 
 	if (v->busy_until > s->now) {
 		if (v->wake_at > v->busy_until) {
 			v->wake_at = v->busy_until;
 			eventq_push(&s->q, v->wake_at, event_key(EV_CROSS, port, 0, 0));
 		}
-	} else if (!(v->flags & L_TOUCHED)) {
-		v->flags |= L_TOUCHED;
+	} else if (!(v->flags & L_PENDING)) {
+		v->flags |= L_PENDING;
 		port_list_add(&s->instant.crossed, port);
 	}
 }
@@ -84,19 +84,19 @@ static inline void cross_request(struct sim *s, uint32_t port)
 /* A packet of `vl` is ready for output `port`. */
 static inline void outlet_request(struct sim *s, uint32_t port, unsigned vl)
 {
-	struct output *v = &s->outlets[port];
+	struct sim_output *v = &s->outlets[port];
 
 	if (!v->requests)
 		v->since = s->now;
 	v->requests |= (uint16_t)(1u << vl);
 	if (unlikely(s->mode.cioq))
-		cross_request(s, port);
+		crossbar_request(s, port);
 	else
 		link_request(s, port);
 }
 
 /* T14: adds the time since which a packet has waited for an idle link. */
-static inline void link_waited(struct sim *s, struct output *l)
+static inline void link_waited(struct sim *s, struct sim_output *l)
 {
 	hd_time start = l->busy_until > l->since ? l->busy_until : l->since;
 
@@ -105,7 +105,7 @@ static inline void link_waited(struct sim *s, struct output *l)
 }
 
 /* Removes the request of a VL after its waiting time has been counted. */
-static inline void outlet_unrequest(struct sim *s, struct output *v, unsigned vl)
+static inline void outlet_unrequest(struct sim *s, struct sim_output *v, unsigned vl)
 {
 	link_waited(s, v);
 	v->requests &= (uint16_t) ~(1u << vl);
@@ -114,6 +114,6 @@ static inline void outlet_unrequest(struct sim *s, struct output *v, unsigned vl
 }
 
 /* T7: the input number that lane `lane` of `port` serves next, or NONE. */
-uint32_t lane_pick(struct sim *s, uint32_t port, const struct lane *lane);
+uint32_t hop_pick_input(struct sim *s, uint32_t port, const struct lane *lane);
 
 #endif

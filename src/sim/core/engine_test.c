@@ -160,10 +160,10 @@ static void slots_of_multicast_wait_nowhere(void **state)
 	uint32_t source = fabric->setup.nodes[fabric->flows[0].source].first_port + 1;
 
 	for (hd_time at = 0; at < 40 * HD_US; at += 50 * HD_NS) {
-		struct sim_crowd c;
+		struct sim_backlog c;
 
 		sim_run(s, at, NULL, NULL);
-		sim_crowd(s, &c);
+		sim_backlog(s, &c);
 		if (c.waiting > 0 && c.port != source) {
 			assert_true(c.waiting <= 2);
 			most = c.waiting > most ? c.waiting : most;

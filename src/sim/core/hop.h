@@ -6,12 +6,12 @@
  * One hop of a packet: ready at an output, arbitrated, granted, launched,
  * forwarded by the next switch or taken by a sink.
  *
- * Every function is compiled for several constants `way`, in which
- * the questions that cannot arise fold away: WAY_PLAIN for runs of input-queued
+ * Every function is compiled for several constants `variant`, in which
+ * the questions that cannot arise fold away: HOP_FAST for runs of input-queued
  * voq switches with delayed credits and without faults, VL15, readers,
- * lifetimes or anybody who must be told; WAY_SIMPLE for the same with senders
- * and congestion control; WAY_GENERAL for all others. Each of them exists
- * also for a part of a fabric (parts.h), where the far end of a link may be
+ * lifetimes or anybody who must be told; HOP_CONTROLLED for the same with senders
+ * and congestion control; HOP_GENERAL for all others. Each of them exists
+ * also for a part of a fabric (domains.h), where the far end of a link may be
  * another part's. There is one text of each rule.
  */
 
@@ -21,90 +21,92 @@
 #include "sim/core/engine.h"
 #include "sim/core/switch.h"
 #include "sim/core/update.h"
-#include "sim/domains/parts.h"
+#include "sim/domains/domains.h"
 #include "sim/faults/fault.h"
+#include "sim/injection/injection.h"
 #include "sim/injection/mark.h"
 #include "sim/injection/probe.h"
-#include "sim/injection/pull.h"
 #include "sim/injection/source.h"
 #include "sim/metrics/metrics.h"
 #include "sim/routing/choose.h"
 
 /* Can a run that is not simple have this? */
-#define MAYBE(x)   (!IS_SIMPLE && unlikely(x))
+#define IF_GENERAL(x)  (!IS_NOT_GENERAL && unlikely(x))
 /* Can one that is not plain? */
-#define SENDERS(x) (!IS_PLAIN && (x))
+#define IF_SENDERS(x)  (!IS_FAST && (x))
 /* Can a part? */
-#define CUT(x)     ((way & WAY_CUT) && (x))
-#define IS_SIMPLE  (way % WAY_CUT != WAY_GENERAL)
-#define IS_PLAIN   (way % WAY_CUT == WAY_PLAIN)
+#define IF_DOMAIN(x)   ((variant & HOP_DOMAIN) && (x))
+#define IS_NOT_GENERAL (variant % HOP_DOMAIN != HOP_GENERAL)
+#define IS_FAST        (variant % HOP_DOMAIN == HOP_FAST)
 
 /* ---- wanting to send ---------------------------------------------------- */
 
-HOT void hop_request(struct sim *s, uint32_t port, const enum way way)
+HOT void hop_request(struct sim *s, uint32_t port, const enum hop_variant variant)
 {
-	struct output *l = &s->links[port];
+	struct sim_output *l = &s->links[port];
 
-	if (MAYBE(!(l->flags & L_UP))) {
+	if (IF_GENERAL(!(l->flags & L_UP))) {
 		link_request(s, port);
 	} else if (l->busy_until > s->now) {
 		if (l->wake_at > l->busy_until)
 			link_wake(s, port, l->busy_until);
-	} else if (!(l->flags & L_TOUCHED)) {
-		l->flags |= L_TOUCHED;
-		port_list_add(&s->instant.touched, port);
+	} else if (!(l->flags & L_PENDING)) {
+		l->flags |= L_PENDING;
+		port_list_add(&s->instant.pending_links, port);
 	}
 }
 
-HOT uint32_t hop_lane(const struct sim *s, unsigned vl, const enum way way)
+HOT uint32_t hop_lane(const struct sim *s, unsigned vl, const enum hop_variant variant)
 {
-	return IS_SIMPLE ? vl : lane_of(s, vl);
+	return IS_NOT_GENERAL ? vl : lane_of(s, vl);
 }
 
-HOT void hop_ready(struct sim *s, struct packet *p, uint32_t port, unsigned vl, const enum way way)
+HOT void hop_ready(struct sim *s, struct packet_record *p, uint32_t port, unsigned vl,
+		   const enum hop_variant variant)
 {
-	struct output *v = &s->outlets[port];
-	struct lane *lane = &s->outlet_lanes[port * s->n_lanes + hop_lane(s, vl, way)];
+	struct sim_output *v = &s->outlets[port];
+	struct lane *lane = &s->outlet_lanes[port * s->n_lanes + hop_lane(s, vl, variant)];
 
-	if (MAYBE(s->mode.merges)) {
+	if (IF_GENERAL(s->mode.merges)) {
 		fifo_ready(s, lane, p);
 		return;
 	}
-	voq_push(s, lane, p, IS_SIMPLE);
+	voq_push(s, lane, p, IS_NOT_GENERAL);
 	if (!v->requests)
 		v->since = s->now;
 	v->requests |= (uint16_t)(1u << vl);
-	if (MAYBE(s->mode.cioq)) {
-		cross_request(s, port);
+	if (IF_GENERAL(s->mode.cioq)) {
+		crossbar_request(s, port);
 		return;
 	}
-	hop_request(s, port, way);
-	if (MAYBE(s->mode.hoq) && voq_first(s, lane, p->in) == packet_id(s, p))
-		hoq_start(s, p);
+	hop_request(s, port, variant);
+	if (IF_GENERAL(s->mode.hoq) && voq_first(s, lane, p->in) == packet_id(s, p))
+		fault_hoq_start(s, p);
 }
 
 /* ---- leaving a buffer --------------------------------------------------- */
 
-HOT void hop_space(struct sim *s, const struct packet *p, hd_time when, const enum way way)
+HOT void hop_space(struct sim *s, const struct packet_record *p, hd_time when,
+		   const enum hop_variant variant)
 {
 	uint32_t up = p->up, blk = blocks_of(p->bytes);
 	unsigned vl = p->vl;
 
-	if (MAYBE(is_made_here(p)))
+	if (IF_GENERAL(is_made_here(p)))
 		return;
 	struct credits credits = credits_of_link(s, up);
 	struct ring *r = credits.ring;
 	uint64_t area = (uint64_t)blk * (when - p->head);
 
-	if (SENDERS(s->mode.fills))
+	if (IF_SENDERS(s->mode.fills))
 		mark_freed(s, p, when);
-	if (CUT(port_is_remote(s, up))) {
-		bool plain = !MAYBE(r->mode != RING_PLAIN || vl == VL_MANAGEMENT);
-		const struct cut_credit c = {
+	if (IF_DOMAIN(port_is_remote(s, up))) {
+		bool plain = !IF_GENERAL(r->mode != RING_PLAIN || vl == VL_MANAGEMENT);
+		const struct partition_credit c = {
 			.when = when,
 			.area = area,
 			.up = up,
-			.what = plain ? ring_what(blk, vl) : 0,
+			.what = plain ? credit_ring_what(blk, vl) : 0,
 		};
 
 		mail_credit(s, &c);
@@ -113,38 +115,39 @@ HOT void hop_space(struct sim *s, const struct packet *p, hd_time when, const en
 	} else {
 		r->area += area;
 	}
-	if (MAYBE(r->mode != RING_PLAIN || vl == VL_MANAGEMENT)) {
+	if (IF_GENERAL(r->mode != RING_PLAIN || vl == VL_MANAGEMENT)) {
 		eventq_push(&s->q, when, event_key(EV_SPACE, s->links[up].peer, vl, blk));
 		return;
 	}
 	when += r->delay;
-	ring_push(s, credits, when, ring_what(blk, vl));
-	if (unlikely(r->blocked)) {
-		const struct output *l = credits.output;
+	credit_ring_push(s, credits, when, credit_ring_what(blk, vl));
+	if (unlikely(r->waiting_for_credit)) {
+		const struct sim_output *l = credits.output;
 
 		if ((l->requests >> vl & 1) && when < l->wake_at)
 			link_wake(s, up, when);
 	}
 }
 
-HOT void hop_leave(struct sim *s, struct packet *p, hd_time when, const enum way way)
+HOT void hop_leave(struct sim *s, struct packet_record *p, hd_time when,
+		   const enum hop_variant variant)
 {
-	if (SENDERS(s->mode.fills))
+	if (IF_SENDERS(s->mode.fills))
 		mark_left_buffer(s, p, when);
 	if (unlikely(p->slot != NONE)) {
-		slot_leave(s, p, when);
+		switch_slot_leave(s, p, when);
 		p->slot = NONE;
 		return;
 	}
-	if (MAYBE(s->mode.fifo))
+	if (IF_GENERAL(s->mode.fifo))
 		fifo_leave(s, p->up, p->vl, when);
-	hop_space(s, p, when, way);
+	hop_space(s, p, when, variant);
 }
 
 /* ---- arriving ----------------------------------------------------------- */
 
 /* T6: what keeps a link from running dry inside a packet. */
-HOT hd_time hop_underrun(struct sim *s, const struct packet *p)
+HOT hd_time hop_underrun(struct sim *s, const struct packet_record *p)
 {
 	if (likely(s->mode.one_rate) || s->mode.cioq || is_made_here(p))
 		return 0;
@@ -154,28 +157,28 @@ HOT hd_time hop_underrun(struct sim *s, const struct packet *p)
 	return d_in > d_out ? d_in - d_out : 0;
 }
 
-HOT void hop_place(struct sim *s, struct packet *p, const enum way way)
+HOT void hop_place(struct sim *s, struct packet_record *p, const enum hop_variant variant)
 {
-	if (SENDERS(s->marks))
-		mark_expect(s, p, IS_SIMPLE);
-	if (MAYBE(s->mode.fifo)) {
+	if (IF_SENDERS(s->marks))
+		mark_expect(s, p, IS_NOT_GENERAL);
+	if (IF_GENERAL(s->mode.fifo)) {
 		fifo_arrive(s, p);
 		return;
 	}
 	hd_time ready = p->head + s->delay + hop_underrun(s, p);
 
-	if (!IS_SIMPLE || SENDERS(s->tells_passing))
+	if (!IS_NOT_GENERAL || IF_SENDERS(s->notifies_passages))
 		p->ready = ready;
 	eventq_push(&s->q, ready, event_key(EV_READY, p->out, p->out_vl, packet_id(s, p)));
 }
 
 /* A packet of which everything is known goes straight to its output. */
-HOT void hop_forward(struct sim *s, uint32_t port, const struct output *l, struct packet *p,
-		     const enum way way)
+HOT void hop_forward(struct sim *s, uint32_t port, const struct sim_output *l,
+		     struct packet_record *p, const enum hop_variant variant)
 {
 	const struct node *n = &s->nodes[l->far_node];
 
-	if (likely(n->plain) && !MAYBE((p->flags & P_CORRUPT) || p->vl == VL_MANAGEMENT)) {
+	if (likely(n->plain) && !IF_GENERAL((p->flags & P_CORRUPT) || p->vl == VL_MANAGEMENT)) {
 		uint32_t out = *lft_entry(s, n, p->dlid);
 		unsigned vl = n->vl_of_sl[p->sl];
 
@@ -183,187 +186,189 @@ HOT void hop_forward(struct sim *s, uint32_t port, const struct output *l, struc
 			p->out = n->first_port + out;
 			p->out_vl = (uint8_t)vl;
 			p->in = (uint8_t)(l->peer - n->first_port);
-			hop_place(s, p, way);
+			hop_place(s, p, variant);
 			return;
 		}
 	}
 	switch_arrive(s, port, p);
 }
 
-HOT void hop_sink(struct sim *s, const struct output *l, struct packet *p, const enum way way)
+HOT void hop_sink(struct sim *s, const struct sim_output *l, struct packet_record *p,
+		  const enum hop_variant variant)
 {
 	hd_time tail = p->head + duration_of(s, l->rate, p->bytes), when = tail;
 
-	if (MAYBE(p->flags & P_CORRUPT)) {
-		packet_corrupt(s, p, l->peer);
+	if (IF_GENERAL(p->flags & P_CORRUPT)) {
+		switch_corrupt(s, p, l->peer);
 		return;
 	}
-	if (MAYBE(l->flags & L_CARE)) {
-		if (end_refuses(s, p, l->peer))
+	if (IF_GENERAL(l->flags & L_SLOW_PATH)) {
+		if (switch_end_refuses(s, p, l->peer))
 			return;
-		when = sink_delivery(s, l->peer, when);
+		when = fault_sink_delivery(s, l->peer, when);
 	}
-	if (likely(IS_SIMPLE || when != NEVER))
-		hop_space(s, p, when, way);
-	if (SENDERS(p->flags & P_TOLD)) {
-		delivery_schedule(s, l->peer, p, tail, when);
+	if (likely(IS_NOT_GENERAL || when != NEVER))
+		hop_space(s, p, when, variant);
+	if (IF_SENDERS(p->flags & P_TOLD)) {
+		metrics_schedule_delivery(s, l->peer, p, tail, when);
 		return;
 	}
-	packet_delivered(s, p, l->peer, when);
+	metrics_delivered(s, p, l->peer, when);
 	packet_free(s, p);
 }
 
 /* The packet is on the link, and reaches the far end for sure. */
-HOT void hop_travel(struct sim *s, uint32_t port, const struct output *l, struct packet *p,
-		    const enum way way)
+HOT void hop_travel(struct sim *s, uint32_t port, const struct sim_output *l,
+		    struct packet_record *p, const enum hop_variant variant)
 {
-	if (SENDERS(s->mode.fills))
+	if (IF_SENDERS(s->mode.fills))
 		mark_sent(s, l, p);
-	if (MAYBE(s->mode.exact || p->vl == VL_MANAGEMENT)) {
+	if (IF_GENERAL(s->mode.exact || p->vl == VL_MANAGEMENT)) {
 		eventq_push(&s->q, p->head, event_key(EV_HEAD, port, p->vl, packet_id(s, p)));
 		return;
 	}
 	if (l->flags & L_FAR_END)
-		hop_sink(s, l, p, way);
+		hop_sink(s, l, p, variant);
 	else
-		hop_forward(s, port, l, p, way);
+		hop_forward(s, port, l, p, variant);
 }
 
 /* The packet's way behind the sender: T3, T4. */
-HOT void hop_launch(struct sim *s, uint32_t port, struct output *l, struct packet *p, unsigned vl,
-		    const enum way way)
+HOT void hop_launch(struct sim *s, uint32_t port, struct sim_output *l, struct packet_record *p,
+		    unsigned vl, const enum hop_variant variant)
 {
 	p->head = s->now + l->prop;
 	p->up = port;
 	p->vl = (uint8_t)vl;
-	if (MAYBE(l->flags & L_CARE) && !link_fate(s, port, p))
+	if (IF_GENERAL(l->flags & L_SLOW_PATH) && !fault_link_fate(s, port, p))
 		return;
 	if (unlikely(p->head > s->horizon))
-		packet_missed(s, port, p);
-	if (CUT(node_is_remote(s, l->far_node)))
+		metrics_packet_missed(s, port, p);
+	if (IF_DOMAIN(node_is_remote(s, l->far_node)))
 		mail_packet(s, port, p);
 	else
-		hop_travel(s, port, l, p, way);
+		hop_travel(s, port, l, p, variant);
 }
 
 /* ---- granting ----------------------------------------------------------- */
 
 /* Has this lane a packet that may start now? Credits have been looked at. */
-HOT bool hop_offers(struct sim *s, uint32_t port, const struct output *l, const struct lane *lane,
-		    const enum way way)
+HOT bool hop_offers(struct sim *s, uint32_t port, const struct sim_output *l,
+		    const struct lane *lane, const enum hop_variant variant)
 {
 	uint32_t credits = s->credits[lane - s->lanes];
 
-	if (credits >= s->max_blk && !MAYBE(s->n_readers))
+	if (credits >= s->max_blk && !IF_GENERAL(s->n_readers))
 		return true;
 	if (l->flags & L_QUEUED)
-		return SENDERS(l->flags & L_PULLS)
-			       ? pull_pick(s, port, lane) != NONE
+		return IF_SENDERS(l->flags & L_PULLS)
+			       ? injection_pick(s, port, lane) != NONE
 			       : blocks_of(packet_at(s, lane->queue.first)->bytes) <= credits;
-	return lane_pick(s, port, lane) != NONE;
+	return hop_pick_input(s, port, lane) != NONE;
 }
 
 /* The VLs that have a packet that may start now. */
-HOT uint32_t hop_offered(struct sim *s, uint32_t port, struct output *l, const enum way way)
+HOT uint32_t hop_offered(struct sim *s, uint32_t port, struct sim_output *l,
+			 const enum hop_variant variant)
 {
 	struct credits credits = credits_of_link(s, port);
 	uint32_t vls = 0;
 
-	credits.ring->blocked = 0;
-	ring_apply(s, credits, s->now);
+	credits.ring->waiting_for_credit = 0;
+	credit_ring_apply(s, credits, s->now);
 	for (uint32_t rest = l->requests; rest; rest &= rest - 1) {
 		unsigned vl = (unsigned)__builtin_ctz(rest);
 
-		credits_set(s, credits, vl, credits.lanes[hop_lane(s, vl, way)]);
-		uint32_t i = port * s->n_lanes + hop_lane(s, vl, way);
+		credits_set(s, credits, vl, credits.lanes[hop_lane(s, vl, variant)]);
+		uint32_t i = port * s->n_lanes + hop_lane(s, vl, variant);
 
-		if (hop_offers(s, port, l, &s->lanes[i], way))
+		if (hop_offers(s, port, l, &s->lanes[i], variant))
 			vls |= 1u << vl;
 	}
 	return vls;
 }
 
 /* Removes the first packet of an injection or output queue. */
-HOT struct packet *hop_queue_pop(struct sim *s, struct output *l, struct lane *lane, unsigned vl,
-				 const enum way way)
+HOT struct packet_record *hop_queue_pop(struct sim *s, struct sim_output *l, struct lane *lane,
+					unsigned vl, const enum hop_variant variant)
 {
-	struct packet *p = packet_at(s, lane->queue.first);
+	struct packet_record *p = packet_at(s, lane->queue.first);
 
 	lane->queue.first = p->next;
 	if (p->next == NONE) {
 		lane->queue.last = NONE;
 		l->requests &= (uint16_t) ~(1u << vl);
-	} else if (MAYBE(!(l->flags & L_END))) {
-		struct packet *next = packet_at(s, p->next);
+	} else if (IF_GENERAL(!(l->flags & L_END))) {
+		struct packet_record *next = packet_at(s, p->next);
 
 		if (next->ready > s->now)
 			l->requests &= (uint16_t) ~(1u << vl);
 		else if (s->mode.hoq)
-			hoq_start(s, next);
+			fault_hoq_start(s, next);
 	}
 	return p;
 }
 
-HOT struct packet *hop_take(struct sim *s, uint32_t port, struct output *l, struct lane *lane,
-			    unsigned vl, const enum way way)
+HOT struct packet_record *hop_take(struct sim *s, uint32_t port, struct sim_output *l,
+				   struct lane *lane, unsigned vl, const enum hop_variant variant)
 {
 	unsigned in;
 
 	if (l->flags & L_QUEUED) {
-		if (SENDERS(l->flags & L_PULLS))
-			return pull_take(s, port, lane, vl);
-		return hop_queue_pop(s, l, lane, vl, way);
+		if (IF_SENDERS(l->flags & L_PULLS))
+			return injection_take(s, port, lane, vl);
+		return hop_queue_pop(s, l, lane, vl, variant);
 	}
-	if (IS_SIMPLE && likely(!(l->tight >> vl & 1)))
+	if (IS_NOT_GENERAL && likely(!(l->low_credit >> vl & 1)))
 		in = bits_after(lane->inputs, lane->rr & 63);
 	else
-		in = lane_pick(s, port, lane);
+		in = hop_pick_input(s, port, lane);
 	assert(in < 256);
-	struct packet *p = voq_pop(s, lane, in, IS_SIMPLE);
+	struct packet_record *p = voq_pop(s, lane, in, IS_NOT_GENERAL);
 
 	lane->rr = (uint8_t)in;
 	if (!lane->inputs)
 		l->requests &= (uint16_t) ~(1u << vl);
-	if (MAYBE(s->mode.hoq) && !s->mode.merges && inputs_has(s, lane, in, IS_SIMPLE))
-		hoq_start(s, packet_at(s, voq_first(s, lane, in)));
+	if (IF_GENERAL(s->mode.hoq) && !s->mode.merges && inputs_has(s, lane, in, IS_NOT_GENERAL))
+		fault_hoq_start(s, packet_at(s, voq_first(s, lane, in)));
 	return p;
 }
 
-HOT void hop_depart(struct sim *s, uint32_t port, const struct output *l, struct packet *p,
-		    unsigned vl, const enum way way)
+HOT void hop_depart(struct sim *s, uint32_t port, const struct sim_output *l,
+		    struct packet_record *p, unsigned vl, const enum hop_variant variant)
 {
 	if (l->flags & L_END)
 		return;
-	if (MAYBE(s->mode.cioq)) {
-		output_leave(s, port, vl, blocks_of(p->bytes), l->busy_until);
+	if (IF_GENERAL(s->mode.cioq)) {
+		hop_leave_output(s, port, vl, blocks_of(p->bytes), l->busy_until);
 		return;
 	}
-	if (MAYBE(s->n_readers)) {
+	if (IF_GENERAL(s->n_readers)) {
 		if (!is_made_here(p))
-			reader_take(s, s->links[p->up].peer, p->slot, l->busy_until);
+			crossbar_reader_take(s, s->links[p->up].peer, p->slot, l->busy_until);
 		s->cross.granted[port] = s->now + 1;
 	}
-	hop_leave(s, p, l->busy_until, way);
+	hop_leave(s, p, l->busy_until, variant);
 }
 
 /* Credits are consumed at the grant: T3. */
 HOT void hop_pay(struct sim *s, uint32_t port, struct lane *lane, unsigned vl, uint32_t blk,
-		 const enum way way)
+		 const enum hop_variant variant)
 {
 	uint16_t *credits = &s->credits[lane - s->lanes];
 
-	if (MAYBE(vl == VL_MANAGEMENT))
+	if (IF_GENERAL(vl == VL_MANAGEMENT))
 		return;
 	assert(*credits >= blk);
 	*credits = (uint16_t)(*credits - blk);
 	if (unlikely(*credits < lane->least)) {
 		/* Perhaps: some may have come back unseen. */
-		ring_apply(s, credits_of_link(s, port), s->now);
+		credit_ring_apply(s, credits_of_link(s, port), s->now);
 		lane->least = *credits < lane->least ? *credits : lane->least;
 	}
 	if (unlikely(*credits < s->max_blk))
-		s->links[port].tight |= (uint16_t)(1u << vl);
-	if (MAYBE(s->fc)) {
+		s->links[port].low_credit |= (uint16_t)(1u << vl);
+	if (IF_GENERAL(s->fc)) {
 		struct flow_control *fc = &s->fc[port * s->n_lanes + vl];
 
 		fc->sent = (fc->sent + blk) & 4095;
@@ -371,12 +376,12 @@ HOT void hop_pay(struct sim *s, uint32_t port, struct lane *lane, unsigned vl, u
 }
 
 /* Returns the packet's size in blocks. */
-HOT uint32_t hop_grant(struct sim *s, uint32_t port, struct output *l, struct lane *lane,
-		       unsigned vl, const enum way way)
+HOT uint32_t hop_grant(struct sim *s, uint32_t port, struct sim_output *l, struct lane *lane,
+		       unsigned vl, const enum hop_variant variant)
 {
 	/* Before taking: T14 counts while the request stands. */
 	hd_time start = l->busy_until > l->since ? l->busy_until : l->since;
-	struct packet *p = hop_take(s, port, l, lane, vl, way);
+	struct packet_record *p = hop_take(s, port, l, lane, vl, variant);
 	uint32_t bytes = p->bytes, blk = blocks_of(bytes);
 	/* A saturating flow's packet leaves its host. */
 	uint32_t refills = unlikely(p->flags & P_SOURCE) && (l->flags & L_END) ? p->flow : NONE;
@@ -388,58 +393,58 @@ HOT uint32_t hop_grant(struct sim *s, uint32_t port, struct output *l, struct la
 		s->sums.carries[lane - s->lanes]++;
 	s->outcome.hops++;
 	if (unlikely(p->dlid >= LID_FIRST_MCAST))
-		s->sums.cold[port].multicast_sent++;
+		s->sums.rare[port].multicast_sent++;
 	if (unlikely(s->sums.by_sl)) {
 		struct count *c = &s->sums.by_sl[port * s->n_sls + s->sl_index[p->sl]];
 
 		c->bytes += bytes;
 		c->packets++;
 	}
-	if (SENDERS(s->tells_passing))
-		packet_passes(s, port, p);
-	if (SENDERS(s->marks) && !(l->flags & L_END))
-		mark_grant(s, port, p, vl, IS_SIMPLE);
-	if (SENDERS(p->flags & P_LAST))
+	if (IF_SENDERS(s->notifies_passages))
+		injection_packet_passes(s, port, p);
+	if (IF_SENDERS(s->marks) && !(l->flags & L_END))
+		mark_grant(s, port, p, vl, IS_NOT_GENERAL);
+	if (IF_SENDERS(p->flags & P_LAST))
 		probe_pass(s, p->flow, port);
-	hop_pay(s, port, lane, vl, blk, way);
-	if (MAYBE(s->choices) && !(l->flags & L_END))
+	hop_pay(s, port, lane, vl, blk, variant);
+	if (IF_GENERAL(s->choices) && !(l->flags & L_END))
 		choice_leaves(s, port, p);
-	if (!IS_PLAIN)
+	if (!IS_FAST)
 		p->flags &= P_STAYS;
-	hop_depart(s, port, l, p, vl, way);
-	hop_launch(s, port, l, p, vl, way);
+	hop_depart(s, port, l, p, vl, variant);
+	hop_launch(s, port, l, p, vl, variant);
 	if (unlikely(refills != NONE))
 		source_granted(s, refills);
-	if (SENDERS(l->flags & L_PULLS))
-		pull_granted(s, port);
-	if (l->requests || (MAYBE(s->mode.exact) && cold_at(s, port)->pending))
-		hop_request(s, port, way);
+	if (IF_SENDERS(l->flags & L_PULLS))
+		injection_granted(s, port);
+	if (l->requests || (IF_GENERAL(s->mode.exact) && rare_at(s, port)->pending))
+		hop_request(s, port, variant);
 	return blk;
 }
 
 /* Nothing can start though the link is free: wait for credits. */
-static inline void hop_block(struct sim *s, uint32_t port, struct output *l)
+static inline void hop_block(struct sim *s, uint32_t port, struct sim_output *l)
 {
 	struct credits credits = credits_of_link(s, port);
 
-	ring_apply(s, credits, s->now);
-	hd_time when = ring_next(s, credits.ring, l->requests);
+	credit_ring_apply(s, credits, s->now);
+	hd_time when = credit_ring_next(s, credits.ring, l->requests);
 
-	credits.ring->blocked = 1;
+	credits.ring->waiting_for_credit = 1;
 	if (when < l->wake_at)
 		link_wake(s, port, when);
 }
 
 /* T10, T11 among the data VLs `vls`. */
-HOT void hop_choose(struct sim *s, uint32_t port, struct output *l, struct lane *lanes,
-		    uint32_t vls, const enum way way)
+HOT void hop_choose(struct sim *s, uint32_t port, struct sim_output *l, struct lane *lanes,
+		    uint32_t vls, const enum hop_variant variant)
 {
 	bool is_high;
 	unsigned vl;
 
 	if (l->flags & L_LOWEST) {
 		vl = (unsigned)__builtin_ctz(vls);
-		hop_grant(s, port, l, &lanes[vl], vl, way);
+		hop_grant(s, port, l, &lanes[vl], vl, variant);
 		return;
 	}
 	vl = arbiter_choose(&l->arb, &s->arb.tables[l->table], vls, &is_high);
@@ -448,26 +453,26 @@ HOT void hop_choose(struct sim *s, uint32_t port, struct output *l, struct lane 
 		hop_block(s, port, l);
 		return;
 	}
-	uint32_t blk = hop_grant(s, port, l, &lanes[vl], vl, way);
+	uint32_t blk = hop_grant(s, port, l, &lanes[vl], vl, variant);
 
 	arbiter_charge(&l->arb, is_high, blk);
 }
 
-HOT void hop_arbitrate(struct sim *s, uint32_t port, const enum way way)
+HOT void hop_arbitrate(struct sim *s, uint32_t port, const enum hop_variant variant)
 {
-	struct output *l = &s->links[port];
+	struct sim_output *l = &s->links[port];
 	struct lane *lanes = &s->lanes[port * s->n_lanes];
 	uint32_t vls = l->requests;
 
-	l->flags &= (uint8_t)~L_TOUCHED;
-	if (unlikely(vls & l->tight) || MAYBE(s->n_readers))
-		vls = hop_offered(s, port, l, way);
-	if (MAYBE(vls >> VL_MANAGEMENT))
-		hop_grant(s, port, l, &lanes[s->vl15], VL_MANAGEMENT, way);
-	else if (MAYBE(s->mode.exact) && cold_at(s, port)->pending)
+	l->flags &= (uint8_t)~L_PENDING;
+	if (unlikely(vls & l->low_credit) || IF_GENERAL(s->n_readers))
+		vls = hop_offered(s, port, l, variant);
+	if (IF_GENERAL(vls >> VL_MANAGEMENT))
+		hop_grant(s, port, l, &lanes[s->vl15], VL_MANAGEMENT, variant);
+	else if (IF_GENERAL(s->mode.exact) && rare_at(s, port)->pending)
 		update_send(s, port);
 	else if (likely(vls))
-		hop_choose(s, port, l, lanes, vls, way);
+		hop_choose(s, port, l, lanes, vls, variant);
 	else if (l->requests)
 		hop_block(s, port, l);
 }

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "sim/core/nodes.h"
 #include "sim/core/voq.h"
-#include "sim/domains/parts.h"
+#include "sim/domains/domains.h"
 #include "sim/routing/routes.h"
 
 /*
@@ -55,7 +55,7 @@ static void ports_survey(const struct sim *s, struct node *n)
 
 		if (sp->peer == SIM_NONE)
 			continue;
-		n->enforces = n->enforces || keys_ever(s, n->first_port + i);
+		n->enforces = n->enforces || switch_tables_refuse_keys(s, n->first_port + i);
 		if (n->vls == 0)
 			n->vls = sp->vls;
 		else if (n->vls != sp->vls)
@@ -155,11 +155,11 @@ static void sl_counters_init(struct sim *s)
 		s->vl_of_sl[sl] = (uint8_t)vl;
 	}
 	if (s->rules.port_metrics && (!apart || s->n_lanes > s->vl15))
-		s->sums.by_sl =
-			rows_alloc(s, (size_t)s->setup->n_ports * s->n_sls, sizeof(*s->sums.by_sl));
+		s->sums.by_sl = domain_alloc_ports(s, (size_t)s->setup->n_ports * s->n_sls,
+						   sizeof(*s->sums.by_sl));
 }
 
-void heads_grow(struct heads *h)
+void voq_grow(struct heads *h)
 {
 	uint32_t at = h->n;
 
@@ -173,15 +173,15 @@ void heads_grow(struct heads *h)
 	h->free = at;
 }
 
-void nodes_init(struct sim *s)
+void switch_nodes_init(struct sim *s)
 {
 	forwarding_init(s);
 	s->nodes = hd_alloc_dense(s->setup->n_nodes, sizeof(*s->nodes));
 	for (uint32_t id = 0; id < s->setup->n_nodes; id++)
 		node_init(s, id);
 	if (s->mode.wide)
-		s->words = rows_alloc(s, (size_t)s->setup->n_ports * s->n_lanes,
-				      4 * sizeof(*s->words));
+		s->words = domain_alloc_ports(s, (size_t)s->setup->n_ports * s->n_lanes,
+					      4 * sizeof(*s->words));
 	s->heads.mask = s->mode.wide ? UINT8_MAX : 63;
 	s->heads.free = NONE;
 	s->mode.mixes = lanes_merge(s);
@@ -190,7 +190,7 @@ void nodes_init(struct sim *s)
 	sl_counters_init(s);
 }
 
-void nodes_fini(struct sim *s)
+void switch_nodes_fini(struct sim *s)
 {
 	free(s->nodes);
 	free(s->heads.slots);

@@ -4,9 +4,9 @@
 
 /* The array of nodes and their forwarding shortcuts. Internal to src/sim. */
 
-#include "sim/core/state.h"
+#include "sim/core/sim_internal.h"
 
-void nodes_init(struct sim *s);
-void nodes_fini(struct sim *s);
+void switch_nodes_init(struct sim *s);
+void switch_nodes_fini(struct sim *s);
 
 #endif

@@ -7,14 +7,14 @@
 #include <assert.h>
 
 #include "base/alloc.h"
-#include "sim/domains/parts.h"
+#include "sim/domains/domains.h"
 #include "sim/metrics/tally.h"
 
 #define MAX_PAIRS (1u << 20) /* beyond it they share HASHED_PAIRS places */
 
-void order_init(struct sim *s)
+void metrics_order_init(struct sim *s)
 {
-	struct tally *t = s->outcome.tally;
+	struct metrics_tally *t = s->outcome.tally;
 
 	if (!s->rules.check_order || (s->n_flows == 0 && !(s->rules.injects && s->setup->adaptive)))
 		return;
@@ -34,7 +34,7 @@ void order_init(struct sim *s)
 	t->m.checks.pairs = t->hashed ? 0 : n;
 }
 
-static uint32_t order_kind(const struct sim *s, const struct packet *p)
+static uint32_t order_kind(const struct sim *s, const struct packet_record *p)
 {
 	if (!s->outcome.tally->by_sl)
 		return lane_of(s, p->vl);
@@ -50,7 +50,7 @@ static bool is_throttled(const struct sim *s, uint32_t flow)
 
 /* May it be held against a packet of that flow? Behind a router an SL may come
  * from several, of a trace even in one flow. */
-static bool keeps_order(const struct sim *s, const struct packet *p, uint32_t flow)
+static bool keeps_order(const struct sim *s, const struct packet_record *p, uint32_t flow)
 {
 	bool same = flow == p->flow;
 
@@ -63,8 +63,8 @@ static bool keeps_order(const struct sim *s, const struct packet *p, uint32_t fl
 }
 
 /* Where the last one of (source, destination, VL or SL) is; *key: which. */
-static struct pair *pair_of(const struct sim *s, struct tally *t, const struct packet *p,
-			    uint32_t node, uint64_t *key)
+static struct order_pair *pair_of(const struct sim *s, struct metrics_tally *t,
+				  const struct packet_record *p, uint32_t node, uint64_t *key)
 {
 	uint32_t from =
 		s->pool.extras ? s->pool.extras[packet_id(s, p)].source : s->flows[p->flow].source;
@@ -74,11 +74,11 @@ static struct pair *pair_of(const struct sim *s, struct tally *t, const struct p
 	return &t->pairs[t->hashed ? mix_bits(*key) % HASHED_PAIRS : *key];
 }
 
-void order_check(struct sim *s, const struct packet *p, uint32_t node)
+void metrics_order_check(struct sim *s, const struct packet_record *p, uint32_t node)
 {
-	struct tally *t = s->outcome.tally;
+	struct metrics_tally *t = s->outcome.tally;
 	uint64_t key;
-	struct pair *pair = pair_of(s, t, p, node, &key);
+	struct order_pair *pair = pair_of(s, t, p, node, &key);
 	bool multicast = p->dlid >= LID_FIRST_MCAST;
 
 	if (pair->key == key + 1) {
@@ -92,11 +92,11 @@ void order_check(struct sim *s, const struct packet *p, uint32_t node)
 			 (pair->born > p->born || (same && pair->sequence > p->sequence)))
 			t->m.checks.out_of_order++;
 	}
-	*pair = (struct pair){ .born = p->born,
-			       .flow = p->flow,
-			       .sequence = p->sequence,
-			       .key = key + 1,
-			       .multicast = multicast };
+	*pair = (struct order_pair){ .born = p->born,
+				     .flow = p->flow,
+				     .sequence = p->sequence,
+				     .key = key + 1,
+				     .multicast = multicast };
 	/* Of two trees, an old and a new one, copies may come to one port. */
 	assert(t->m.checks.duplicates == 0 || s->routes);
 	/* Lanes on loan overtake each other (B6), and so do routes (T11r),
@@ -105,26 +105,26 @@ void order_check(struct sim *s, const struct packet *p, uint32_t node)
 	       s->choices);
 }
 
-static bool is_of_endpoint(const struct sim *s, const struct packet *p)
+static bool is_of_endpoint(const struct sim *s, const struct packet_record *p)
 {
 	return s->pool.extras && p->flow == NONE && p->dlid < LID_FIRST_MCAST &&
 	       s->pool.extras[packet_id(s, p)].endpoint;
 }
 
-void order_check_endpoint(struct sim *s, const struct packet *p, uint32_t node)
+void metrics_order_check_endpoint(struct sim *s, const struct packet_record *p, uint32_t node)
 {
 	if (!is_of_endpoint(s, p))
 		return;
-	struct tally *t = s->outcome.tally;
+	struct metrics_tally *t = s->outcome.tally;
 	const struct packet_extra *x = &s->pool.extras[packet_id(s, p)];
 	uint64_t key;
-	struct pair *pair = pair_of(s, t, p, node, &key);
-	struct pair now = { .born = p->born,
-			    .flow = p->flow,
-			    .sequence = p->sequence,
-			    .key = key + 1,
-			    .endpoint = x->endpoint,
-			    .turn = x->turn };
+	struct order_pair *pair = pair_of(s, t, p, node, &key);
+	struct order_pair now = { .born = p->born,
+				  .flow = p->flow,
+				  .sequence = p->sequence,
+				  .key = key + 1,
+				  .endpoint = x->endpoint,
+				  .turn = x->turn };
 
 	if (pair->key == now.key && pair->endpoint == now.endpoint) {
 		bool ahead = pair->born > now.born;

@@ -33,7 +33,7 @@ static uint32_t spill_new(struct sim *s)
 	return s->spill.n++;
 }
 
-void ring_spill(struct sim *s, struct ring *r, hd_time when, uint16_t what)
+void credit_ring_spill(struct sim *s, struct ring *r, hd_time when, uint16_t what)
 {
 	if (r->spill == NONE)
 		r->spill = spill_new(s);
@@ -54,10 +54,10 @@ void ring_spill(struct sim *s, struct ring *r, hd_time when, uint16_t what)
 	} else {
 		spill_insert(p, (struct spill_entry){ when, what });
 	}
-	ring_unspill(s, r);
+	credit_ring_unspill(s, r);
 }
 
-void ring_unspill(struct sim *s, struct ring *r)
+void credit_ring_unspill(struct sim *s, struct ring *r)
 {
 	struct spill *p = &s->spill.all[r->spill];
 
@@ -75,7 +75,7 @@ void ring_unspill(struct sim *s, struct ring *r)
 	}
 }
 
-hd_time ring_next_spilled(const struct sim *s, const struct ring *r, uint32_t vls)
+hd_time credit_ring_next_spilled(const struct sim *s, const struct ring *r, uint32_t vls)
 {
 	const struct spill *p = &s->spill.all[r->spill];
 

@@ -6,24 +6,24 @@
  * What is on its way back: credits to a link's sender (T5, delay mode), space
  * of an output buffer to its crossbar output (T9). Sorted by time; applied when
  * somebody must know: most of the time there are enough for any packet without
- * what has come back lately, and an output's `tight` says when not.
+ * what has come back lately, and an output's `low_credit` says when not.
  */
 
 #include <assert.h>
 
-#include "sim/core/state.h"
+#include "sim/core/sim_internal.h"
 
 #define RING_VL_SHIFT 12
 #define RING_BLOCKS   ((1u << RING_VL_SHIFT) - 1)
 
 /* For a full ring; keeps the earliest ones inline. */
-void ring_spill(struct sim *s, struct ring *r, hd_time when, uint16_t what);
+void credit_ring_spill(struct sim *s, struct ring *r, hd_time when, uint16_t what);
 /* After the inline ones were taken. */
-void ring_unspill(struct sim *s, struct ring *r);
+void credit_ring_unspill(struct sim *s, struct ring *r);
 
 /* Where the credits of an output are counted. */
 struct credits {
-	struct output *output;
+	struct sim_output *output;
 	struct ring *ring;
 	uint16_t *lanes;
 };
@@ -46,12 +46,12 @@ static inline void credits_set(const struct sim *s, struct credits r, unsigned v
 	/* cppcheck-suppress unreadVariable; r is a copy, its lanes are not */
 	r.lanes[lane_of(s, vl)] = (uint16_t)blocks;
 	if (blocks < s->max_blk)
-		r.output->tight |= (uint16_t)bit;
+		r.output->low_credit |= (uint16_t)bit;
 	else
-		r.output->tight &= (uint16_t)~bit;
+		r.output->low_credit &= (uint16_t)~bit;
 }
 
-static inline uint16_t ring_what(uint32_t blocks, unsigned vl)
+static inline uint16_t credit_ring_what(uint32_t blocks, unsigned vl)
 {
 	return (uint16_t)(blocks | vl << RING_VL_SHIFT);
 }
@@ -68,12 +68,12 @@ static inline bool ring_drop(struct sim *s, struct ring *r, unsigned n)
 	r->n = (uint8_t)rest;
 	if (likely(r->spill == NONE))
 		return false;
-	ring_unspill(s, r);
+	credit_ring_unspill(s, r);
 	return rest == 0;
 }
 
 /* Adds what has come back by now. It does not touch the output. */
-static inline void ring_apply(struct sim *s, struct credits credits, hd_time now)
+static inline void credit_ring_apply(struct sim *s, struct credits credits, hd_time now)
 {
 	const struct ring *r = credits.ring;
 	unsigned n;
@@ -94,7 +94,7 @@ HOT void ring_insert(struct sim *s, struct ring *r, hd_time when, uint16_t what)
 	unsigned i = r->n;
 
 	if (unlikely(i == RING_INLINE || r->spill != NONE)) {
-		ring_spill(s, r, when, what);
+		credit_ring_spill(s, r, when, what);
 		return;
 	}
 	for (; i > 0 && r->when[i - 1] > when; i--) {
@@ -106,23 +106,23 @@ HOT void ring_insert(struct sim *s, struct ring *r, hd_time when, uint16_t what)
 	r->n++;
 }
 
-HOT void ring_push(struct sim *s, struct credits credits, hd_time when, uint16_t what)
+HOT void credit_ring_push(struct sim *s, struct credits credits, hd_time when, uint16_t what)
 {
 	if (unlikely(credits.ring->n == RING_INLINE))
-		ring_apply(s, credits, s->now);
+		credit_ring_apply(s, credits, s->now);
 	ring_insert(s, credits.ring, when, what);
 }
 
 /* When credits of one of these VLs come back first; NEVER if none is coming. */
-hd_time ring_next_spilled(const struct sim *s, const struct ring *r, uint32_t vls);
+hd_time credit_ring_next_spilled(const struct sim *s, const struct ring *r, uint32_t vls);
 
-static inline hd_time ring_next(const struct sim *s, const struct ring *r, uint32_t vls)
+static inline hd_time credit_ring_next(const struct sim *s, const struct ring *r, uint32_t vls)
 {
 	for (unsigned i = 0; i < r->n; i++) {
 		if (vls >> (r->what[i] >> RING_VL_SHIFT) & 1)
 			return r->when[i];
 	}
-	return likely(r->spill == NONE) ? NEVER : ring_next_spilled(s, r, vls);
+	return likely(r->spill == NONE) ? NEVER : credit_ring_next_spilled(s, r, vls);
 }
 
 #endif

@@ -3,16 +3,16 @@
  * When a run ends, and its warm-up, if packets are counted (docs/timing-rules.md, M2).
  */
 #include "base/alloc.h"
-#include "sim/domains/parts.h"
+#include "sim/domains/domains.h"
 #include "sim/metrics/metrics.h"
 #include "sim/metrics/tally.h"
 
 #define CHECK_PRECISE 4096 /* deliveries between looks at the interval */
 #define LOOKS         4    /* margins between looks at the rules */
 
-void stop_rules_init(struct sim *s)
+void metrics_stop_rules_init(struct sim *s)
 {
-	struct tally *t = s->outcome.tally;
+	struct metrics_tally *t = s->outcome.tally;
 
 	/* Of nothing there is nothing to say; parts ask without a delivery. */
 	t->check_at = 1;
@@ -28,7 +28,7 @@ void stop_rules_init(struct sim *s)
 	}
 }
 
-hd_time looks_apart(const struct sim *s)
+hd_time metrics_check_interval(const struct sim *s)
 {
 	return LOOKS * s->outcome.margin;
 }
@@ -36,12 +36,12 @@ hd_time looks_apart(const struct sim *s)
 /* M2: the next instant at which rules that count packets are looked at. */
 static hd_time next_look(const struct sim *s)
 {
-	hd_time every = looks_apart(s);
+	hd_time every = metrics_check_interval(s);
 
 	return (s->now / every + 1) * every;
 }
 
-static bool is_precise(struct sim *s, struct tally *t)
+static bool is_precise(struct sim *s, struct metrics_tally *t)
 {
 	t->check_at = t->m.delivered + CHECK_PRECISE;
 	flow_tallies_flush(&t->flows);
@@ -52,7 +52,7 @@ static bool is_precise(struct sim *s, struct tally *t)
 }
 
 /* Do the rules hold, but for the precision, which takes a closer look? */
-static bool may_end(const struct sim *s, const struct tally *t)
+static bool may_end(const struct sim *s, const struct metrics_tally *t)
 {
 	if (t->m.delivered < s->rules.packets || t->m.delivered < t->check_at ||
 	    (t->per_flow && t->flows_done < s->n_flows))
@@ -64,9 +64,9 @@ static bool may_end(const struct sim *s, const struct tally *t)
 	return true;
 }
 
-void check_stop(struct sim *s)
+void metrics_check_stop(struct sim *s)
 {
-	struct tally *t = s->outcome.tally;
+	struct metrics_tally *t = s->outcome.tally;
 
 	if (t->looks || t->done || !may_end(s, t))
 		return;
@@ -92,7 +92,7 @@ void sim_end(struct sim *s)
 
 void metrics_look(struct sim *s)
 {
-	struct tally *t = s->outcome.tally;
+	struct metrics_tally *t = s->outcome.tally;
 
 	s->background--;
 	t->looks = false;
@@ -102,9 +102,9 @@ void metrics_look(struct sim *s)
 	end_soon(s);
 }
 
-void check_warm(struct sim *s)
+void metrics_check_warm(struct sim *s)
 {
-	const struct tally *t = s->outcome.tally;
+	const struct metrics_tally *t = s->outcome.tally;
 
 	if (s->from != NEVER || t->warmed < s->rules.warmup_packets)
 		return;

@@ -3,13 +3,13 @@
 
 #include "base/alloc.h"
 #include "base/memory.h"
-#include "sim/checkpoint/saved.h"
+#include "sim/checkpoint/checkpoint_state.h"
 #include "sim/core/deadlock.h"
 #include "sim/core/engine.h"
 #include "sim/core/run.h"
-#include "sim/injection/pull.h"
+#include "sim/injection/injection.h"
 #include "sim/metrics/metrics.h"
-#include "sim/metrics/tell.h"
+#include "sim/metrics/observers.h"
 
 #define LOOK_EVERY     65536 /* events between looks at progress */
 #define STUCK_EVERY    256   /* M3: margins between looks for a deadlock */
@@ -19,7 +19,7 @@ struct sim *sim_new(const struct sim_setup *setup, const struct sim_flow *flows,
 		    const struct sim_rules *rules)
 {
 	memory_for("queues and counters of the simulated fabric");
-	return state_new(setup, flows, n_flows, rules);
+	return sim_state_new(setup, flows, n_flows, rules);
 }
 
 void sim_observe(struct sim *s, const struct sim_observer *o)
@@ -33,9 +33,9 @@ void sim_observe(struct sim *s, const struct sim_observer *o)
 	s->tell.granted |= o->granted != NULL;
 	s->tell.updated |= o->updated != NULL;
 	if (o->granted)
-		s->way = WAY_GENERAL;
+		s->hop_variant = HOP_GENERAL;
 	for (uint32_t i = 0; o->granted && s->run.has_rows && i < s->setup->n_ports; i++)
-		s->links[i].flags |= L_CARE;
+		s->links[i].flags |= L_SLOW_PATH;
 }
 
 uint32_t sim_attach(struct sim *s, const struct sim_endpoint *e)
@@ -43,12 +43,12 @@ uint32_t sim_attach(struct sim *s, const struct sim_endpoint *e)
 	assert(s->ends.n < MOST_ENDPOINTS);
 	s->ends.all = hd_realloc(s->ends.all, (size_t)s->ends.n + 1, sizeof(*s->ends.all));
 	s->ends.all[s->ends.n++] = *e;
-	s->tells_passing |= e->passes != NULL;
+	s->notifies_passages |= e->passes != NULL;
 	if (e->made) {
 		assert(!s->ends.poster);
 		s->ends.poster = s->ends.n;
 	}
-	senders_init(s);
+	injection_init(s);
 	return s->ends.n - 1;
 }
 
@@ -120,13 +120,13 @@ void sim_progress(const struct sim *s, struct sim_progress *out)
 
 /* ---- deadlocks (M3) ------------------------------------------------------ */
 
-void stuck_expect(struct sim *s)
+void deadlock_expect(struct sim *s)
 {
 	eventq_push(&s->q, s->now + STUCK_EVERY * s->outcome.margin, event_key(EV_STUCK, 0, 0, 0));
 	s->background++;
 }
 
-void stuck_look(struct sim *s)
+void deadlock_look(struct sim *s)
 {
 	uint64_t alive = sim_alive(s), hops = 0;
 
@@ -142,7 +142,7 @@ void stuck_look(struct sim *s)
 	if (s->run.is_stuck)
 		s->outcome.events_checked = 0; /* after this instant */
 	else
-		stuck_expect(s);
+		deadlock_expect(s);
 }
 
 /* ---- running ----------------------------------------------------------- */
@@ -163,7 +163,7 @@ static enum sim_state run_out(struct sim *s, hd_time end)
 static enum sim_state run_whole(struct sim *s, hd_time until, sim_progress_fn *progress,
 				void *context)
 {
-	while (engine_run(s, until)) {
+	while (sim_run_instants(s, until)) {
 		struct sim_progress p;
 
 		s->outcome.events_checked = s->outcome.events + LOOK_EVERY;
@@ -178,7 +178,7 @@ static enum sim_state run_whole(struct sim *s, hd_time until, sim_progress_fn *p
 		if ((progress && !progress(context, &p)) || is_to_pause)
 			return SIM_PAUSED;
 		/* The engine looks here first, and then whether it is idle. */
-		if (s->way == WAY_GENERAL && !s->run.to_the_end && part_is_dry(s))
+		if (s->hop_variant == HOP_GENERAL && !s->run.to_the_end && domain_is_dry(s))
 			break;
 	}
 	return run_out(s, until < s->horizon ? until : s->horizon);
@@ -187,13 +187,13 @@ static enum sim_state run_whole(struct sim *s, hd_time until, sim_progress_fn *p
 enum sim_state sim_run(struct sim *s, hd_time until, sim_progress_fn *progress, void *context)
 {
 	if (!s->run.has_begun)
-		parts_begin(s);
-	enum sim_state state = s->parts ? parts_run(s, until, progress, context)
+		domains_begin(s);
+	enum sim_state state = s->parts ? domains_run(s, until, progress, context)
 					: run_whole(s, until, progress, context);
 
 	if (!s->parts)
 		metrics_end(s, state);
-	tell_until(s, s->now);
+	observers_notify_until(s, s->now);
 	s->outcome.latest_moved = s->outcome.latest;
 	if (state == SIM_ENDED || (state == SIM_PAUSED && s->now == until))
 		s->outcome.latest = s->now > s->outcome.latest ? s->now : s->outcome.latest;

@@ -4,11 +4,11 @@
 
 /* M3: detection of runs that can no longer make progress. Internal to src/sim. */
 
-#include "sim/core/state.h"
+#include "sim/core/sim_internal.h"
 
 /* Schedules the first check, EV_STUCK. */
-void stuck_expect(struct sim *s);
+void deadlock_expect(struct sim *s);
 /* EV_STUCK. */
-void stuck_look(struct sim *s);
+void deadlock_look(struct sim *s);
 
 #endif

@@ -69,7 +69,7 @@ static void bed_fini(struct bed *b)
 	test_fabric_fini(&b->f);
 }
 
-enum how { WHOLE, CUT, RESTARTED, N_HOWS };
+enum how { WHOLE, IF_DOMAIN, RESTARTED, N_HOWS };
 
 /* So many packets of the first flow, and one of the other flows, at once. */
 static void bed_run(struct bed *b, uint32_t n, uint32_t flows, enum how how)
@@ -93,9 +93,9 @@ static void bed_run(struct bed *b, uint32_t n, uint32_t flows, enum how how)
 		assert_true(sim_replay_restart(&what, &restart, &b->record));
 	else
 		assert_int_equal(sim_replay_parts(what.setup, list, k, what.horizon,
-						  how == CUT ? restart.after : restart.before,
+						  how == IF_DOMAIN ? restart.after : restart.before,
 						  &b->record),
-				 how == CUT ? 2 : 1);
+				 how == IF_DOMAIN ? 2 : 1);
 }
 
 static const struct sim_event_record *end_of(const struct bed *b, uint32_t flow, uint32_t sequence)

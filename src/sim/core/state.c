@@ -6,21 +6,21 @@
 #include "base/alloc.h"
 #include "base/memory.h"
 #include "sim/core/arbiters.h"
-#include "sim/core/borrow.h"
 #include "sim/core/nodes.h"
 #include "sim/core/run.h"
 #include "sim/core/update.h"
+#include "sim/core/vl_sharing.h"
 #include "sim/core/voq.h"
-#include "sim/domains/distant.h"
+#include "sim/domains/remote.h"
 #include "sim/faults/fault.h"
 #include "sim/injection/control.h"
+#include "sim/injection/injection.h"
 #include "sim/injection/mark.h"
 #include "sim/injection/probe.h"
-#include "sim/injection/pull.h"
 #include "sim/injection/source.h"
 #include "sim/metrics/members.h"
 #include "sim/metrics/metrics.h"
-#include "sim/metrics/tell.h"
+#include "sim/metrics/observers.h"
 #include "sim/routing/choose.h"
 #include "sim/routing/reduce.h"
 #include "sim/routing/routes.h"
@@ -67,7 +67,7 @@ static void packets_make_room(struct sim *s)
 
 	if (cap <= s->pool.cap)
 		memory_refused(sizeof(*s->pool.all));
-	struct packet *more = hd_alloc_lazy(cap, sizeof(*more));
+	struct packet_record *more = hd_alloc_lazy(cap, sizeof(*more));
 
 	if (s->pool.all)
 		hd_move_lazy(more, s->pool.all, s->pool.n, sizeof(*more));
@@ -78,8 +78,8 @@ static void packets_make_room(struct sim *s)
 	memory_for(before);
 }
 
-/* Some at a time: memory that no packet needs yet is not touched. */
-uint32_t packet_grow(struct sim *s)
+/* Some at a time: memory that no packet needs yet is not pending_links. */
+uint32_t sim_packets_grow(struct sim *s)
 {
 	if (s->pool.n == s->pool.cap)
 		packets_make_room(s);
@@ -97,7 +97,7 @@ uint32_t packet_grow(struct sim *s)
 	return packet_new(s);
 }
 
-static void crowd_add(const struct sim *s, uint64_t *waiting, struct sim_crowd *out)
+static void crowd_add(const struct sim *s, uint64_t *waiting, struct sim_backlog *out)
 {
 	bool *is_free = hd_alloc(s->pool.n, sizeof(*is_free));
 
@@ -117,15 +117,15 @@ static void crowd_add(const struct sim *s, uint64_t *waiting, struct sim_crowd *
 	free(is_free);
 }
 
-void sim_crowd(const struct sim *s, struct sim_crowd *out)
+void sim_backlog(const struct sim *s, struct sim_backlog *out)
 {
-	if (is_distant(s)) {
+	if (sim_is_remote(s)) {
 		*out = s->parts->crowd;
 		return;
 	}
 	uint64_t *waiting = hd_alloc(s->setup->n_ports, sizeof(*waiting));
 
-	*out = (struct sim_crowd){ .packets = sim_alive(s) };
+	*out = (struct sim_backlog){ .packets = sim_alive(s) };
 	for (uint32_t i = 0; i < sim_n_parts(s); i++)
 		crowd_add(sim_part(s, i), waiting, out);
 	free(waiting);
@@ -133,7 +133,7 @@ void sim_crowd(const struct sim *s, struct sim_crowd *out)
 
 static void read_crowd(struct sim *s, struct pack *k, void *context)
 {
-	struct sim_crowd *most = context;
+	struct sim_backlog *most = context;
 	uint64_t waiting = 0;
 	uint32_t port = 0;
 
@@ -145,11 +145,11 @@ static void read_crowd(struct sim *s, struct pack *k, void *context)
 	most->port = port;
 }
 
-void crowd_note(struct sim *s)
+void sim_backlog_note(struct sim *s)
 {
 	uint64_t *waiting = hd_alloc(s->setup->n_ports, sizeof(*waiting));
 	struct strbuf mine = STRBUF_INIT;
-	struct sim_crowd here = { 0 };
+	struct sim_backlog here = { 0 };
 	struct pack k;
 
 	for (uint32_t i = s->parts->first; i < s->parts->last; i++)
@@ -158,14 +158,14 @@ void crowd_note(struct sim *s)
 	pack_to(&k, &mine);
 	pack_u64(&k, &here.waiting);
 	pack_u32(&k, &here.port);
-	s->parts->crowd = (struct sim_crowd){ .packets = sim_alive(s) };
-	distant_gather(s, &mine, read_crowd, &s->parts->crowd);
+	s->parts->crowd = (struct sim_backlog){ .packets = sim_alive(s) };
+	remote_gather(s, &mine, read_crowd, &s->parts->crowd);
 	strbuf_fini(&mine);
 }
 
 /* ---- durations ---------------------------------------------------------- */
 
-hd_time duration_compute(struct sim *s, unsigned rate, uint32_t bytes)
+hd_time sim_duration_compute(struct sim *s, unsigned rate, uint32_t bytes)
 {
 	hd_time d = hd_rate_duration(s->rate.all[rate], bytes);
 
@@ -173,7 +173,7 @@ hd_time duration_compute(struct sim *s, unsigned rate, uint32_t bytes)
 	return d;
 }
 
-uint8_t rate_number(struct sim *s, struct hd_rate rate)
+uint8_t sim_rate_number(struct sim *s, struct hd_rate rate)
 {
 	for (uint32_t i = 0; i < s->rate.n; i++) {
 		if (hd_rate_compare(s->rate.all[i], rate) == 0)
@@ -281,8 +281,8 @@ static void sizes_init(struct sim *s)
 	s->max_blk = blocks_of(s->max_bytes);
 	assert(s->max_blk <= RING_BLOCKS);
 	for (uint32_t i = 0; i < s->setup->n_ports; i++) {
-		if (s->setup->ports[i].peer != SIM_NONE && lanes_ever(s, i) > vls)
-			vls = lanes_ever(s, i);
+		if (s->setup->ports[i].peer != SIM_NONE && switch_tables_max_vls(s, i) > vls)
+			vls = switch_tables_max_vls(s, i);
 	}
 	assert(vls <= N_DATA_VLS);
 	/* Lanes that nobody uses would take most of a large fabric's memory. */
@@ -296,7 +296,7 @@ static void rates_init(struct sim *s)
 {
 	for (uint32_t i = 0; i < s->setup->n_ports; i++) {
 		if (is_plugged(s, i))
-			rate_number(s, s->setup->ports[i].rate);
+			sim_rate_number(s, s->setup->ports[i].rate);
 	}
 	s->mode.one_rate = s->rate.n <= 1;
 }
@@ -317,9 +317,9 @@ static void features_init(struct sim *s)
 {
 	size_t n = s->setup->n_ports;
 
-	s->fault.cold_mask = has_cold_ports(s) ? UINT32_MAX : 0;
-	s->fault.cold_ports = hd_alloc(s->fault.cold_mask ? n : 1, sizeof(*s->fault.cold_ports));
-	s->sums.cold = hd_alloc(n, sizeof(*s->sums.cold));
+	s->fault.rare_mask = has_cold_ports(s) ? UINT32_MAX : 0;
+	s->fault.rare_ports = hd_alloc(s->fault.rare_mask ? n : 1, sizeof(*s->fault.rare_ports));
+	s->sums.rare = hd_alloc(n, sizeof(*s->sums.rare));
 	s->sums.carried = hd_alloc(n, sizeof(*s->sums.carried));
 	s->sums.missed = hd_alloc(n * missed_row(s), sizeof(*s->sums.missed));
 	if (s->mode.fifo)
@@ -333,13 +333,13 @@ static void features_init(struct sim *s)
 		s->fc = hd_alloc(n * s->n_lanes, sizeof(*s->fc));
 	updates_init(s);
 	faults_init(s);
-	borrow_init(s);
+	vl_sharing_init(s);
 	control_init(s);
 	marks_init(s);
-	choices_init(s);
-	reductions_init(s);
+	choice_init(s);
+	aggregator_init(s);
 	probes_init(s);
-	members_init(s);
+	metrics_members_init(s);
 	if (s->mode.hoq || s->rules.injects || s->mode.routers || s->control ||
 	    (s->choices && s->setup->adaptive->per != SIM_AR_PACKET) || s->mode.shares)
 		s->pool.extras = hd_alloc(1, sizeof(*s->pool.extras));
@@ -361,21 +361,21 @@ static hd_time longest_reach(struct sim *s)
 	return most + 1;
 }
 
-static enum way way_of(const struct sim *s)
+static enum hop_variant hop_variant_of(const struct sim *s)
 {
 	bool care = false;
 
 	for (uint32_t i = 0; i < s->setup->n_ports; i++)
-		care = care || (is_plugged(s, i) && link_cares(s, i));
+		care = care || (is_plugged(s, i) && fault_affects_link(s, i));
 	if (s->mode.cioq || s->mode.fifo || s->mode.oldest || s->mode.exact || s->mode.wide ||
 	    s->mode.hoq || s->n_readers || s->fc || s->choices || s->reductions || care ||
 	    s->borrow || s->n_lanes != s->vl15)
-		return WAY_GENERAL;
-	return s->control ? WAY_SIMPLE : WAY_PLAIN;
+		return HOP_GENERAL;
+	return s->control ? HOP_CONTROLLED : HOP_FAST;
 }
 
-struct sim *state_new(const struct sim_setup *setup, const struct sim_flow *flows, uint32_t n_flows,
-		      const struct sim_rules *rules)
+struct sim *sim_state_new(const struct sim_setup *setup, const struct sim_flow *flows,
+			  uint32_t n_flows, const struct sim_rules *rules)
 {
 	struct sim *s = hd_alloc_dense(1, sizeof(*s));
 	const struct sim_switch_model *sw = &setup->sw;
@@ -402,20 +402,20 @@ struct sim *state_new(const struct sim_setup *setup, const struct sim_flow *flow
 	eventq_init(&s->q);
 	sizes_init(s);
 	rates_init(s);
-	rows_new(s);
+	domain_new_ports(s);
 	arbiters_init(s);
-	nodes_init(s);
+	switch_nodes_init(s);
 	features_init(s);
-	routes_init(s);
+	switch_tables_init(s);
 	s->outcome.margin = longest_reach(s);
-	stuck_expect(s);
-	s->way = way_of(s);
-	senders_init(s);
+	deadlock_expect(s);
+	s->hop_variant = hop_variant_of(s);
+	injection_init(s);
 	metrics_init(s);
 	sources_init(s);
-	/* Of several processes, each has rows of its own ports (cut.c). */
+	/* Of several processes, each has rows of its own ports (domains_make.c). */
 	if (!rules->world)
-		rows_init(s, NULL);
+		domain_init_ports(s, NULL);
 	return s;
 }
 
@@ -423,20 +423,20 @@ void sim_free(struct sim *s)
 {
 	if (!s)
 		return;
-	parts_free(s);
+	domains_free(s);
 	metrics_fini(s);
-	borrow_fini(s);
+	vl_sharing_fini(s);
 	control_fini(s);
 	marks_fini(s);
-	choices_fini(s);
-	reductions_fini(s);
-	members_fini(s);
+	choice_fini(s);
+	aggregator_fini(s);
+	metrics_members_fini(s);
 	probes_fini(s);
-	routes_fini(s);
+	switch_tables_fini(s);
 	arbiters_fini(s);
-	nodes_fini(s);
-	senders_fini(s);
-	tellings_fini(s);
+	switch_nodes_fini(s);
+	injection_fini(s);
+	observers_fini(s);
 	free(s->tell.observers);
 	free(s->ends.all);
 	eventq_fini(&s->q);
@@ -465,14 +465,14 @@ void sim_free(struct sim *s)
 	free(s->cross.release_at);
 	free(s->cross.vl);
 	free(s->fc);
-	free(s->fault.cold_ports);
-	free(s->sums.cold);
+	free(s->fault.rare_ports);
+	free(s->sums.rare);
 	free(s->sums.carried);
 	free(s->sums.missed);
 	free(s->fault.stuck);
 	free(s->rate.durations);
 	free(s->rate.all);
-	free(s->instant.touched.ports);
+	free(s->instant.pending_links.ports);
 	free(s->instant.crossed.ports);
 	free(s->instant.downed.ports);
 	free(s->instant.updating.ports);

@@ -5,7 +5,7 @@
 #include "fabric/setup.h"
 #include "sim/core/engine.h"
 #include "sim/core/event.h"
-#include "sim/core/state.h"
+#include "sim/core/sim_internal.h"
 #include "sim/core/voq.h"
 #include "sim/faults/fault.h"
 #include "sim/injection/mark.h"
@@ -21,34 +21,35 @@
 
 /* ---- drops ------------------------------------------------------------- */
 
-void head_lost(struct sim *s, const struct packet *p, enum sim_fate fate, uint32_t where,
-	       uint64_t *counter)
+void switch_head_lost(struct sim *s, const struct packet_record *p, enum sim_fate fate,
+		      uint32_t where, uint64_t *counter)
 {
-	packet_lost(s, p, (struct ending){ fate, where, p->head }, counter);
+	metrics_lost(s, p, (struct ending){ fate, where, p->head }, counter);
 }
 
-void packet_drop(struct sim *s, struct packet *p)
+void switch_drop(struct sim *s, struct packet_record *p)
 {
 	hd_time tail = p->head;
 
 	if (!is_made_here(p))
 		tail += duration_of(s, s->links[p->up].rate, p->bytes);
-	space_return(s, p, tail);
+	hop_return_space(s, p, tail);
 	packet_free(s, p);
 }
 
-void packet_corrupt(struct sim *s, struct packet *p, uint32_t where)
+void switch_corrupt(struct sim *s, struct packet_record *p, uint32_t where)
 {
-	head_lost(s, p, SIM_LOST_CORRUPT, where, &s->sums.cold[where].rcv_errors);
+	switch_head_lost(s, p, SIM_LOST_CORRUPT, where, &s->sums.rare[where].rcv_errors);
 	if (p->head <= s->horizon)
-		packet_missed(s, p->up, p);
-	packet_drop(s, p);
+		metrics_packet_missed(s, p->up, p);
+	switch_drop(s, p);
 }
 
 /* ---- A1, A2 ------------------------------------------------------------ */
 
 /* Those that hold when p's head is there, which may be on its way. */
-static const struct pkey_table *pkeys_of(const struct sim *s, const struct packet *p, uint32_t port)
+static const struct pkey_table *pkeys_of(const struct sim *s, const struct packet_record *p,
+					 uint32_t port)
 {
 	return &lanes_at(s, p->head)->pkeys[s->setup->ports[port].origin];
 }
@@ -58,36 +59,39 @@ static bool is_output(const struct sim *s, const struct node *n, unsigned out)
 	return out < n->n_in && s->links[n->first_port + out].peer != NONE;
 }
 
-unsigned switch_output(struct sim *s, const struct node *n, const struct packet *p)
+unsigned switch_output(struct sim *s, const struct node *n, const struct packet_record *p)
 {
 	if (p->dlid >= n->lft_len)
 		return LFT_NO_PORT;
-	return s->routes ? routes_output(s, n, p) : *lft_entry(s, n, p->dlid);
+	return s->routes ? switch_tables_output(s, n, p) : *lft_entry(s, n, p->dlid);
 }
 
-uint8_t switch_lane(const struct sim *s, const struct node *n, const struct packet *p, unsigned out)
+uint8_t switch_lane(const struct sim *s, const struct node *n, const struct packet_record *p,
+		    unsigned out)
 {
 	unsigned in = is_made_here(p) ? 0 : p->in;
 
 	return sl2vl_at(lanes_at(s, p->head), n->switch_id, in, out)->vl[p->sl];
 }
 
-bool key_leaves(const struct sim *s, const struct node *n, const struct packet *p, uint32_t port)
+bool switch_permits_key(const struct sim *s, const struct node *n, const struct packet_record *p,
+			uint32_t port)
 {
 	return !n->enforces || !pkeys_of(s, p, port)->enforce_out ||
 	       pkey_passes(pkeys_of(s, p, port), p->pkey);
 }
 
-bool switch_permits(const struct sim *s, const struct node *n, const struct packet *p, unsigned out)
+bool switch_permits(const struct sim *s, const struct node *n, const struct packet_record *p,
+		    unsigned out)
 {
 	uint32_t port = n->first_port + out;
 
-	return is_output(s, n, out) && key_leaves(s, n, p, port) &&
+	return is_output(s, n, out) && switch_permits_key(s, n, p, port) &&
 	       switch_lane(s, n, p, out) < lanes_of(s, port, p->head);
 }
 
 /* May a copy of p leave by `out`? Sets out and out_vl; tells of a loss. */
-static bool copy_allowed(struct sim *s, const struct node *n, struct packet *p, unsigned out)
+static bool copy_allowed(struct sim *s, const struct node *n, struct packet_record *p, unsigned out)
 {
 	uint32_t port = n->first_port + out;
 
@@ -95,37 +99,37 @@ static bool copy_allowed(struct sim *s, const struct node *n, struct packet *p, 
 	p->out_vl = VL_MANAGEMENT;
 	if (p->vl == VL_MANAGEMENT)
 		return true;
-	if (!key_leaves(s, n, p, port)) {
-		head_lost(s, p, SIM_LOST_PARTITION, port,
-			  &s->sums.cold[port].xmit_constraint_errors);
+	if (!switch_permits_key(s, n, p, port)) {
+		switch_head_lost(s, p, SIM_LOST_PARTITION, port,
+				 &s->sums.rare[port].xmit_constraint_errors);
 		return false;
 	}
 	uint8_t vl = switch_lane(s, n, p, out);
 
 	if (vl >= lanes_of(s, port, p->head)) {
-		head_lost(s, p, SIM_LOST_DISCARD, port, &s->sums.cold[port].xmit_discards);
+		switch_head_lost(s, p, SIM_LOST_DISCARD, port, &s->sums.rare[port].xmit_discards);
 		return false;
 	}
 	p->out_vl = vl;
 	return true;
 }
 
-void copy_route(struct sim *s, struct packet *p)
+void hop_route_copy(struct sim *s, struct packet_record *p)
 {
 	const struct node *n = &s->nodes[s->setup->ports[p->out].node];
 
 	if (!s->choices) {
-		copy_place(s, p);
+		hop_place_copy(s, p);
 		return;
 	}
 	eventq_push(&s->q, p->head + s->routing,
 		    event_key(EV_CHOOSE, n->first_port + p->in, 0, packet_id(s, p)));
 }
 
-void head_unrouted(struct sim *s, struct packet *p, uint32_t in_port)
+void switch_head_unrouted(struct sim *s, struct packet_record *p, uint32_t in_port)
 {
-	head_lost(s, p, SIM_LOST_NO_ROUTE, in_port, &s->sums.cold[in_port].rcv_relay_errors);
-	packet_drop(s, p);
+	switch_head_lost(s, p, SIM_LOST_NO_ROUTE, in_port, &s->sums.rare[in_port].rcv_relay_errors);
+	switch_drop(s, p);
 }
 
 /* ---- multicast (T12) --------------------------------------------------- */
@@ -147,7 +151,8 @@ static void copies_make(struct sim *s, const struct node *n, uint32_t id, const 
 		    !is_output(s, n, out))
 			continue;
 		if (unlikely(shares))
-			members -= members_take(s, &s->pool.all[id], n->first_port + out, members);
+			members -= metrics_members_take(s, &s->pool.all[id], n->first_port + out,
+							members);
 		if (!copy_allowed(s, n, &s->pool.all[id], out))
 			continue;
 		uint32_t fresh = packet_new(s);
@@ -163,10 +168,10 @@ static void copies_make(struct sim *s, const struct node *n, uint32_t id, const 
 		copy = fresh;
 		made++;
 	}
-	struct packet *slot = &s->pool.all[id];
+	struct packet_record *slot = &s->pool.all[id];
 
 	if (unlikely(members > 0))
-		members_missed(s, slot, members, slot->head);
+		metrics_members_missed(s, slot, members, slot->head);
 	slot->flags |= P_SHARED;
 	slot->left = made;
 	slot->out = first;
@@ -174,7 +179,7 @@ static void copies_make(struct sim *s, const struct node *n, uint32_t id, const 
 	slot->slot = NONE;
 }
 
-static bool has_output(const struct sim *s, const struct node *n, const struct packet *p,
+static bool has_output(const struct sim *s, const struct node *n, const struct packet_record *p,
 		       const uint64_t *outs, unsigned words)
 {
 	for (unsigned out = 0; outs && out < n->n_in && out < 64 * words; out++) {
@@ -189,10 +194,10 @@ static void copies_send(struct sim *s, const struct node *n, uint32_t id, const 
 			unsigned words)
 {
 	copies_make(s, n, id, outs, words);
-	struct packet *slot = &s->pool.all[id];
+	struct packet_record *slot = &s->pool.all[id];
 
 	if (slot->left == 0) {
-		packet_drop(s, slot);
+		switch_drop(s, slot);
 		return;
 	}
 	if (s->mode.fifo) {
@@ -202,21 +207,22 @@ static void copies_send(struct sim *s, const struct node *n, uint32_t id, const 
 		return;
 	}
 	for (uint32_t copy = slot->out; copy != NONE;) {
-		struct packet *c = &s->pool.all[copy];
+		struct packet_record *c = &s->pool.all[copy];
 
 		copy = c->next;
-		copy_route(s, c);
+		hop_route_copy(s, c);
 	}
 }
 
-static void multicast(struct sim *s, const struct node *n, struct packet *p, uint32_t in_port)
+static void multicast(struct sim *s, const struct node *n, struct packet_record *p,
+		      uint32_t in_port)
 {
 	const struct group_at at = { p->dlid, p->head };
 	const uint64_t *outs = group_set(s, n, &at);
 	unsigned words = s->setup->subnet->mft[n->subnet].words;
 
 	if (!has_output(s, n, p, outs, words))
-		head_unrouted(s, p, in_port);
+		switch_head_unrouted(s, p, in_port);
 	else
 		copies_send(s, n, packet_id(s, p), outs, words);
 }
@@ -229,10 +235,10 @@ void switch_gives(struct sim *s, const struct node *n, uint32_t id, const struct
 		multicast(s, n, packet_at(s, id), n->first_port);
 }
 
-void slot_leave(struct sim *s, struct packet *p, hd_time when)
+void switch_slot_leave(struct sim *s, struct packet_record *p, hd_time when)
 {
 	uint32_t id = p->slot;
-	struct packet *slot = &s->pool.all[id];
+	struct packet_record *slot = &s->pool.all[id];
 
 	if (when > slot->ready)
 		slot->ready = when;
@@ -242,23 +248,24 @@ void slot_leave(struct sim *s, struct packet *p, hd_time when)
 	/* The reader may move on, but it may not take a later packet that
 	 * gets this number for the same one. */
 	for (uint32_t i = 0; i < s->n_readers; i++) {
-		struct reader *r = &s->cross.readers[in_port * s->n_readers + i];
+		struct crossbar_reader *r = &s->cross.readers[in_port * s->n_readers + i];
 
 		r->slot = r->slot == id ? NONE : r->slot;
 	}
 	if (s->mode.fifo)
 		fifo_leave(s, slot->up, slot->vl, slot->ready);
-	space_return(s, slot, slot->ready);
+	hop_return_space(s, slot, slot->ready);
 	packet_free(s, slot);
 }
 
-static void head_foreign(struct sim *s, struct packet *p, uint32_t in_port)
+static void head_foreign(struct sim *s, struct packet_record *p, uint32_t in_port)
 {
-	head_lost(s, p, SIM_LOST_PARTITION, in_port, &s->sums.cold[in_port].rcv_constraint_errors);
-	packet_drop(s, p);
+	switch_head_lost(s, p, SIM_LOST_PARTITION, in_port,
+			 &s->sums.rare[in_port].rcv_constraint_errors);
+	switch_drop(s, p);
 }
 
-bool end_refuses(struct sim *s, struct packet *p, uint32_t in_port)
+bool switch_end_refuses(struct sim *s, struct packet_record *p, uint32_t in_port)
 {
 	const struct pkey_table *keys = pkeys_of(s, p, in_port);
 
@@ -268,15 +275,15 @@ bool end_refuses(struct sim *s, struct packet *p, uint32_t in_port)
 	return true;
 }
 
-void switch_arrive(struct sim *s, uint32_t port, struct packet *p)
+void switch_arrive(struct sim *s, uint32_t port, struct packet_record *p)
 {
-	const struct output *l = &s->links[port];
+	const struct sim_output *l = &s->links[port];
 	const struct node *n = &s->nodes[l->far_node];
 	uint32_t in_port = l->peer;
 
 	p->in = (uint8_t)(in_port - n->first_port);
 	if (p->flags & P_CORRUPT) {
-		packet_corrupt(s, p, in_port);
+		switch_corrupt(s, p, in_port);
 		return;
 	}
 	if (n->enforces && p->vl != VL_MANAGEMENT && pkeys_of(s, p, in_port)->enforce_in &&
@@ -290,23 +297,23 @@ void switch_arrive(struct sim *s, uint32_t port, struct packet *p)
 	}
 	if (p->dlid >= LID_FIRST_MCAST) {
 		if (s->reductions && is_contribution(s, p))
-			contribution_arrive(s, n, p, in_port);
+			aggregator_receive(s, n, p, in_port);
 		else
 			multicast(s, n, p, in_port);
 		return;
 	}
-	if (choice_is_left(s, n, p)) {
-		copy_route(s, p);
+	if (choice_defer(s, n, p)) {
+		hop_route_copy(s, p);
 		return;
 	}
 	unsigned out = switch_output(s, n, p);
 
 	if (out == LFT_NO_PORT || !is_output(s, n, out))
-		head_unrouted(s, p, in_port);
+		switch_head_unrouted(s, p, in_port);
 	else if (!copy_allowed(s, n, p, out))
-		packet_drop(s, p);
+		switch_drop(s, p);
 	else
-		copy_route(s, p);
+		hop_route_copy(s, p);
 }
 
 /* ---- fifo -------------------------------------------------------------- */
@@ -317,7 +324,7 @@ static struct fifo *fifo_of(struct sim *s, uint32_t up, unsigned vl)
 }
 
 /* T6: the copy is in the first packet of its buffer from `first` on. */
-static void copy_becomes_first(struct sim *s, struct packet *p, hd_time first)
+static void copy_becomes_first(struct sim *s, struct packet_record *p, hd_time first)
 {
 	hd_time routed = p->head + s->routing;
 
@@ -334,21 +341,21 @@ static void copy_becomes_first(struct sim *s, struct packet *p, hd_time first)
 	eventq_push(&s->q, p->ready, event_key(EV_READY, p->out, p->out_vl, packet_id(s, p)));
 }
 
-static void becomes_first(struct sim *s, struct packet *p, hd_time first)
+static void becomes_first(struct sim *s, struct packet_record *p, hd_time first)
 {
 	if (!(p->flags & P_SHARED)) {
 		copy_becomes_first(s, p, first);
 		return;
 	}
 	for (uint32_t copy = p->out; copy != NONE;) {
-		struct packet *c = &s->pool.all[copy];
+		struct packet_record *c = &s->pool.all[copy];
 
 		copy = c->next;
 		copy_becomes_first(s, c, first);
 	}
 }
 
-void fifo_arrive(struct sim *s, struct packet *p)
+void fifo_arrive(struct sim *s, struct packet_record *p)
 {
 	struct fifo *f = fifo_of(s, p->up, p->vl);
 	uint32_t id = packet_id(s, p);
@@ -376,7 +383,7 @@ void fifo_leave(struct sim *s, uint32_t up, unsigned vl, hd_time when)
 		f->has_first = false;
 		return;
 	}
-	struct packet *p = &s->pool.all[id];
+	struct packet_record *p = &s->pool.all[id];
 
 	f->next = p->next;
 	if (f->next == NONE)
@@ -388,7 +395,7 @@ void fifo_leave(struct sim *s, uint32_t up, unsigned vl, hd_time when)
  * Where lanes merge: takes its place among the first packets of other buffers
  * of its input that go the same way, by arrival (T7), ready or not.
  */
-void fifo_first(struct sim *s, struct packet *p)
+void fifo_first(struct sim *s, struct packet_record *p)
 {
 	struct lane *lane = &s->outlet_lanes[p->out * s->n_lanes + lane_of(s, p->out_vl)];
 	uint32_t *head = voq_slot(s, lane, p->in);
@@ -399,7 +406,7 @@ void fifo_first(struct sim *s, struct packet *p)
 		p->next = NONE;
 		return;
 	}
-	struct packet *first = packet_at(s, *head);
+	struct packet_record *first = packet_at(s, *head);
 	if (p->head < first->head) {
 		p->next = *head;
 		p->tail = first->tail;
@@ -411,7 +418,7 @@ void fifo_first(struct sim *s, struct packet *p)
 			outlet_unrequest(s, &s->outlets[p->out], p->out_vl);
 		return;
 	}
-	struct packet *before = first;
+	struct packet_record *before = first;
 	while (before->next != NONE && packet_at(s, before->next)->head < p->head)
 		before = packet_at(s, before->next);
 	p->next = before->next;
@@ -421,7 +428,7 @@ void fifo_first(struct sim *s, struct packet *p)
 }
 
 /* It is in its queue since it became first. */
-void fifo_ready(struct sim *s, struct lane *lane, struct packet *p)
+void fifo_ready(struct sim *s, struct lane *lane, struct packet_record *p)
 {
 	if (*voq_slot(s, lane, p->in) == packet_id(s, p)) {
 		inputs_add(s, lane, p->in, false);
@@ -430,5 +437,5 @@ void fifo_ready(struct sim *s, struct lane *lane, struct packet *p)
 		link_request(s, p->out); /* F4 asks only for its buffer */
 	}
 	if (s->mode.hoq && !s->mode.cioq)
-		hoq_start(s, p);
+		fault_hoq_start(s, p);
 }

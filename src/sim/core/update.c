@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/domains/parts.h"
+#include "sim/domains/domains.h"
 
 #include <assert.h>
 
 #include "sim/core/engine.h"
 #include "sim/core/update.h"
 #include "sim/metrics/metrics.h"
-#include "sim/metrics/tell.h"
+#include "sim/metrics/observers.h"
 #include "sim/routing/routes.h"
 
 #define UPDATE_BYTES  6
@@ -35,7 +35,7 @@ void updates_init(struct sim *s)
 
 	for (uint32_t port = 0; port < setup->n_ports; port++) {
 		const struct sim_port *sp = &setup->ports[port];
-		struct cold_port *c = cold_at(s, port);
+		struct rare_port *c = rare_at(s, port);
 
 		c->update_vl = 15;
 		if (sp->peer == NONE)
@@ -47,14 +47,14 @@ void updates_init(struct sim *s)
 			c->refresh = hd_rate_duration(sp->rate, REFRESH_BYTES);
 			refresh_schedule(s, port, c->refresh);
 		}
-		for (uint32_t vl = 0; s->fc && vl < lanes_ever(s, port); vl++) {
+		for (uint32_t vl = 0; s->fc && vl < switch_tables_max_vls(s, port); vl++) {
 			fc_at(s, port, vl)->limit = (uint16_t)far->in_blocks;
 			fc_at(s, port, vl)->offer = (uint16_t)sp->in_blocks;
 		}
 	}
 }
 
-void credits_from_counters(struct sim *s, uint32_t port, uint32_t lane)
+void update_credits(struct sim *s, uint32_t port, uint32_t lane)
 {
 	const struct flow_control *fc = &s->fc[port * s->n_lanes + lane];
 	uint32_t credits = (uint32_t)(fc->limit - fc->sent) & (MODULUS - 1);
@@ -70,7 +70,7 @@ void update_arrive(struct sim *s, uint32_t port, unsigned vl, uint32_t content)
 	if (s->mode.exact)
 		fc->abr = (content >> 12) & (MODULUS - 1);
 	fc->limit = content & (MODULUS - 1);
-	credits_from_counters(s, port, vl);
+	update_credits(s, port, vl);
 	if (s->links[port].requests >> vl & 1)
 		link_request(s, port);
 }
@@ -84,19 +84,19 @@ static void update_tell(struct sim *s, uint32_t port, unsigned vl, uint32_t cont
 		.lost = lost,
 	};
 
-	tell_updated(s, port, &u);
+	observers_updated(s, port, &u);
 }
 
 /* Counts an update and draws its luck; tells the far end unless it is lost. */
 static void update_launch(struct sim *s, uint32_t port, unsigned vl, uint32_t content)
 {
-	struct cold_port *c = cold_at(s, port);
+	struct rare_port *c = rare_at(s, port);
 	double loss = s->setup->ports[port].update_loss;
 	hd_time when = s->now + s->links[port].prop + c->update_time;
 
 	bool lost = loss > 0 && rng_uniform(&c->losses) < loss;
 
-	s->sums.cold[port].updates_sent++;
+	s->sums.rare[port].updates_sent++;
 	lost = lost || c->next_down <= when;
 	if (s->tell.updated && s->mode.exact)
 		update_tell(s, port, vl, content, lost);
@@ -104,7 +104,7 @@ static void update_launch(struct sim *s, uint32_t port, unsigned vl, uint32_t co
 	uint64_t key = event_key(EV_UPDATE, peer, vl, content);
 
 	if (lost || when > s->horizon)
-		count_one(&s->sums.cold[peer].missed_updates);
+		count_one(&s->sums.rare[peer].missed_updates);
 	if (lost)
 		return;
 	if (port_is_remote(s, peer))
@@ -115,8 +115,8 @@ static void update_launch(struct sim *s, uint32_t port, unsigned vl, uint32_t co
 
 void update_send(struct sim *s, uint32_t port)
 {
-	struct output *l = &s->links[port];
-	struct cold_port *c = cold_at(s, port);
+	struct sim_output *l = &s->links[port];
+	struct rare_port *c = rare_at(s, port);
 	unsigned vl = bits_after(c->pending, c->update_vl);
 	const struct flow_control *fc = fc_at(s, port, vl);
 	uint32_t free_blocks = s->setup->ports[port].in_blocks - fc->held;
@@ -133,7 +133,7 @@ void update_send(struct sim *s, uint32_t port)
 
 void updates_flush(struct sim *s, uint32_t port)
 {
-	struct cold_port *c = cold_at(s, port);
+	struct rare_port *c = rare_at(s, port);
 
 	for (; c->pending; c->pending &= (uint16_t)(c->pending - 1)) {
 		unsigned vl = (unsigned)__builtin_ctz(c->pending);
@@ -145,7 +145,7 @@ void updates_flush(struct sim *s, uint32_t port)
 /* These VLs have something to tell the far end of `port`'s link. */
 static void updates_pend(struct sim *s, uint32_t port, uint32_t vls)
 {
-	struct cold_port *c = cold_at(s, port);
+	struct rare_port *c = rare_at(s, port);
 
 	if (!(s->links[port].flags & L_UP))
 		return;
@@ -160,13 +160,13 @@ void update_refresh(struct sim *s, uint32_t port)
 {
 	s->background--;
 	updates_pend(s, port, (1u << lanes_of(s, port, s->now)) - 1);
-	refresh_schedule(s, port, s->now + cold_at(s, port)->refresh);
+	refresh_schedule(s, port, s->now + rare_at(s, port)->refresh);
 }
 
-void space_freed(struct sim *s, uint32_t in_port, unsigned vl, uint32_t blk)
+void update_space_freed(struct sim *s, uint32_t in_port, unsigned vl, uint32_t blk)
 {
 	if (vl == VL_MANAGEMENT) {
-		struct cold_port *c = cold_at(s, in_port);
+		struct rare_port *c = rare_at(s, in_port);
 
 		c->vl15_held = (uint16_t)(c->vl15_held - blk);
 		return;
@@ -181,18 +181,18 @@ void space_freed(struct sim *s, uint32_t in_port, unsigned vl, uint32_t blk)
 	updates_pend(s, in_port, 1u << vl);
 }
 
-void head_arrived(struct sim *s, uint32_t port, struct packet *p)
+void update_head_arrived(struct sim *s, uint32_t port, struct packet_record *p)
 {
 	uint32_t in_port = s->links[port].peer;
 	uint32_t blk = blocks_of(p->bytes);
 
 	if (p->vl == VL_MANAGEMENT) {
-		struct cold_port *c = cold_at(s, in_port);
+		struct rare_port *c = rare_at(s, in_port);
 
 		if (c->vl15_held + blk > s->setup->ports[in_port].vl15_blocks) {
-			packet_lost(s, p, (struct ending){ SIM_LOST_VL15, in_port, s->now },
-				    &s->sums.cold[in_port].vl15_dropped);
-			packet_missed(s, port, p);
+			metrics_lost(s, p, (struct ending){ SIM_LOST_VL15, in_port, s->now },
+				     &s->sums.rare[in_port].vl15_dropped);
+			metrics_packet_missed(s, port, p);
 			packet_free(s, p);
 			return;
 		}
@@ -204,5 +204,5 @@ void head_arrived(struct sim *s, uint32_t port, struct packet *p)
 		fc->held = (uint16_t)(fc->held + blk);
 		assert(fc->held <= s->setup->ports[in_port].in_blocks);
 	}
-	packet_arrive(s, port, p);
+	hop_arrive_at(s, port, p);
 }

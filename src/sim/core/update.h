@@ -4,7 +4,7 @@
 
 /* Flow-control updates and credits. Internal to src/sim. */
 
-#include "sim/core/state.h"
+#include "sim/core/sim_internal.h"
 
 void updates_init(struct sim *s);
 /* Time from the moment at which `from` can send an update until the update arrives. */
@@ -15,9 +15,9 @@ void update_send(struct sim *s, uint32_t port);
 /* Delay mode with losses: sends all updates of a port at this instant. */
 void updates_flush(struct sim *s, uint32_t port);
 void update_refresh(struct sim *s, uint32_t port);
-void space_freed(struct sim *s, uint32_t in_port, unsigned vl, uint32_t blk);
-void head_arrived(struct sim *s, uint32_t port, struct packet *p);
+void update_space_freed(struct sim *s, uint32_t in_port, unsigned vl, uint32_t blk);
+void update_head_arrived(struct sim *s, uint32_t port, struct packet_record *p);
 /* Recomputes the credits of a lane from its flow-control counters. */
-void credits_from_counters(struct sim *s, uint32_t port, uint32_t lane);
+void update_credits(struct sim *s, uint32_t port, uint32_t lane);
 
 #endif

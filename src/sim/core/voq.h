@@ -23,7 +23,7 @@
  * `simple` is hop.h's: no node is wide, no lanes merge.
  */
 
-#include "sim/core/state.h"
+#include "sim/core/sim_internal.h"
 
 static inline uint64_t *lane_words(struct sim *s, const struct lane *lane)
 {
@@ -103,12 +103,12 @@ static inline uint32_t *voq_slot(struct sim *s, const struct lane *lane, unsigne
 }
 
 /* Makes more rows. */
-void heads_grow(struct heads *h);
+void voq_grow(struct heads *h);
 
 static inline void heads_take(struct sim *s, struct lane *lane)
 {
 	if (unlikely(s->heads.free == NONE))
-		heads_grow(&s->heads);
+		voq_grow(&s->heads);
 	lane->heads = s->heads.free;
 	s->heads.free = s->heads.slots[lane->heads];
 }
@@ -127,9 +127,10 @@ static inline uint32_t voq_first(struct sim *s, const struct lane *lane, unsigne
 
 /*
  * Appends a packet that is ready. As long as one input has packets, which is
- * the usual case, its first one is in the lane and sim.heads is not touched.
+ * the usual case, its first one is in the lane and sim.heads is not pending_links.
  */
-static inline void voq_push(struct sim *s, struct lane *lane, struct packet *p, const bool simple)
+static inline void voq_push(struct sim *s, struct lane *lane, struct packet_record *p,
+			    const bool simple)
 {
 	uint32_t id = packet_id(s, p);
 
@@ -141,7 +142,7 @@ static inline void voq_push(struct sim *s, struct lane *lane, struct packet *p, 
 		return;
 	}
 	if (inputs_has(s, lane, p->in, simple)) {
-		struct packet *first = packet_at(s, voq_first(s, lane, p->in));
+		struct packet_record *first = packet_at(s, voq_first(s, lane, p->in));
 
 		packet_at(s, first->tail)->next = id;
 		first->tail = id;
@@ -158,12 +159,12 @@ static inline void voq_push(struct sim *s, struct lane *lane, struct packet *p, 
 }
 
 /* Takes the first packet of an input that has a bit. */
-static inline struct packet *voq_pop(struct sim *s, struct lane *lane, unsigned in,
-				     const bool simple)
+static inline struct packet_record *voq_pop(struct sim *s, struct lane *lane, unsigned in,
+					    const bool simple)
 {
 	bool is_solo = lane->solo != NONE;
 	uint32_t *head = is_solo ? &lane->solo : voq_slot(s, lane, in);
-	struct packet *p = packet_at(s, *head);
+	struct packet_record *p = packet_at(s, *head);
 
 	*head = p->next;
 	if (p->next == NONE) {
@@ -172,7 +173,7 @@ static inline struct packet *voq_pop(struct sim *s, struct lane *lane, unsigned 
 			heads_give(s, lane);
 		return p;
 	}
-	struct packet *next = packet_at(s, p->next);
+	struct packet_record *next = packet_at(s, p->next);
 
 	next->tail = p->tail;
 	if (!simple && unlikely(s->mode.merges) && next->ready > s->now)
@@ -181,10 +182,10 @@ static inline struct packet *voq_pop(struct sim *s, struct lane *lane, unsigned 
 }
 
 /* Removes one that is not the first; only where lanes merge. */
-static inline void voq_unlink(struct sim *s, struct lane *lane, const struct packet *p)
+static inline void voq_unlink(struct sim *s, struct lane *lane, const struct packet_record *p)
 {
-	struct packet *first = packet_at(s, *voq_slot(s, lane, p->in));
-	struct packet *before = first;
+	struct packet_record *first = packet_at(s, *voq_slot(s, lane, p->in));
+	struct packet_record *before = first;
 	uint32_t id = packet_id(s, p);
 
 	while (before->next != id)

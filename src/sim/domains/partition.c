@@ -6,7 +6,7 @@
 #include "base/compare.h"
 #include "base/union_find.h"
 #include "sim/core/update.h"
-#include "sim/domains/parts.h"
+#include "sim/domains/domains.h"
 
 /* ---- what stays together ----------------------------------------------- */
 
@@ -57,18 +57,18 @@ static uint32_t *groups_new(const struct sim *s)
 
 /* ---- the graph that METIS cuts ----------------------------------------- */
 
-struct graph {
+struct partition_graph {
 	idx_t n;
 	idx_t *start, *to; /* with one entry per link and end */
 	idx_t *weight;     /* links to other groups, and twice those to hosts */
 	idx_t *vertex;     /* per node */
 };
 
-static void graph_init(struct graph *g, uint32_t *groups, const struct sim_setup *setup)
+static void graph_init(struct partition_graph *g, uint32_t *groups, const struct sim_setup *setup)
 {
 	idx_t edges = 0;
 
-	*g = (struct graph){
+	*g = (struct partition_graph){
 		.start = hd_alloc((size_t)setup->n_nodes + 1, sizeof(idx_t)),
 		.to = hd_alloc(setup->n_ports, sizeof(idx_t)),
 		.weight = hd_alloc(setup->n_nodes, sizeof(idx_t)),
@@ -112,7 +112,7 @@ static void graph_init(struct graph *g, uint32_t *groups, const struct sim_setup
 	g->start[g->n] = edges;
 }
 
-static void graph_fini(struct graph *g)
+static void graph_fini(struct partition_graph *g)
 {
 	free(g->start);
 	free(g->to);
@@ -124,11 +124,11 @@ uint32_t partition(const struct sim *s, uint32_t n, uint16_t *part_of_node)
 {
 	const struct sim_setup *setup = s->setup;
 	uint32_t *groups = groups_new(s);
-	struct graph g;
+	struct partition_graph g;
 
 	graph_init(&g, groups, setup);
 	free(groups);
-	idx_t parts = (idx_t)(n < PARTS_MOST ? n : PARTS_MOST), one = 1, cut;
+	idx_t parts = (idx_t)(n < DOMAINS_MOST ? n : DOMAINS_MOST), one = 1, cut;
 	idx_t options[METIS_NOPTIONS];
 	idx_t *part = hd_alloc((size_t)g.n, sizeof(*part));
 
@@ -208,7 +208,7 @@ static bool may_drop(const struct sim *s)
 		}
 	}
 	for (uint32_t i = 0; i < setup->n_ports; i++) {
-		if (cold_at(s, i)->log_ok < 0 || cold_at(s, i)->next_down != NEVER)
+		if (rare_at(s, i)->log_ok < 0 || rare_at(s, i)->next_down != NEVER)
 			return true;
 	}
 	return s->n_flows == 0; /* nobody knows what comes */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "sim/domains/parts.h"
+#include "sim/domains/domains.h"
 #include "sim/routing/choose.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "sim/faults/fault.h"
 #include "sim/injection/mark.h"
 #include "sim/metrics/metrics.h"
-#include "sim/metrics/tell.h"
+#include "sim/metrics/observers.h"
 #include "sim/routing/routes.h"
 
 /* ---- what is known in advance ------------------------------------------ */
@@ -50,7 +50,7 @@ static void stuck_init(struct sim *s)
 	for (uint32_t i = s->setup->n_faults; i-- > 0;) {
 		if (f[i].kind != SIM_SINK_STUCK)
 			continue;
-		struct cold_port *c = cold_at(s, f[i].port);
+		struct rare_port *c = rare_at(s, f[i].port);
 
 		s->fault.stuck[i] = (struct stuck){
 			.from = f[i].time,
@@ -71,7 +71,7 @@ void faults_init(struct sim *s)
 	}
 	for (uint32_t port = 0; port < setup->n_ports; port++) {
 		const struct sim_port *sp = &setup->ports[port];
-		struct cold_port *c = cold_at(s, port);
+		struct rare_port *c = rare_at(s, port);
 
 		c->stuck = NONE;
 		c->held = (struct packet_queue){ NONE, NONE };
@@ -84,19 +84,20 @@ void faults_init(struct sim *s)
 	stuck_init(s);
 }
 
-bool link_cares(const struct sim *s, uint32_t port)
+bool fault_affects_link(const struct sim *s, uint32_t port)
 {
 	const struct sim_port *sp = &s->setup->ports[port];
 	const struct sim_port *far = &s->setup->ports[sp->peer];
 
-	return sp->ber > 0 || cold_at(s, port)->next_down != NEVER ||
-	       cold_at(s, sp->peer)->stuck != NONE ||
-	       (s->setup->nodes[far->node].kind == SIM_END && keys_ever(s, sp->peer));
+	return sp->ber > 0 || rare_at(s, port)->next_down != NEVER ||
+	       rare_at(s, sp->peer)->stuck != NONE ||
+	       (s->setup->nodes[far->node].kind == SIM_END &&
+		switch_tables_refuse_keys(s, sp->peer));
 }
 
-hd_time sink_delivery(const struct sim *s, uint32_t port, hd_time tail)
+hd_time fault_sink_delivery(const struct sim *s, uint32_t port, hd_time tail)
 {
-	for (uint32_t i = cold_at(s, port)->stuck; i != NONE; i = s->fault.stuck[i].next) {
+	for (uint32_t i = rare_at(s, port)->stuck; i != NONE; i = s->fault.stuck[i].next) {
 		if (tail >= s->fault.stuck[i].from && tail < s->fault.stuck[i].until)
 			return s->fault.stuck[i].until;
 	}
@@ -105,9 +106,9 @@ hd_time sink_delivery(const struct sim *s, uint32_t port, hd_time tail)
 
 /* ---- F1, F3: packets on a link ------------------------------------------ */
 
-bool link_fate(struct sim *s, uint32_t port, struct packet *p)
+bool fault_link_fate(struct sim *s, uint32_t port, struct packet_record *p)
 {
-	struct cold_port *c = cold_at(s, port);
+	struct rare_port *c = rare_at(s, port);
 
 	if (c->log_ok < 0) {
 		double u = rng_uniform(&c->errors);
@@ -116,15 +117,15 @@ bool link_fate(struct sim *s, uint32_t port, struct packet *p)
 			p->flags |= P_CORRUPT;
 	}
 	if (s->tell.granted)
-		tell_granted(s, port, p, c->next_down <= p->head);
+		observers_granted(s, port, p, c->next_down <= p->head);
 	if (c->next_down > p->head)
 		return true;
 
 	uint32_t where = s->links[port].peer;
 
-	packet_lost(s, p, (struct ending){ SIM_LOST_LINK, where, c->next_down },
-		    &s->sums.cold[where].link_lost);
-	packet_missed(s, port, p);
+	metrics_lost(s, p, (struct ending){ SIM_LOST_LINK, where, c->next_down },
+		     &s->sums.rare[where].link_lost);
+	metrics_packet_missed(s, port, p);
 	if (p->vl != VL_MANAGEMENT) {
 		struct flow_control *fc = &s->fc[port * s->n_lanes + p->vl];
 
@@ -139,12 +140,12 @@ bool link_fate(struct sim *s, uint32_t port, struct packet *p)
 /* It has come up at this very instant: nothing is granted on it after all. */
 static void port_untouch(struct sim *s, uint32_t port)
 {
-	struct port_list *list = &s->instant.touched;
+	struct port_list *list = &s->instant.pending_links;
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < list->n; i++) {
 		if (list->ports[i] == port)
-			s->links[port].flags &= (uint8_t)~L_TOUCHED;
+			s->links[port].flags &= (uint8_t)~L_PENDING;
 		else
 			list->ports[kept++] = list->ports[i];
 	}
@@ -153,15 +154,15 @@ static void port_untouch(struct sim *s, uint32_t port)
 
 static void port_down(struct sim *s, uint32_t port)
 {
-	struct output *l = &s->links[port];
+	struct sim_output *l = &s->links[port];
 
 	link_waited(s, l);
-	s->sums.cold[port].link_downed += !s->mail.is_elsewhere; /* counted there */
+	s->sums.rare[port].link_downed += !s->mail.is_elsewhere; /* counted there */
 	l->flags &= (uint8_t)~L_UP;
 	if (s->choices)
 		s->choices->ports[port].down = s->now;
 	port_untouch(s, port);
-	cold_at(s, port)->pending = 0;
+	rare_at(s, port)->pending = 0;
 	/* Where lanes merge, F4 may know of packets that nothing requests. */
 	if (l->requests || s->mode.merges)
 		port_stir(s, port);
@@ -176,8 +177,8 @@ static void credits_restart(struct sim *s, uint32_t port)
 
 	if (r->mode == RING_PLAIN)
 		/* What came free before now; the rest comes as usual. */
-		ring_apply(s, credits, s->now + r->delay - 1);
-	for (uint32_t vl = 0; vl < lanes_ever(s, port); vl++) {
+		credit_ring_apply(s, credits, s->now + r->delay - 1);
+	for (uint32_t vl = 0; vl < switch_tables_max_vls(s, port); vl++) {
 		struct flow_control *tx = &s->fc[port * s->n_lanes + vl];
 		struct flow_control *rx = &s->fc[far * s->n_lanes + vl];
 
@@ -192,13 +193,13 @@ static void credits_restart(struct sim *s, uint32_t port)
 			tx->limit = (rx->offer + tx->lost - tx->sent) & 4095;
 		rx->offer = tx->limit;
 		rx->abr = tx->sent = tx->lost = 0;
-		credits_from_counters(s, port, vl);
+		update_credits(s, port, vl);
 	}
 }
 
 static void port_up(struct sim *s, uint32_t port)
 {
-	struct output *l = &s->links[port];
+	struct sim_output *l = &s->links[port];
 
 	credits_restart(s, port);
 	l->flags |= L_UP;
@@ -218,8 +219,8 @@ void fault_strike(struct sim *s, uint32_t id)
 	if (peer == NONE)
 		return;
 	if (f->kind == SIM_LINK_DOWN) {
-		cold_at(s, f->port)->next_down = next_down(s, f->port, id + 1);
-		cold_at(s, peer)->next_down = cold_at(s, f->port)->next_down;
+		rare_at(s, f->port)->next_down = next_down(s, f->port, id + 1);
+		rare_at(s, peer)->next_down = rare_at(s, f->port)->next_down;
 	}
 	if (!has_row(s, f->port))
 		return; /* nor has its peer */
@@ -237,26 +238,26 @@ void fault_strike(struct sim *s, uint32_t id)
 /* ---- F4, F5, F6: discards ----------------------------------------------- */
 
 /* A copy that has been taken out of its queue at `port`. */
-static void copy_discard(struct sim *s, uint32_t port, struct packet *p)
+static void copy_discard(struct sim *s, uint32_t port, struct packet_record *p)
 {
 	hd_time gone = s->now;
 
-	packet_lost(s, p, (struct ending){ SIM_LOST_DISCARD, port, s->now },
-		    &s->sums.cold[port].xmit_discards);
+	metrics_lost(s, p, (struct ending){ SIM_LOST_DISCARD, port, s->now },
+		     &s->sums.rare[port].xmit_discards);
 	if (s->marks)
 		mark_discard(s, port, p);
 	if (s->choices)
 		choice_leaves(s, port, p);
 	if (s->mode.cioq) {
 		gone = p->head > gone ? p->head : gone;
-		output_leave(s, port, p->out_vl, blocks_of(p->bytes), gone);
+		hop_leave_output(s, port, p->out_vl, blocks_of(p->bytes), gone);
 	} else {
 		hd_time tail = p->head;
 
 		if (!is_made_here(p))
 			tail += duration_of(s, s->links[p->up].rate, p->bytes);
 
-		copy_leave(s, p, tail > gone ? tail : gone);
+		hop_leave_buffer(s, p, tail > gone ? tail : gone);
 	}
 	packet_free(s, p);
 }
@@ -269,9 +270,9 @@ static struct lane *lane_at(struct sim *s, uint32_t port, unsigned vl)
 /* Takes the first packet out of an output queue. */
 static void queue_discard(struct sim *s, uint32_t port, unsigned vl)
 {
-	struct output *l = &s->links[port];
+	struct sim_output *l = &s->links[port];
 	struct lane *lane = lane_at(s, port, vl);
-	struct packet *p = packet_at(s, lane->queue.first);
+	struct packet_record *p = packet_at(s, lane->queue.first);
 
 	lane->queue.first = p->next;
 	if (p->next == NONE)
@@ -279,12 +280,12 @@ static void queue_discard(struct sim *s, uint32_t port, unsigned vl)
 	if (p->next == NONE || packet_at(s, p->next)->ready > s->now)
 		outlet_unrequest(s, l, vl);
 	else
-		hoq_start(s, packet_at(s, p->next));
+		fault_hoq_start(s, packet_at(s, p->next));
 	copy_discard(s, port, p);
 }
 
 /* Takes a ready packet out of its virtual output queue. */
-static void voq_discard(struct sim *s, uint32_t port, struct packet *p)
+static void voq_discard(struct sim *s, uint32_t port, struct packet_record *p)
 {
 	struct lane *lane = lane_at(s, port, p->out_vl);
 
@@ -297,7 +298,7 @@ static void voq_discard(struct sim *s, uint32_t port, struct packet *p)
 	if (!lane->inputs)
 		outlet_unrequest(s, &s->links[port], p->out_vl);
 	else if (!s->mode.merges && inputs_has(s, lane, p->in, false))
-		hoq_start(s, packet_at(s, voq_first(s, lane, p->in)));
+		fault_hoq_start(s, packet_at(s, voq_first(s, lane, p->in)));
 	copy_discard(s, port, p);
 }
 
@@ -315,7 +316,7 @@ static void merged_discard(struct sim *s, uint32_t port)
 		uint32_t id = *voq_slot(s, lane, n->low + i % inputs);
 
 		while (id != NONE) {
-			struct packet *p = packet_at(s, id);
+			struct packet_record *p = packet_at(s, id);
 
 			id = p->next;
 			if (p->ready <= s->now)
@@ -324,9 +325,9 @@ static void merged_discard(struct sim *s, uint32_t port)
 	}
 }
 
-void downed_discard(struct sim *s, uint32_t port)
+void fault_discard(struct sim *s, uint32_t port)
 {
-	struct output *l = &s->links[port];
+	struct sim_output *l = &s->links[port];
 
 	if (l->flags & L_UP) {
 		link_request(s, port);
@@ -348,7 +349,7 @@ void downed_discard(struct sim *s, uint32_t port)
 	}
 }
 
-void hoq_start(struct sim *s, struct packet *p)
+void fault_hoq_start(struct sim *s, struct packet_record *p)
 {
 	hd_time life = s->setup->ports[p->out].hoq_life;
 
@@ -359,9 +360,9 @@ void hoq_start(struct sim *s, struct packet *p)
 	eventq_push(&s->q, s->now + life, event_key(EV_HOQ, p->out, p->out_vl, packet_id(s, p)));
 }
 
-void hoq_expire(struct sim *s, uint32_t port, uint32_t id)
+void fault_hoq_expire(struct sim *s, uint32_t port, uint32_t id)
 {
-	struct packet *p = packet_at(s, id);
+	struct packet_record *p = packet_at(s, id);
 	hd_time life = s->setup->ports[port].hoq_life;
 
 	/* It may have gone, and its record be another's by now. */

@@ -7,7 +7,7 @@
  * src/sim.
  *
  *	throttle.c	who slows down: throttles, windows, what they hear
- *	answer.c	what destinations send back
+ *	ack.c	what destinations send back
  *	mark.c		what switches count, and whom they mark
  *
  * Only runs with setup.control have any of it.
@@ -15,7 +15,7 @@
 
 #include "cc/marking.h"
 #include "cc/response.h"
-#include "sim/core/state.h"
+#include "sim/core/sim_internal.h"
 
 /* ---- throttles ------------------------------------------------------- */
 
@@ -102,7 +102,7 @@ static inline uint32_t flow_port(const struct control *c, uint32_t flow)
 }
 
 /* C1: puts a packet of a controlled flow before its throttle; else false. */
-bool throttle_enter(struct sim *s, struct packet *p);
+bool throttle_enter(struct sim *s, struct packet_record *p);
 /* The packet that it offers. */
 static inline uint32_t throttle_offer(struct sim *s, uint32_t number)
 {
@@ -119,8 +119,8 @@ void flow_timeout(struct sim *s, uint32_t flow);
 void flow_acknowledged(struct sim *s, uint32_t flow, uint32_t nth, bool marked);
 void flow_notified(struct sim *s, uint32_t flow);
 /* The same after a delay, wherever the source is; and here. */
-void answer_delay(struct sim *s, const struct delayed *what);
-void answer_expect(struct sim *s, const struct delayed *what);
-void answer_heard(struct sim *s, uint32_t port);
+void ack_delay_answer(struct sim *s, const struct delayed *what);
+void ack_expect(struct sim *s, const struct delayed *what);
+void ack_receive(struct sim *s, uint32_t port);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "sim/checkpoint/saved.h"
+#include "sim/checkpoint/checkpoint_state.h"
 
 #define FIRST_COPIES 4 /* a power of 2 */
 
@@ -23,7 +23,7 @@ static bool counts(const struct sim *s, uint32_t port)
 
 enum { OF_OUTPUT = 1, OF_BUFFER = 2 };
 
-static uint32_t copy_pack(const struct packet *p, unsigned what)
+static uint32_t copy_pack(const struct packet_record *p, unsigned what)
 {
 	return blocks_of(p->bytes) | (uint32_t)p->in << 12 | (uint32_t)p->vl << 20 | what << 24;
 }
@@ -72,7 +72,7 @@ static uint32_t waiting_for(const struct sim *s, uint32_t port, unsigned vl)
 	return blocks;
 }
 
-void mark_expect_apart(struct sim *s, const struct packet *p)
+void mark_expect_apart(struct sim *s, const struct packet_record *p)
 {
 	if (s->mode.fills) {
 		eventq_push(&s->q, p->head + s->routing,
@@ -90,12 +90,12 @@ static bool has_credits(struct sim *s, uint32_t port, unsigned vl, uint32_t blk)
 
 	if (credits.output->flags & L_FAR_END || credits.lanes[vl] >= 2 * blk)
 		return true;
-	ring_apply(s, credits, s->now);
+	credit_ring_apply(s, credits, s->now);
 	/* cppcheck-suppress knownConditionTrueFalse; lanes are no copy */
 	return credits.lanes[vl] >= 2 * blk;
 }
 
-void mark_judge(struct sim *s, uint32_t port, struct packet *p, unsigned vl)
+void mark_judge(struct sim *s, uint32_t port, struct packet_record *p, unsigned vl)
 {
 	struct mark_output *output = output_at(s, port, vl);
 
@@ -119,7 +119,7 @@ void mark_judge(struct sim *s, uint32_t port, struct packet *p, unsigned vl)
 			    event_key(EV_LEAVES, port, vl, copy_pack(p, OF_OUTPUT)));
 }
 
-void mark_discard(struct sim *s, uint32_t port, const struct packet *p)
+void mark_discard(struct sim *s, uint32_t port, const struct packet_record *p)
 {
 	if (!counts(s, port) || p->out_vl == VL_MANAGEMENT)
 		return;
@@ -133,14 +133,14 @@ void mark_discard(struct sim *s, uint32_t port, const struct packet *p)
 
 /* ---- how full buffers are -------------------------------------------- */
 
-void mark_sent(struct sim *s, const struct output *l, const struct packet *p)
+void mark_sent(struct sim *s, const struct sim_output *l, const struct packet_record *p)
 {
 	if (!counts(s, l->peer) || p->vl == VL_MANAGEMENT)
 		return;
 	eventq_push(&s->q, p->head, event_key(EV_FILLS, l->peer, p->vl, blocks_of(p->bytes)));
 }
 
-void mark_freed(struct sim *s, const struct packet *p, hd_time when)
+void mark_freed(struct sim *s, const struct packet_record *p, hd_time when)
 {
 	uint32_t in_port = s->links[p->up].peer;
 
@@ -149,7 +149,7 @@ void mark_freed(struct sim *s, const struct packet *p, hd_time when)
 	eventq_push(&s->q, when, event_key(EV_FREES, in_port, p->vl, blocks_of(p->bytes)));
 }
 
-void mark_left_buffer(struct sim *s, const struct packet *p, hd_time when)
+void mark_left_buffer(struct sim *s, const struct packet_record *p, hd_time when)
 {
 	if (!counts(s, p->out) || p->out_vl == VL_MANAGEMENT)
 		return;
@@ -365,7 +365,7 @@ static const struct pack_member copy_members[] = {
 };
 
 /* Those that are still to be routed, in order: nobody asks for the others. */
-static void pack_copies(struct saved *v, struct mark_ring *r)
+static void pack_copies(struct checkpoint_state *v, struct mark_ring *r)
 {
 	struct mark_ring was = *r;
 	size_t n = 0;
@@ -390,17 +390,17 @@ static void pack_copies(struct saved *v, struct mark_ring *r)
 	}
 }
 
-static void pack_two_counters(struct saved *v)
+static void pack_two_counters(struct checkpoint_state *v)
 {
 	struct marks *m = v->s->marks;
 	uint32_t n = v->s->setup->n_ports;
 
 	for (size_t i = 0; i < (size_t)n * v->s->n_lanes; i++) {
-		if (saved_has_port(v, (uint32_t)(i / v->s->n_lanes)))
+		if (checkpoint_state_has_port(v, (uint32_t)(i / v->s->n_lanes)))
 			pack_u32(v->p, &m->fill[i]);
 	}
 	for (uint32_t port = 0; port < n; port++) {
-		if (!saved_has_port(v, port))
+		if (!checkpoint_state_has_port(v, port))
 			continue;
 		size_t wants = counts(v->s, port) ? v->s->n_lanes * outputs_of(v->s, port) : 0;
 
@@ -409,20 +409,20 @@ static void pack_two_counters(struct saved *v)
 	}
 }
 
-void saved_marks(struct saved *v)
+void checkpoint_state_marks(struct checkpoint_state *v)
 {
 	struct sim *s = v->s;
 	uint64_t made = marks_made(s);
 
 	if (!s->marks)
 		return;
-	if (saved_has_sums(v)) {
+	if (checkpoint_state_has_sums(v)) {
 		pack_u64(v->p, &made);
 		if (v->p->reads)
-			saved_first(v)->marks->marked = made;
+			checkpoint_state_first(v)->marks->marked = made;
 	}
 	for (uint32_t port = 0; port < s->setup->n_ports && !v->p->refused; port++) {
-		if (!counts(s, port) || !saved_has_port(v, port))
+		if (!counts(s, port) || !checkpoint_state_has_port(v, port))
 			continue;
 		pack_copies(v, &s->marks->rings[port]);
 		for (uint32_t i = 0; i < s->n_lanes; i++) {

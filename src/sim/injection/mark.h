@@ -18,7 +18,7 @@
  */
 
 #include "cc/marking.h"
-#include "sim/core/state.h"
+#include "sim/core/sim_internal.h"
 
 /* A copy that will be routed to an output of the port. */
 struct mark_copy {
@@ -65,11 +65,11 @@ void marks_part_init(struct sim *part, const struct sim *whole);
 void marks_part_fini(struct sim *part);
 uint64_t marks_made(const struct sim *s);
 /* A copy that waits at its output is discarded. */
-void mark_discard(struct sim *s, uint32_t port, const struct packet *p);
+void mark_discard(struct sim *s, uint32_t port, const struct packet_record *p);
 /* With sim.fills: packets that enter and leave an input buffer, */
-void mark_sent(struct sim *s, const struct output *l, const struct packet *p);
-void mark_freed(struct sim *s, const struct packet *p, hd_time when);
-void mark_left_buffer(struct sim *s, const struct packet *p, hd_time when);
+void mark_sent(struct sim *s, const struct sim_output *l, const struct packet_record *p);
+void mark_freed(struct sim *s, const struct packet_record *p, hd_time when);
+void mark_left_buffer(struct sim *s, const struct packet_record *p, hd_time when);
 /* and the instants at which they do. */
 void mark_fills(struct sim *s, uint32_t port, unsigned vl, uint32_t blk);
 void mark_frees(struct sim *s, uint32_t port, unsigned vl, uint32_t blk);
@@ -78,11 +78,11 @@ void mark_leaves(struct sim *s, uint32_t port, unsigned vl, uint32_t id);
 /* C9: switches mark by this rule from now on. */
 void marks_change(struct sim *s, const struct mark_config *to);
 /* What mark_expect does when it is not simple. */
-void mark_expect_apart(struct sim *s, const struct packet *p);
-void mark_judge(struct sim *s, uint32_t port, struct packet *p, unsigned vl);
+void mark_expect_apart(struct sim *s, const struct packet_record *p);
+void mark_judge(struct sim *s, uint32_t port, struct packet_record *p, unsigned vl);
 
 /* A copy's output is known. Simple runs (hop.h) have no VL15. */
-static inline void mark_expect(struct sim *s, const struct packet *p, const bool simple)
+static inline void mark_expect(struct sim *s, const struct packet_record *p, const bool simple)
 {
 	const struct marks *m = s->marks;
 	struct mark_ring *r = &m->rings[p->out];
@@ -105,7 +105,7 @@ static inline void mark_expect(struct sim *s, const struct packet *p, const bool
 }
 
 /* It starts on its link: is it marked? */
-static inline void mark_grant(struct sim *s, uint32_t port, struct packet *p, unsigned vl,
+static inline void mark_grant(struct sim *s, uint32_t port, struct packet_record *p, unsigned vl,
 			      const bool simple)
 {
 	const struct marks *m = s->marks;

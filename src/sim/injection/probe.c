@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "sim/checkpoint/saved.h"
+#include "sim/checkpoint/checkpoint_state.h"
 #include "sim/injection/probe.h"
 #include "sim/injection/source.h"
 
@@ -93,7 +93,7 @@ static void tell(struct sim *s, enum sim_packet_kind kind, uint32_t flow, unsign
 	uint32_t far = s->nodes[end_of(s, flow, to)].first_port + 1;
 	uint32_t id = packet_new(s);
 
-	s->pool.all[id] = (struct packet){
+	s->pool.all[id] = (struct packet_record){
 		.born = s->now,
 		.ready = s->now,
 		.next = NONE,
@@ -116,7 +116,7 @@ static void tell(struct sim *s, enum sim_packet_kind kind, uint32_t flow, unsign
 	s->control->counts.probes += kind == SIM_PROBE;
 	s->control->counts.accepts += kind == SIM_ACCEPT;
 	s->control->counts.rejects += kind == SIM_REJECT;
-	packet_enter(s, id);
+	source_packet_enter(s, id);
 }
 
 static void conclude(struct sim *s, uint32_t flow, enum sim_answer answer)
@@ -269,17 +269,17 @@ static bool pack_says(struct pack *p, const struct sim *s, struct sim_admission 
 							   says->rejected_by < s->setup->n_ports));
 }
 
-void saved_probes(struct saved *v)
+void checkpoint_state_probes(struct checkpoint_state *v)
 {
 	const struct sim *s = v->s;
 	struct probes *a = s->probes;
 
 	if (!a)
 		return;
-	for (uint32_t i = 0; saved_has_sums(v) && i < s->setup->control->n_flows; i++)
+	for (uint32_t i = 0; checkpoint_state_has_sums(v) && i < s->setup->control->n_flows; i++)
 		pack_says(v->p, s, &a->flows[i].says);
 	for (size_t i = 0; i < (size_t)s->setup->n_ports * N_SLS; i++) {
-		if (saved_has_port(v, (uint32_t)(i / N_SLS)))
+		if (checkpoint_state_has_port(v, (uint32_t)(i / N_SLS)))
 			pack_u64(v->p, &a->promised[i]);
 	}
 }
@@ -307,7 +307,7 @@ void probes_pack(struct pack *k, struct sim *s)
 	}
 }
 
-void promises_pack(struct pack *k, struct sim *part)
+void probes_pack_promises(struct pack *k, struct sim *part)
 {
 	for (uint32_t i = 0; i < part->setup->n_ports; i++) {
 		uint64_t *promised = &part->probes->promised[(size_t)i * N_SLS];

@@ -4,7 +4,7 @@
 
 /* Admission by probe packets (C8). Internal to src/sim. */
 
-#include "sim/core/state.h"
+#include "sim/core/sim_internal.h"
 
 struct pack;
 
@@ -19,6 +19,6 @@ void probe_pass(struct sim *s, uint32_t flow, uint32_t port);
 /* State that every domain may change. */
 void probes_pack(struct pack *k, struct sim *s);
 /* Results of one domain. */
-void promises_pack(struct pack *k, struct sim *part);
+void probes_pack_promises(struct pack *k, struct sim *part);
 
 #endif

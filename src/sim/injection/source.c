@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sim/injection/source.h"
-#include "sim/checkpoint/saved.h"
-#include "sim/core/borrow.h"
+#include "sim/checkpoint/checkpoint_state.h"
 #include "sim/core/engine.h"
+#include "sim/core/vl_sharing.h"
 #include "sim/injection/control.h"
 #include "sim/injection/probe.h"
 #include "sim/metrics/metrics.h"
@@ -205,7 +205,7 @@ void source_begin(struct sim *s, uint32_t flow, hd_time start)
 
 #define PLANS_MOST 64 /* they are compared one by one */
 
-static bool plan_equal(const struct plan *a, const struct plan *b)
+static bool plan_equal(const struct source_plan *a, const struct source_plan *b)
 {
 	return a->list == b->list && a->n == b->n && a->bytes == b->bytes &&
 	       a->interval.num == b->interval.num && a->interval.den == b->interval.den &&
@@ -232,7 +232,7 @@ static uint32_t plan_find(struct sim *s, const struct sim_flow *f)
 	if (s->pool.extras || s->borrow || s->mode.routers || s->control ||
 	    s->setup->subnet->sl_of_path || s->setup->n_paths || !flow_is_plain(s, f))
 		return NONE;
-	struct plan plan = {
+	struct source_plan plan = {
 		.list = f->to.list,
 		.n = f->to.n,
 		.bytes = f->bytes,
@@ -284,12 +284,12 @@ void sources_init(struct sim *s)
 /* ---- entering ----------------------------------------------------------- */
 
 /* Made at the grant of the packet before it, in phase 5 of its instant. */
-static bool is_made_at_grant(const struct packet *p)
+static bool is_made_at_grant(const struct packet_record *p)
 {
 	return (p->flags & P_SOURCE) && p->sequence > 0;
 }
 
-static bool enters_before(const struct packet *a, const struct packet *b)
+static bool enters_before(const struct packet_record *a, const struct packet_record *b)
 {
 	if (a->born != b->born)
 		return a->born < b->born;
@@ -304,7 +304,7 @@ static bool enters_before(const struct packet *a, const struct packet *b)
 }
 
 /* The injection queue, in order (time, phase, flow, sequence): T13. */
-static void injection_push(struct sim *s, struct lane *lane, struct packet *p)
+static void injection_push(struct sim *s, struct lane *lane, struct packet_record *p)
 {
 	uint32_t id = packet_id(s, p);
 	uint32_t *link = &lane->queue.first;
@@ -314,7 +314,7 @@ static void injection_push(struct sim *s, struct lane *lane, struct packet *p)
 		lane->queue.first = lane->queue.last = id;
 		return;
 	}
-	struct packet *last = packet_at(s, lane->queue.last);
+	struct packet_record *last = packet_at(s, lane->queue.last);
 	if (enters_before(last, p)) {
 		last->next = id;
 		lane->queue.last = id;
@@ -327,7 +327,7 @@ static void injection_push(struct sim *s, struct lane *lane, struct packet *p)
 	*link = id;
 }
 
-bool packet_lane(struct sim *s, struct packet *p)
+bool source_packet_vl(struct sim *s, struct packet_record *p)
 {
 	const struct node *n = &s->nodes[s->setup->ports[p->out].node];
 
@@ -339,22 +339,22 @@ bool packet_lane(struct sim *s, struct packet *p)
 			: sl2vl_of(lanes_at(s, s->now), s->setup->ports[p->out].origin)->vl[p->sl];
 	if (likely(p->out_vl < lanes_of(s, p->out, s->now)))
 		return true;
-	packet_lost(s, p, (struct ending){ SIM_LOST_DISCARD, p->out, s->now },
-		    &s->sums.cold[p->out].xmit_discards);
+	metrics_lost(s, p, (struct ending){ SIM_LOST_DISCARD, p->out, s->now },
+		     &s->sums.rare[p->out].xmit_discards);
 	packet_free(s, p);
 	return false;
 }
 
-void packet_enter(struct sim *s, uint32_t id)
+void source_packet_enter(struct sim *s, uint32_t id)
 {
-	struct packet *p = packet_at(s, id);
-	struct output *l = &s->links[p->out];
+	struct packet_record *p = packet_at(s, id);
+	struct sim_output *l = &s->links[p->out];
 
-	if (!packet_lane(s, p))
+	if (!source_packet_vl(s, p))
 		return;
 	if (unlikely(s->control != NULL) && throttle_enter(s, p))
 		return;
-	if (unlikely(s->borrow != NULL) && !borrow_admit(s, p))
+	if (unlikely(s->borrow != NULL) && !vl_sharing_admit(s, p))
 		return;
 	injection_push(s, &s->lanes[p->out * s->n_lanes + lane_of(s, p->out_vl)], p);
 	if (!l->requests)
@@ -418,11 +418,11 @@ static void packet_emit(struct sim *s, uint32_t flow, uint32_t bytes, struct sim
 	if (unlikely(s->probes != NULL) && ends_reservation(s, flow))
 		flags |= P_LAST;
 	/* Some engines need the SL to keep paths apart. */
-	if (unlikely(paths_now(s)->sl_of_path != NULL))
-		sl = path_sl(paths_now(s), origin, to.dlid, (uint8_t)sl);
+	if (unlikely(switch_tables_paths_now(s)->sl_of_path != NULL))
+		sl = path_sl(switch_tables_paths_now(s), origin, to.dlid, (uint8_t)sl);
 	uint32_t id = packet_new(s);
 
-	s->pool.all[id] = (struct packet){
+	s->pool.all[id] = (struct packet_record){
 		.born = s->now,
 		.ready = s->now,
 		.next = NONE,
@@ -441,7 +441,7 @@ static void packet_emit(struct sim *s, uint32_t flow, uint32_t bytes, struct sim
 	if (s->pool.extras)
 		extra_init(s, id, f, flow, to.target);
 	metrics_made(s, flow, bytes);
-	packet_enter(s, id);
+	source_packet_enter(s, id);
 }
 
 static uint32_t draw_size(const struct sim_flow *f, struct rng *rng)
@@ -485,7 +485,9 @@ static unsigned message_sl(const struct sim *s, const struct sim_flow *f, uint32
 	port_id to = ports[s->nodes[node].first_port + 1].origin;
 	port_id from = ports[s->nodes[f->source].first_port + 1].origin;
 
-	return path_sl(paths_now(s), from, paths_now(s)->lid_of_port[to], f->sl) & 15u;
+	return path_sl(switch_tables_paths_now(s), from,
+		       switch_tables_paths_now(s)->lid_of_port[to], f->sl) &
+	       15u;
 }
 
 void sim_message_arrived(struct sim *s, uint32_t node, uint32_t flow, hd_time born)
@@ -591,14 +593,14 @@ void source_granted(struct sim *s, uint32_t flow)
 }
 
 /* packet_emit, of which all but the destination is known. */
-static void plan_emit(struct sim *s, uint32_t flow, const struct plan *plan, lid_t dlid)
+static void plan_emit(struct sim *s, uint32_t flow, const struct source_plan *plan, lid_t dlid)
 {
 	struct source *src = &s->make.sources[flow];
 	uint32_t id = packet_new(s), out = src->out;
-	struct packet *p = packet_at(s, id);
-	struct output *l = &s->links[out];
+	struct packet_record *p = packet_at(s, id);
+	struct sim_output *l = &s->links[out];
 
-	*p = (struct packet){
+	*p = (struct packet_record){
 		.born = s->now,
 		.ready = s->now,
 		.next = NONE,
@@ -624,7 +626,7 @@ static void plan_emit(struct sim *s, uint32_t flow, const struct plan *plan, lid
 static void plan_fire(struct sim *s, uint32_t flow)
 {
 	struct source *src = &s->make.sources[flow];
-	const struct plan *plan = &s->make.plans[src->plan];
+	const struct source_plan *plan = &s->make.plans[src->plan];
 	uint32_t to = plan->is_uniform ? draw_other(&src->rng, plan->n, src->self) : 0;
 
 	plan_emit(s, flow, plan, plan->list[to].dlid);
@@ -679,14 +681,14 @@ static const struct pack_member more_members[] = {
 
 PACK_KNOWS(source_more, 40);
 
-void saved_sources(struct saved *v)
+void checkpoint_state_sources(struct checkpoint_state *v)
 {
 	struct sim *s = v->s;
 
 	for (uint32_t i = 0; i < s->n_flows; i++) {
 		const struct sim_flow *f = &s->flows[i];
 
-		if (!saved_has_flow(v, i))
+		if (!checkpoint_state_has_flow(v, i))
 			continue;
 		PACK_STRUCT(v->p, source_members, &s->make.sources[i]);
 		PACK_STRUCT(v->p, more_members, &s->make.more[i]);

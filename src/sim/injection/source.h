@@ -4,7 +4,7 @@
 
 /* Traffic sources: when flows create packets. Internal to src/sim. */
 
-#include "sim/core/state.h"
+#include "sim/core/sim_internal.h"
 
 void sources_init(struct sim *s);
 /* Starts a flow at `start` or later. */
@@ -12,9 +12,9 @@ void source_begin(struct sim *s, uint32_t flow, hd_time start);
 void source_fire(struct sim *s, uint32_t flow);
 /* A packet of a saturating flow was granted. */
 void source_granted(struct sim *s, uint32_t flow);
-void arrivals_fire(struct sim *s);
-void packet_enter(struct sim *s, uint32_t id);
+void source_fire_arrivals(struct sim *s);
+void source_packet_enter(struct sim *s, uint32_t id);
 /* A1: sets the VL of the packet; false if its SL has no VL, and the packet is lost. */
-bool packet_lane(struct sim *s, struct packet *p);
+bool source_packet_vl(struct sim *s, struct packet_record *p);
 
 #endif

@@ -2,11 +2,11 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "sim/checkpoint/saved.h"
+#include "sim/checkpoint/checkpoint_state.h"
 #include "sim/core/numset.h"
 #include "sim/injection/control.h"
+#include "sim/injection/injection.h"
 #include "sim/injection/mark.h"
-#include "sim/injection/pull.h"
 
 static struct controlled *flow_at(struct sim *s, uint32_t flow)
 {
@@ -102,7 +102,7 @@ static void flow_look(struct sim *s, struct controlled *f)
 		numset_remove(t->open, f->place);
 }
 
-bool throttle_enter(struct sim *s, struct packet *p)
+bool throttle_enter(struct sim *s, struct packet_record *p)
 {
 	const struct control *c = s->control;
 
@@ -139,7 +139,7 @@ static void timeout_arm(struct sim *s, uint32_t flow)
 void throttle_take(struct sim *s, uint32_t number)
 {
 	struct throttle *t = &s->control->throttles[number];
-	const struct packet *p = packet_at(s, t->offers);
+	const struct packet_record *p = packet_at(s, t->offers);
 	struct controlled *f = flow_at(s, p->flow);
 
 	f->queue.first = p->next;
@@ -264,17 +264,17 @@ static bool is_before(const struct delayed *a, const struct delayed *b)
 	return a->flow != b->flow ? a->flow < b->flow : a->sequence < b->sequence;
 }
 
-void answer_delay(struct sim *s, const struct delayed *what)
+void ack_delay_answer(struct sim *s, const struct delayed *what)
 {
 	uint32_t port = flow_port(s->control, what->flow);
 
 	if (port_is_remote(s, port))
 		mail_answer(s, port, what);
 	else
-		answer_expect(s, what);
+		ack_expect(s, what);
 }
 
-void answer_expect(struct sim *s, const struct delayed *what)
+void ack_expect(struct sim *s, const struct delayed *what)
 {
 	struct control *c = s->control;
 	uint32_t port = flow_port(c, what->flow);
@@ -296,7 +296,7 @@ void answer_expect(struct sim *s, const struct delayed *what)
 	eventq_push(&s->q, d->when, event_key(EV_ACKED, port, 0, 0));
 }
 
-void answer_heard(struct sim *s, uint32_t port)
+void ack_receive(struct sim *s, uint32_t port)
 {
 	struct control *c = s->control;
 	struct packet_queue *q = &c->coming[s->pull.of_port[port]];
@@ -586,7 +586,7 @@ PACK_KNOWS(throttle, 168);
 PACK_KNOWS(controlled, 64);
 
 /* What the sources at one port will hear; they have their events already. */
-static void pack_coming(struct saved *v, struct sim *owner, uint32_t port)
+static void pack_coming(struct checkpoint_state *v, struct sim *owner, uint32_t port)
 {
 	struct control *c = owner->control;
 	struct packet_queue *q = &c->coming[owner->pull.of_port[port]];
@@ -608,7 +608,7 @@ static void pack_coming(struct saved *v, struct sim *owner, uint32_t port)
 		    pack_check(v->p, d.flow < c->rules->n_flows &&
 					     c->flows[d.flow].throttle != NONE &&
 					     flow_port(c, d.flow) == port && d.when > v->s->now))
-			answer_expect(owner, &d);
+			ack_expect(owner, &d);
 	}
 }
 
@@ -616,31 +616,31 @@ static void pack_coming(struct saved *v, struct sim *owner, uint32_t port)
 static void pack_pace(struct pack *p, const struct sim *s, struct throttle *t)
 {
 	PACK_STRUCT(p, throttle_members, t);
-	pack_check(p, saved_lane(s, t->offers_vl) && t->turn < 64 * t->words &&
+	pack_check(p, checkpoint_state_has_vl(s, t->offers_vl) && t->turn < 64 * t->words &&
 			      t->state.ccti < CCT_MAX_ENTRIES);
 }
 
-static void pack_throttle(struct saved *v, struct throttle *t)
+static void pack_throttle(struct checkpoint_state *v, struct throttle *t)
 {
 	pack_pace(v->p, v->s, t);
-	saved_ref(v, sim_of_port(v->s, t->port), &t->offers);
+	checkpoint_state_ref(v, sim_of_port(v->s, t->port), &t->offers);
 }
 
-static void pack_controlled(struct saved *v, struct controlled *f)
+static void pack_controlled(struct checkpoint_state *v, struct controlled *f)
 {
 	if (f->throttle == NONE)
 		return;
 	uint32_t port = v->s->control->throttles[f->throttle].port;
 
-	if (!saved_has_port(v, port))
+	if (!checkpoint_state_has_port(v, port))
 		return;
 	PACK_STRUCT(v->p, controlled_members, f);
-	saved_list(v, sim_of_port(v->s, port), &f->queue);
+	checkpoint_state_list(v, sim_of_port(v->s, port), &f->queue);
 	if (v->p->reads)
 		flow_look(v->s, f);
 }
 
-void saved_control(struct saved *v)
+void checkpoint_state_control(struct checkpoint_state *v)
 {
 	struct control *c = v->s->control;
 	struct sim_control_counts counts;
@@ -648,18 +648,18 @@ void saved_control(struct saved *v)
 	if (!c)
 		return;
 	sim_control_counts(v->s, &counts);
-	if (saved_has_sums(v))
+	if (checkpoint_state_has_sums(v))
 		PACK_STRUCT(v->p, counts_members, &counts);
-	if (v->p->reads && saved_has_sums(v))
-		saved_first(v)->control->counts = counts;
+	if (v->p->reads && checkpoint_state_has_sums(v))
+		checkpoint_state_first(v)->control->counts = counts;
 	for (uint32_t i = 0; i < c->rules->n_throttles; i++) {
-		if (saved_has_port(v, c->throttles[i].port))
+		if (checkpoint_state_has_port(v, c->throttles[i].port))
 			pack_throttle(v, &c->throttles[i]);
 	}
 	for (uint32_t i = 0; i < c->rules->n_flows && !v->p->refused; i++)
 		pack_controlled(v, &c->flows[i]);
 	for (uint32_t i = 0; i < v->s->setup->n_ports; i++) {
-		if ((v->s->links[i].flags & L_PULLS) && saved_has_port(v, i))
+		if ((v->s->links[i].flags & L_PULLS) && checkpoint_state_has_port(v, i))
 			pack_coming(v, sim_of_port(v->s, i), i);
 	}
 }

@@ -17,7 +17,7 @@
 
 /* ---- what ranks do ------------------------------------------------------ */
 
-static enum hd_status read_goal(struct placed *p, struct diag *d)
+static enum hd_status read_goal(struct placed_job *p, struct diag *d)
 {
 	const struct scenario *s = p->fabric->scenario;
 	char *path = scenario_path(s, &p->scn->goal);
@@ -99,7 +99,7 @@ static const struct algorithm *find_algorithm(const struct scenario *s, const st
  * What has no meaning for the algorithm is not what its writer thinks; a
  * default may stand there all the same, as in scenarios that show all fields.
  */
-static enum hd_status check_uses(const struct placed *p, const struct scn_step *scn,
+static enum hd_status check_uses(const struct placed_job *p, const struct scn_step *scn,
 				 const struct algorithm *a, struct diag *d)
 {
 	const struct {
@@ -127,7 +127,7 @@ static enum hd_status check_uses(const struct placed *p, const struct scn_step *
 	return HD_OK;
 }
 
-static enum hd_status make_step(struct placed *p, size_t number, struct diag *d)
+static enum hd_status make_step(struct placed_job *p, size_t number, struct diag *d)
 {
 	const struct scenario *s = p->fabric->scenario;
 	const struct scn_step *scn = &p->scn->program[number];
@@ -161,7 +161,7 @@ static enum hd_status make_step(struct placed *p, size_t number, struct diag *d)
 
 /* ---- where they are ----------------------------------------------------- */
 
-static void actor_add(struct placed *p, port_id port)
+static void actor_add(struct placed_job *p, port_id port)
 {
 	p->actors[p->n_actors++] = (struct actor){
 		.node = p->fabric->end_of_origin[port],
@@ -183,7 +183,7 @@ static uint32_t leaf_of(const struct fabric *fabric, port_id port)
 	return at->peer == SIM_NONE ? SIM_NONE : fabric->setup.ports[at->peer].node;
 }
 
-static void place(struct placed *p, const struct selection *hosts)
+static void place(struct placed_job *p, const struct selection *hosts)
 {
 	const struct fabric *fabric = p->fabric;
 	uint32_t *leaf = hd_alloc(hosts->n, sizeof(*leaf));
@@ -201,7 +201,8 @@ static void place(struct placed *p, const struct selection *hosts)
 	free(host);
 }
 
-static enum hd_status count_ranks(struct placed *p, const struct selection *hosts, struct diag *d)
+static enum hd_status count_ranks(struct placed_job *p, const struct selection *hosts,
+				  struct diag *d)
 {
 	const struct scenario *s = p->fabric->scenario;
 	const struct scn_job *scn = p->scn;
@@ -225,7 +226,7 @@ static enum hd_status count_ranks(struct placed *p, const struct selection *host
  * The hosts that a job's words mean, each once: who names one twice means two
  * of something there, which there is not (J1).
  */
-static enum hd_status hosts_of(struct placed *p, char *const *words, const char *field,
+static enum hd_status hosts_of(struct placed_job *p, char *const *words, const char *field,
 			       struct rng *rng, struct diag *d, struct selection *out)
 {
 	const struct fabric *fabric = p->fabric;
@@ -244,7 +245,7 @@ static enum hd_status hosts_of(struct placed *p, char *const *words, const char 
 		twice->name);
 }
 
-static enum hd_status place_job(struct placed *p, struct diag *d)
+static enum hd_status place_job(struct placed_job *p, struct diag *d)
 {
 	const struct fabric *fabric = p->fabric;
 	struct selection hosts;
@@ -264,7 +265,7 @@ static enum hd_status place_job(struct placed *p, struct diag *d)
 }
 
 /* J9: one, and one line, whichever steps ask it. */
-static uint32_t server_at(struct placed *p, port_id port)
+static uint32_t server_at(struct placed_job *p, port_id port)
 {
 	for (uint32_t i = p->job.n_ranks; i < p->n_actors; i++) {
 		if (p->actors[i].port == port)
@@ -274,7 +275,7 @@ static uint32_t server_at(struct placed *p, port_id port)
 	return p->n_actors - 1;
 }
 
-static enum hd_status add_servers(struct placed *p, size_t number, struct diag *d)
+static enum hd_status add_servers(struct placed_job *p, size_t number, struct diag *d)
 {
 	const struct fabric *fabric = p->fabric;
 	const struct scn_step *scn = &p->scn->program[number];
@@ -298,7 +299,7 @@ static enum hd_status add_servers(struct placed *p, size_t number, struct diag *
 	return HD_OK;
 }
 
-enum hd_status placed_trees(struct placed *p, size_t number, struct diag *d)
+enum hd_status job_trees(struct placed_job *p, size_t number, struct diag *d)
 {
 	struct subnet *subnet = &p->fabric->subnet;
 	const struct step *step = &p->steps[number];
@@ -329,7 +330,7 @@ enum hd_status placed_trees(struct placed *p, size_t number, struct diag *d)
 	return status == HD_OK ? HD_OK : d->status;
 }
 
-static enum hd_status make_program(struct placed *p, struct diag *d)
+static enum hd_status make_program(struct placed_job *p, struct diag *d)
 {
 	size_t n = p->scn->n_program;
 	enum hd_status status = HD_OK;
@@ -350,14 +351,14 @@ static enum hd_status make_program(struct placed *p, struct diag *d)
 		if (status == HD_OK)
 			status = add_servers(p, i, d);
 		if (status == HD_OK && strcmp(p->steps[i].algorithm->name, "multicast") == 0)
-			status = placed_trees(p, i, d);
-		if (status == HD_OK && step_reduces(&p->steps[i]))
+			status = job_trees(p, i, d);
+		if (status == HD_OK && reduction_has_step(&p->steps[i]))
 			status = reduction_trees(p, i, d);
 	}
 	return status;
 }
 
-static bool have_ways(const struct placed *p, uint32_t a, uint32_t b)
+static bool have_ways(const struct placed_job *p, uint32_t a, uint32_t b)
 {
 	struct sim_address to;
 
@@ -369,11 +370,11 @@ static bool have_ways(const struct placed *p, uint32_t a, uint32_t b)
  * That each can send to each other is asked of one to all and back; where peers
  * pass messages on, of who does it for the first one.
  */
-static enum hd_status check_ways(const struct placed *p, struct diag *d)
+static enum hd_status check_ways(const struct placed_job *p, struct diag *d)
 {
 	for (uint32_t i = 1; i < p->n_actors; i++) {
-		if (!(p->inner.num && are_of_one_host(p, 0, i)) &&
-		    !have_ways(p, sender_of(p, 0, i), i))
+		if (!(p->inner.num && inner_same_host(p, 0, i)) &&
+		    !have_ways(p, inner_sender_of(p, 0, i), i))
 			return scenario_refuse(p->fabric->scenario, d, p->scn,
 					       "job '%s': no way between hosts of two subnets",
 					       p->scn->name);
@@ -382,17 +383,17 @@ static enum hd_status check_ways(const struct placed *p, struct diag *d)
 }
 
 /* For what is noted while it runs. */
-static void notes_init(struct placed *p)
+static void notes_init(struct placed_job *p)
 {
 	uint32_t each = MOST_NOTES / p->n_actors;
 
 	p->log_most = each > LEAST_NOTES ? each : LEAST_NOTES;
 	p->link_bytes = hd_alloc(p->fabric->setup.n_ports, sizeof(*p->link_bytes));
-	timelines_init(p, (uint32_t)p->fabric->scenario->n_jobs);
+	timeline_init(p, (uint32_t)p->fabric->scenario->n_jobs);
 	pairs_init(p);
 }
 
-static enum hd_status placed_init(struct placed *p, const struct jobs *jobs,
+static enum hd_status placed_init(struct placed_job *p, const struct jobs *jobs,
 				  const struct scn_job *scn, struct diag *d)
 {
 	struct fabric *fabric = jobs->fabric;
@@ -400,7 +401,7 @@ static enum hd_status placed_init(struct placed *p, const struct jobs *jobs,
 	struct strbuf sender = STRBUF_INIT;
 	enum hd_status status = HD_OK;
 
-	*p = (struct placed){
+	*p = (struct placed_job){
 		.scn = scn,
 		.fabric = fabric,
 		.first_tree = jobs->n_aggregations,
@@ -442,18 +443,18 @@ static enum hd_status placed_init(struct placed *p, const struct jobs *jobs,
 	return check_ways(p, d);
 }
 
-static void share_fini(struct share *s)
+static void share_fini(struct job_domain *s)
 {
-	share_fini_distant(s);
+	job_domain_fini_remote(s);
 	gang_fini(&s->gang);
 	free(s->pairs);
 }
 
-static void placed_fini(struct placed *p)
+static void placed_fini(struct placed_job *p)
 {
 	for (uint32_t i = 0; i < p->n_shares; i++)
 		share_fini(&p->shares[i]);
-	blocks_fini(p);
+	message_blocks_fini(p);
 	for (uint32_t i = 0; p->mlids && i < p->job.n_steps; i++) {
 		free(p->mlids[i]);
 		free(p->servers[i]);
@@ -462,7 +463,7 @@ static void placed_fini(struct placed *p)
 	if (p->ranks)
 		ranks_free(p->ranks, &p->job);
 	opgraph_fini(&p->graph);
-	timelines_fini(p);
+	timeline_fini(p);
 	for (uint32_t i = 0; i < p->n_actors; i++)
 		free(p->actors[i].log);
 	free(p->joined);
@@ -541,7 +542,7 @@ void jobs_attach(struct jobs *jobs, struct sim *s)
 	if (jobs->lab)
 		lab_use_sim(jobs->lab, s);
 	for (uint32_t i = 0; i < jobs->n; i++)
-		placed_attach(&jobs->placed[i], s);
+		job_attach(&jobs->placed[i], s);
 }
 
 bool jobs_leave_timers(const struct jobs *jobs)

@@ -26,7 +26,7 @@ struct posting {
 
 /* ---- while it runs ------------------------------------------------------ */
 
-static struct posting *posting_of(const struct placed *p, uint32_t actor, uint32_t number)
+static struct posting *posting_of(const struct placed_job *p, uint32_t actor, uint32_t number)
 {
 	const struct actor *a = &p->actors[actor];
 
@@ -35,7 +35,7 @@ static struct posting *posting_of(const struct placed *p, uint32_t actor, uint32
 	return &a->log[(number - 1) % p->log_most];
 }
 
-void chain_post(struct placed *p, struct message *m)
+void chain_post(struct placed_job *p, struct job_message *m)
 {
 	struct actor *a = &p->actors[m->source];
 	uint32_t place = a->n_posted++ % p->log_most;
@@ -50,7 +50,7 @@ void chain_post(struct placed *p, struct message *m)
 					  .cause = m->path.last };
 }
 
-void chain_begin(struct placed *p, const struct message *m, hd_time now)
+void chain_begin(struct placed_job *p, const struct job_message *m, hd_time now)
 {
 	struct posting *x = posting_of(p, m->source, m->number);
 	struct actor *a = &p->actors[m->source];
@@ -62,7 +62,7 @@ void chain_begin(struct placed *p, const struct message *m, hd_time now)
 		a->n_collected = m->number - 1;
 }
 
-struct path_message chain_left(const struct message *m, hd_time now)
+struct path_message chain_left(const struct job_message *m, hd_time now)
 {
 	/* Where its packets are by then is no reason for it. */
 	return (struct path_message){
@@ -74,7 +74,7 @@ struct path_message chain_left(const struct message *m, hd_time now)
 	};
 }
 
-struct path_message chain_arrived(const struct message *m, const struct sim_waits *waits,
+struct path_message chain_arrived(const struct job_message *m, const struct sim_waits *waits,
 				  hd_time now)
 {
 	return (struct path_message){
@@ -96,13 +96,13 @@ static const struct pack_member posting_members[] = {
 	PACK(posting, cause.has_left),
 };
 
-bool cause_is_sound(const struct placed *p, const struct path_message *x)
+bool chain_cause_is_valid(const struct placed_job *p, const struct path_message *x)
 {
 	return (!x->number || x->from < p->n_actors) &&
 	       sim_wait_port(x->wait) < p->fabric->setup.n_ports;
 }
 
-void chain_collect(struct placed *p, struct pack *k, uint32_t actor)
+void chain_collect(struct placed_job *p, struct pack *k, uint32_t actor)
 {
 	struct actor *a = &p->actors[actor];
 	uint32_t first = a->n_collected;
@@ -119,13 +119,13 @@ void chain_collect(struct placed *p, struct pack *k, uint32_t actor)
 		if (k->reads)
 			a->log = hd_grow(a->log, &a->log_cap, (size_t)place + 1, sizeof(*a->log));
 		PACK_STRUCT(k, posting_members, &a->log[place]);
-		pack_check(k, cause_is_sound(p, &a->log[place].cause));
+		pack_check(k, chain_cause_is_valid(p, &a->log[place].cause));
 	}
 	if (!k->reads)
 		a->n_collected = a->n_posted;
 }
 
-void chain_pack(struct placed *p, struct pack *k, uint32_t actor)
+void chain_pack(struct placed_job *p, struct pack *k, uint32_t actor)
 {
 	struct actor *a = &p->actors[actor];
 
@@ -140,7 +140,7 @@ void chain_pack(struct placed *p, struct pack *k, uint32_t actor)
 	}
 	for (size_t i = 0; i < n; i++) {
 		PACK_STRUCT(k, posting_members, &a->log[i]);
-		pack_check(k, cause_is_sound(p, &a->log[i].cause));
+		pack_check(k, chain_cause_is_valid(p, &a->log[i].cause));
 	}
 }
 
@@ -157,9 +157,9 @@ struct chain {
 	bool is_whole; /* back to the start of the job */
 };
 
-static void chain_follow(const struct placed *p, struct chain *c)
+static void chain_follow(const struct placed_job *p, struct chain *c)
 {
-	struct path_message at = last_of(p)->last_path.last;
+	struct path_message at = job_last_domain(p)->last_path.last;
 	const struct posting *x;
 
 	while ((x = posting_of(p, at.from, at.number))) {
@@ -170,7 +170,7 @@ static void chain_follow(const struct placed *p, struct chain *c)
 	c->is_whole = !at.number;
 }
 
-struct step_row {
+struct chain_step_row {
 	const char *job;
 	uint64_t number;
 	const char *from, *to;
@@ -181,48 +181,49 @@ struct step_row {
 };
 
 static const struct column step_columns[] = {
-	{ "job", NULL, CELL(step_row, job) },
-	{ "number", NULL, CELL(step_row, number) },
-	{ "from", NULL, CELL(step_row, from), ORIGIN_SIMULATED },
-	{ "to", NULL, CELL(step_row, to), ORIGIN_SIMULATED },
-	{ "bytes", NULL, CELL(step_row, bytes), ORIGIN_SIMULATED },
-	{ "posted", "us", CELL_TIME(step_row, posted), ORIGIN_SIMULATED, 6 },
-	{ "in line", "us", CELL_TIME(step_row, line), ORIGIN_SIMULATED, 6 },
-	{ "held", "us", CELL_TIME(step_row, held), ORIGIN_SIMULATED, 6 },
-	{ "end", "us", CELL_TIME(step_row, end), ORIGIN_SIMULATED, 6 },
-	{ "until it", NULL, CELL(step_row, until), ORIGIN_SIMULATED },
-	{ "link", NULL, CELL(step_row, link), ORIGIN_SIMULATED },
-	{ "waited", "us", CELL_TIME(step_row, waited), ORIGIN_SIMULATED, 6 },
+	{ "job", NULL, CELL(chain_step_row, job) },
+	{ "number", NULL, CELL(chain_step_row, number) },
+	{ "from", NULL, CELL(chain_step_row, from), ORIGIN_SIMULATED },
+	{ "to", NULL, CELL(chain_step_row, to), ORIGIN_SIMULATED },
+	{ "bytes", NULL, CELL(chain_step_row, bytes), ORIGIN_SIMULATED },
+	{ "posted", "us", CELL_TIME(chain_step_row, posted), ORIGIN_SIMULATED, 6 },
+	{ "in line", "us", CELL_TIME(chain_step_row, line), ORIGIN_SIMULATED, 6 },
+	{ "held", "us", CELL_TIME(chain_step_row, held), ORIGIN_SIMULATED, 6 },
+	{ "end", "us", CELL_TIME(chain_step_row, end), ORIGIN_SIMULATED, 6 },
+	{ "until it", NULL, CELL(chain_step_row, until), ORIGIN_SIMULATED },
+	{ "link", NULL, CELL(chain_step_row, link), ORIGIN_SIMULATED },
+	{ "waited", "us", CELL_TIME(chain_step_row, waited), ORIGIN_SIMULATED, 6 },
 	{ NULL },
 };
 
-static const char *until_name(const struct placed *p, const struct path_step *s)
+static const char *until_name(const struct placed_job *p, const struct path_step *s)
 {
 	if (!s->end.has_left)
 		return "arrives";
 	return p->lab && s->posting.target < p->n_actors ? "is acknowledged" : "has left";
 }
 
-static void put_steps(struct table *t, const struct placed *p, const struct chain *c)
+static void put_steps(struct table *t, const struct placed_job *p, const struct chain *c)
 {
 	size_t first = c->n > MOST_STEPS ? c->n - MOST_STEPS : 0;
 
 	for (size_t i = first; i < c->n; i++) {
 		const struct path_step *s = &c->steps[c->n - 1 - i];
 		uint64_t wait = s->end.wait;
-		const struct step_row row = {
+		const struct chain_step_row row = {
 			.job = p->scn->name,
 			.number = i,
-			.from = actor_name(t, p, s->end.from),
-			.to = s->posting.target < p->n_actors ? actor_name(t, p, s->posting.target)
-							      : "all",
+			.from = job_actor_name(t, p, s->end.from),
+			.to = s->posting.target < p->n_actors
+				      ? job_actor_name(t, p, s->posting.target)
+				      : "all",
 			.bytes = s->posting.size,
 			.posted = s->posting.posted,
 			.line = s->posting.begun - s->posting.posted,
 			.held = s->end.held,
 			.end = s->end.until,
 			.until = until_name(p, s),
-			.link = wait ? port_name(t, p, sim_wait_port(wait)) : NULL,
+			.link = wait ? job_port_name(t, p, sim_wait_port(wait)) : NULL,
 			.waited = wait ? sim_wait_time(wait) : 0,
 		};
 
@@ -272,7 +273,7 @@ static int by_wait(const void *a, const void *b)
 }
 
 /* Packets that a host must hold back wait for whoever does not go on. */
-static uint32_t blamed_port(const struct placed *p, const struct path_message *end)
+static uint32_t blamed_port(const struct placed_job *p, const struct path_message *end)
 {
 	uint32_t node = p->actors[end->from].node;
 
@@ -289,7 +290,8 @@ static hd_time waited_of(const struct path_step *s)
 }
 
 /* Waits of the path, summed by link; how many links. */
-static size_t sum_waits(const struct placed *p, const struct chain *c, struct waited_link *links)
+static size_t sum_waits(const struct placed_job *p, const struct chain *c,
+			struct waited_link *links)
 {
 	size_t n = 0, sums = 0;
 
@@ -315,18 +317,18 @@ static size_t sum_waits(const struct placed *p, const struct chain *c, struct wa
 	return sums;
 }
 
-static void put_waits(struct table *t, const struct placed *p, const struct chain *c, bool all)
+static void put_waits(struct table *t, const struct placed_job *p, const struct chain *c, bool all)
 {
 	struct waited_link *links = hd_alloc(c->n + 1, sizeof(*links));
 	size_t n = sum_waits(p, c, links);
-	hd_time time = last_of(p)->last - p->job.start;
+	hd_time time = job_last_domain(p)->last - p->job.start;
 
 	for (size_t i = 0; i < n && (all || i < FEW_LINKS); i++) {
 		uint32_t peer = p->fabric->setup.ports[links[i].port].peer;
 		const struct waited_row row = {
 			.job = p->scn->name,
-			.link = port_name(t, p, links[i].port),
-			.to = port_name(t, p, peer),
+			.link = job_port_name(t, p, links[i].port),
+			.to = job_port_name(t, p, peer),
 			.messages = links[i].n,
 			.waited = links[i].waited,
 			.share = (double)links[i].waited / (double)time,
@@ -337,7 +339,8 @@ static void put_waits(struct table *t, const struct placed *p, const struct chai
 	free(links);
 }
 
-static void say_what_is_left_out(const struct placed *p, const struct chain *c, struct results *r)
+static void say_what_is_left_out(const struct placed_job *p, const struct chain *c,
+				 struct results *r)
 {
 	if (c->n > MOST_STEPS)
 		results_remark(
@@ -346,7 +349,8 @@ static void say_what_is_left_out(const struct placed *p, const struct chain *c, 
 			c->n, p->scn->name, MOST_STEPS);
 }
 
-static void say_where_it_begins(const struct placed *p, const struct chain *c, struct results *r)
+static void say_where_it_begins(const struct placed_job *p, const struct chain *c,
+				struct results *r)
 {
 	struct strbuf from = STRBUF_INIT;
 
@@ -369,10 +373,10 @@ void chain_tables(const struct jobs *jobs, bool all, struct results *r)
 	struct table *steps = NULL;
 
 	for (uint32_t i = 0; i < jobs->n; i++) {
-		const struct placed *p = &jobs->placed[i];
+		const struct placed_job *p = &jobs->placed[i];
 		struct chain c = { 0 };
 
-		if (!is_done(p))
+		if (!job_is_done(p))
 			continue;
 		chain_follow(p, &c);
 		put_waits(waits, p, &c, all);

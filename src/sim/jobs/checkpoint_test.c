@@ -296,7 +296,7 @@ static void load_and_save(const struct course *c, const struct strbuf *bytes)
 	strbuf_fini(&again);
 }
 
-/* Whatever stands there, nothing is touched that is not the run's. */
+/* Whatever stands there, nothing is pending_links that is not the run's. */
 static void altered_states_do_no_harm(void **state)
 {
 	struct rng rng;

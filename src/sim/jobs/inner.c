@@ -6,14 +6,14 @@
 #include "base/alloc.h"
 #include "sim/jobs/jobs_internal.h"
 
-bool are_of_one_host(const struct placed *p, uint32_t a, uint32_t b)
+bool inner_same_host(const struct placed_job *p, uint32_t a, uint32_t b)
 {
 	const struct topo *t = &p->fabric->topo;
 
 	return t->ports[p->actors[a].port].node == t->ports[p->actors[b].port].node;
 }
 
-void inner_join(struct placed *p)
+void inner_join(struct placed_job *p)
 {
 	const struct fabric *fabric = p->fabric;
 	uint32_t *first; /* per node of the topology: its first rank's */
@@ -37,14 +37,14 @@ void inner_join(struct placed *p)
 	free(first);
 }
 
-uint32_t sender_of(const struct placed *p, uint32_t source, uint32_t target)
+uint32_t inner_sender_of(const struct placed_job *p, uint32_t source, uint32_t target)
 {
 	const struct fabric *fabric = p->fabric;
 	const struct topo *t = &fabric->topo;
 	uint32_t n = p->job.n_ranks;
 
 	if (p->scn->rails == SCN_RAILS_OWN || source >= n || target >= n ||
-	    are_of_one_host(p, source, target))
+	    inner_same_host(p, source, target))
 		return source;
 	const struct topo_node *host = &t->nodes[t->ports[p->actors[source].port].node];
 	unsigned rail = t->ports[p->actors[target].port].number;
@@ -56,17 +56,17 @@ uint32_t sender_of(const struct placed *p, uint32_t source, uint32_t target)
 }
 
 /* J12: how long it takes to leave. */
-static hd_time inner_time(const struct placed *p, const struct message *m)
+static hd_time inner_time(const struct placed_job *p, const struct job_message *m)
 {
 	hd_time time = hd_rate_duration(p->inner, message_bytes(m));
 
 	return time ? time : 1;
 }
 
-static void inner_put(struct share *s, uint32_t id, uint32_t to, hd_time now)
+static void inner_put(struct job_domain *s, uint32_t id, uint32_t to, hd_time now)
 {
-	const struct placed *p = s->of;
-	struct message *m = message_at(p, id);
+	const struct placed_job *p = s->of;
+	struct job_message *m = message_at(p, id);
 	struct actor *a = &p->actors[m->source];
 	hd_time from = a->inner_free > now ? a->inner_free : now;
 
@@ -85,16 +85,17 @@ static void inner_put(struct share *s, uint32_t id, uint32_t to, hd_time now)
 		  p->n_actors + p->job.n_ranks + m->source);
 }
 
-bool inner_takes(struct share *s, uint32_t id, hd_time now)
+bool inner_takes(struct job_domain *s, uint32_t id, hd_time now)
 {
-	const struct placed *p = s->of;
-	struct message *m = message_at(p, id);
+	const struct placed_job *p = s->of;
+	struct job_message *m = message_at(p, id);
 	uint32_t n = p->job.n_ranks;
 
 	if (!p->inner.num || m->dlid || m->source >= n || m->target >= n)
 		return false;
-	uint32_t to = are_of_one_host(p, m->source, m->target) ? m->target
-							       : sender_of(p, m->source, m->target);
+	uint32_t to = inner_same_host(p, m->source, m->target)
+			      ? m->target
+			      : inner_sender_of(p, m->source, m->target);
 
 	if (to == m->source)
 		return false;
@@ -106,15 +107,15 @@ bool inner_takes(struct share *s, uint32_t id, hd_time now)
 	return true;
 }
 
-static void leaves(struct share *s, uint32_t rank, hd_time now)
+static void leaves(struct job_domain *s, uint32_t rank, hd_time now)
 {
-	const struct placed *p = s->of;
+	const struct placed_job *p = s->of;
 	struct actor *a = &p->actors[rank];
 
 	/* It has arrived, in no time. */
 	if (a->inner_left == now)
 		return;
-	const struct message *m = message_at(p, a->inner_leaves);
+	const struct job_message *m = message_at(p, a->inner_leaves);
 	struct path path = m->path;
 
 	a->inner_left = now;
@@ -126,12 +127,12 @@ static void leaves(struct share *s, uint32_t rank, hd_time now)
 	timeline_look(s, rank, now);
 }
 
-static void arrives(struct share *s, uint32_t source, hd_time now)
+static void arrives(struct job_domain *s, uint32_t source, hd_time now)
 {
-	const struct placed *p = s->of;
+	const struct placed_job *p = s->of;
 	struct actor *a = &p->actors[source];
 	uint32_t id = a->inner_first;
-	const struct message *m = message_at(p, id);
+	const struct job_message *m = message_at(p, id);
 	uint32_t at = m->sender;
 
 	if (id == a->inner_leaves)
@@ -140,11 +141,11 @@ static void arrives(struct share *s, uint32_t source, hd_time now)
 	if (at == m->target)
 		message_lands(s, id, at, now);
 	else
-		line_join(s, id, now);
+		message_enqueue(s, id, now);
 	timeline_look(s, at, now);
 }
 
-void inner_timer(struct share *s, uint32_t number, hd_time now)
+void inner_timer(struct job_domain *s, uint32_t number, hd_time now)
 {
 	uint32_t n = s->of->job.n_ranks;
 

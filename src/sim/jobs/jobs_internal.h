@@ -8,8 +8,8 @@
  *	build.c		from the scenario: ranks, addresses, servers, trees
  *	message.c	messages as packets, lines of ranks and servers
  *	pool.c		where messages are kept
- *	distant.c	messages between processes
- *	saved.c		all of it as bytes, to go on with
+ *	remote.c	messages between processes
+ *	checkpoint_state.c		all of it as bytes, to go on with
  *	chain.c		the messages that led to the end, and where they waited
  *	links.c		what links carried for it
  *	timeline.c	what some ranks did when
@@ -20,14 +20,14 @@
  *	inner.c		messages inside hosts, and between their rails
  *	rc.c		messages over queue pairs
  *
- * A run may be computed in parts: each has a share of every job (struct share)
+ * A run may be computed in parts: each has a share of every job (struct job_domain)
  * with a gang for the ranks there, and a pool for the messages that they post.
  * A message is written by its source until its packets are sent, and then read
  * by its destination, which gives it back. If another process has that, it has
- * a copy (distant.c).
+ * a copy (remote.c).
  */
 
-#include "sim/domains/letters.h"
+#include "sim/domains/remote_messages.h"
 #include "sim/jobs/jobs.h"
 #include "workload/gang.h"
 
@@ -42,7 +42,7 @@ enum message_kind {
 };
 
 /* What a destination knows of a message. */
-struct landing {
+struct job_recv_slot {
 	uint32_t arrived; /* packets */
 	uint32_t receive; /* of its rank that it has got, or GANG_NONE */
 	/* Of its packets: at first links together, and the longest of one. */
@@ -50,7 +50,7 @@ struct landing {
 	bool is_over; /* it has been given back */
 };
 
-struct message {
+struct job_message {
 	hd_time posted;
 	uint64_t size; /* that is meant; MSG_ASK, MSG_READ carry none of it */
 	struct path path;
@@ -70,8 +70,8 @@ struct message {
 			 /* with queue pairs the source */
 	uint8_t kind;
 	lid_t dlid; /* of a multicast; else 0 */
-	struct landing here;
-	struct landing *landings; /* of a multicast, by rank */
+	struct job_recv_slot here;
+	struct job_recv_slot *landings; /* of a multicast, by rank */
 };
 
 /* A rank, or a server: who has a line of messages. */
@@ -99,11 +99,11 @@ struct actor {
 #define MESSAGES_IN_BLOCK 256u
 #define MESSAGE_TABLES    4096u /* of as many blocks */
 
-struct placed;
+struct placed_job;
 
 /* Of one part of the fabric. */
-struct share {
-	struct placed *of;
+struct job_domain {
+	struct placed_job *of;
 	uint32_t number;
 	struct sim *sim;
 	struct gang gang;
@@ -114,14 +114,14 @@ struct share {
 	struct pair_count *pairs;   /* n_bins x n_bins (pairs.c) */
 	hd_time told_at;            /* of a delivery, while that is; else HD_TIME_NEVER */
 	bool has_ranks;
-	bool is_elsewhere;       /* another process computes it */
-	struct letters *letters; /* per share; NULL: all are here */
-	struct message *seen;    /* of a share elsewhere: those under way */
+	bool is_elsewhere;               /* another process computes it */
+	struct remote_messages *letters; /* per share; NULL: all are here */
+	struct job_message *seen;        /* of a share elsewhere: those under way */
 	size_t n_seen;
 };
 
 /* A job on the fabric. */
-struct placed {
+struct placed_job {
 	const struct scn_job *scn;
 	struct fabric *fabric;
 	struct job job;
@@ -153,17 +153,17 @@ struct placed {
 	uint32_t *joined; /* per node: a rank's of the same host; or NULL */
 	uint64_t eager;
 	hd_time gap;
-	struct share alone; /* of a run that is not cut */
-	struct share *shares;
+	struct job_domain alone; /* of a run that is not cut */
+	struct job_domain *shares;
 	uint32_t n_shares;
 	const uint16_t *part_of_node; /* of a run that is, or NULL */
-	struct message ***tables;     /* of blocks of messages */
+	struct job_message ***tables; /* of blocks of messages */
 	/* The next block that nobody has; this process takes each n-th. */
 	uint32_t next_block, block_stride;
 	/* What is noted on the way. */
-	uint32_t log_most;          /* messages of an actor */
-	uint64_t *link_bytes;       /* per sim port */
-	struct timeline *timelines; /* of ranks 0, spacing, 2 spacing, ... */
+	uint32_t log_most;              /* messages of an actor */
+	uint64_t *link_bytes;           /* per sim port */
+	struct job_timeline *timelines; /* of ranks 0, spacing, 2 spacing, ... */
 	uint32_t n_timelines, spacing;
 	uint32_t *bins; /* of actors (pairs.c) */
 	uint32_t n_bins;
@@ -171,7 +171,7 @@ struct placed {
 
 struct jobs {
 	struct fabric *fabric;
-	struct placed *placed;
+	struct placed_job *placed;
 	uint32_t n;
 	uint32_t n_aggregations; /* of the subnet, before them */
 	struct lab *lab;         /* of those with queue pairs, or NULL */
@@ -180,156 +180,159 @@ struct jobs {
 /* ---- pool.c -------------------------------------------------------------- */
 
 /* The part that computes an actor. */
-uint32_t actor_part(const struct placed *p, uint32_t actor);
+uint32_t job_domain_of(const struct placed_job *p, uint32_t actor);
 /* Its source's; it is known here. */
-uint32_t message_part(const struct placed *p, uint32_t id);
-struct message *message_at(const struct placed *p, uint32_t id);
-uint32_t message_new(struct share *s);
+uint32_t message_part(const struct placed_job *p, uint32_t id);
+struct job_message *message_at(const struct placed_job *p, uint32_t id);
+uint32_t message_new(struct job_domain *s);
 /* Its source is done with it. */
-void message_release(struct share *s, uint32_t id);
+void message_release(struct job_domain *s, uint32_t id);
 /* An actor that it went to is done with it. */
-void message_take(struct share *s, uint32_t id, uint32_t rank);
+void message_take(struct job_domain *s, uint32_t id, uint32_t rank);
 /* The place of a message of another process, which may be new. */
-struct message *message_mirror(struct placed *p, uint32_t id);
+struct job_message *message_mirror(struct placed_job *p, uint32_t id);
 /* Is there a place of that id? */
-bool message_is_known(const struct placed *p, uint32_t id);
+bool message_is_known(const struct placed_job *p, uint32_t id);
 /* Is there such a message, whose source is of this process? */
-bool message_is_ours(const struct placed *p, uint32_t id);
+bool message_is_ours(const struct placed_job *p, uint32_t id);
 /* The next of these from `id` on, or if not `ours` of those that come here,
  * too; GANG_NONE: none. */
-uint32_t message_next(const struct placed *p, uint32_t id, bool ours);
+uint32_t message_next(const struct placed_job *p, uint32_t id, bool ours);
 /* Which blocks are taken here: each `stride`-th from the first on; */
-void blocks_begin(struct placed *p, uint32_t first, uint32_t stride);
+void message_blocks_begin(struct placed_job *p, uint32_t first, uint32_t stride);
 /* and none up to that of a message that is there after a restart. */
-void blocks_skip(struct placed *p, uint32_t id);
-void blocks_fini(struct placed *p);
+void message_blocks_skip(struct placed_job *p, uint32_t id);
+void message_blocks_fini(struct placed_job *p);
 
-/* ---- distant.c ----------------------------------------------------------- */
+/* ---- remote.c ----------------------------------------------------------- */
 
-void shares_init_distant(struct placed *p, const struct sim_cut *how);
-void share_fini_distant(struct share *s);
-bool message_is_elsewhere(const struct placed *p, uint32_t id);
+void job_domains_init_remote(struct placed_job *p, const struct sim_cut *how);
+void job_domain_fini_remote(struct job_domain *s);
+bool message_is_elsewhere(const struct placed_job *p, uint32_t id);
 /* It is posted: those that it goes to must know of it. */
-void message_announce(struct share *s, uint32_t id);
+void message_announce(struct job_domain *s, uint32_t id);
 /* To its source, of a message that is elsewhere. */
-void message_return(struct share *s, uint32_t id);
-void message_tell_arrived(struct share *s, uint32_t id);
+void message_return(struct job_domain *s, uint32_t id);
+void message_tell_arrived(struct job_domain *s, uint32_t id);
 /* To its source, wherever that is. */
-void message_tell_lost(struct share *s, uint32_t id);
+void message_tell_lost(struct job_domain *s, uint32_t id);
 /* See struct sim_endpoint. */
-void placed_mail(void *context, struct pack *k, uint32_t from, uint32_t to);
-void placed_collect(void *context, struct pack *k, uint32_t part);
+void job_mail(void *context, struct pack *k, uint32_t from, uint32_t to);
+void job_collect(void *context, struct pack *k, uint32_t part);
 
 /* ---- message.c ----------------------------------------------------------- */
 
-void placed_attach(struct placed *p, struct sim *s);
+void job_attach(struct placed_job *p, struct sim *s);
 /* Of a multicast: at each rank. */
-void landings_make(const struct placed *p, struct message *m);
+void message_receives_make(const struct placed_job *p, struct job_message *m);
 
-static inline struct landing *landing_of(struct message *m, uint32_t rank)
+static inline struct job_recv_slot *message_recv_slot(struct job_message *m, uint32_t rank)
 {
 	return m->landings ? &m->landings[rank] : &m->here;
 }
 
-struct path path_until(const struct message *m, const struct sim_waits *waits, hd_time now);
+struct path message_path_until(const struct job_message *m, const struct sim_waits *waits,
+			       hd_time now);
 /* It joins the line of its sender. */
-void line_join(struct share *s, uint32_t id, hd_time now);
+void message_enqueue(struct job_domain *s, uint32_t id, hd_time now);
 /* A packet of it, or all of it, is at an actor. */
-void message_lands(struct share *s, uint32_t id, uint32_t at, hd_time now);
-uint64_t message_bytes(const struct message *m); /* that it carries */
+void message_lands(struct job_domain *s, uint32_t id, uint32_t at, hd_time now);
+uint64_t message_bytes(const struct job_message *m); /* that it carries */
 /* A queue pair says so: its send is done. */
-void message_acknowledged(struct share *s, uint32_t id, hd_time now);
+void message_acknowledged(struct job_domain *s, uint32_t id, hd_time now);
 
 /* The message that a send of this actor is under way with; or NULL. */
-const struct message *actor_sends(const struct placed *p, uint32_t actor);
+const struct job_message *message_of_sender(const struct placed_job *p, uint32_t actor);
 
 /* ---- chain.c ------------------------------------------------------------- */
 
 /* Notes a message that is posted, and what it waits for. */
-void chain_post(struct placed *p, struct message *m);
-void chain_begin(struct placed *p, const struct message *m, hd_time now);
+void chain_post(struct placed_job *p, struct job_message *m);
+void chain_begin(struct placed_job *p, const struct job_message *m, hd_time now);
 /* It has left, or its packets that waited so are there. */
-struct path_message chain_left(const struct message *m, hd_time now);
-struct path_message chain_arrived(const struct message *m, const struct sim_waits *waits,
+struct path_message chain_left(const struct job_message *m, hd_time now);
+struct path_message chain_arrived(const struct job_message *m, const struct sim_waits *waits,
 				  hd_time now);
 /* Can this have come from another process? */
-bool cause_is_sound(const struct placed *p, const struct path_message *x);
+bool chain_cause_is_valid(const struct placed_job *p, const struct path_message *x);
 /* Of the postings of an actor those that the first process has not seen as
  * they are now. */
-void chain_collect(struct placed *p, struct pack *k, uint32_t actor);
+void chain_collect(struct placed_job *p, struct pack *k, uint32_t actor);
 /* All that are kept of an actor, to go on with. */
-void chain_pack(struct placed *p, struct pack *k, uint32_t actor);
+void chain_pack(struct placed_job *p, struct pack *k, uint32_t actor);
 /* What waited where on the way to the last rank's end. */
 void chain_tables(const struct jobs *jobs, bool all, struct results *r);
 
 /* ---- links.c ------------------------------------------------------------- */
 
-void link_table(const struct jobs *jobs, const struct sim_metrics *m, bool all, struct results *r);
+void jobs_link_table(const struct jobs *jobs, const struct sim_metrics *m, bool all,
+		     struct results *r);
 
 /* ---- timeline.c ---------------------------------------------------------- */
 
-void timelines_init(struct placed *p, uint32_t n_jobs);
-void timelines_fini(struct placed *p);
+void timeline_init(struct placed_job *p, uint32_t n_jobs);
+void timeline_fini(struct placed_job *p);
 /* Something has happened at this rank, or will until now. */
-void timeline_look(struct share *s, uint32_t rank, hd_time now);
+void timeline_look(struct job_domain *s, uint32_t rank, hd_time now);
 /* Messages of which some packets are there, and others not yet. */
-void timeline_receives(struct share *s, uint32_t rank, int more);
-void timeline_collect(struct placed *p, struct pack *k, uint32_t rank);
+void timeline_receives(struct job_domain *s, uint32_t rank, int more);
+void timeline_collect(struct placed_job *p, struct pack *k, uint32_t rank);
 /* All of it, to go on with. */
-void timeline_pack(struct placed *p, struct pack *k, uint32_t rank);
+void timeline_pack(struct placed_job *p, struct pack *k, uint32_t rank);
 void timeline_table(const struct jobs *jobs, struct results *r);
 
 /* ---- pairs.c ------------------------------------------------------------- */
 
-void pairs_init(struct placed *p);
-void pairs_count(struct share *s, const struct message *m, uint64_t bytes);
-void pairs_collect(struct share *s, struct pack *k);
+void pairs_init(struct placed_job *p);
+void pairs_count(struct job_domain *s, const struct job_message *m, uint64_t bytes);
+void pairs_collect(struct job_domain *s, struct pack *k);
 /* The sums of all shares; reading gives them to the first. */
-void pairs_pack(const struct placed *p, struct pack *k);
+void pairs_pack(const struct placed_job *p, struct pack *k);
 void pairs_table(const struct jobs *jobs, bool all, struct results *r);
 
 /* ---- tables.c ------------------------------------------------------------ */
 
 /* The gang whose rank ended last, the lowest of several; NULL: none has. */
-const struct gang *last_of(const struct placed *p);
-uint32_t ranks_done(const struct placed *p);
-bool is_done(const struct placed *p);
+const struct gang *job_last_domain(const struct placed_job *p);
+uint32_t job_ranks_done(const struct placed_job *p);
+bool job_is_done(const struct placed_job *p);
 /* [iteration * n_steps + step] of all ranks. */
-struct lasting lasting_of(const struct placed *p, size_t step);
+struct lasting job_step_times(const struct placed_job *p, size_t step);
 /* "h3", as a text for the next row. */
-const char *actor_host(struct table *t, const struct placed *p, uint32_t actor);
+const char *job_host_name(struct table *t, const struct placed_job *p, uint32_t actor);
 /* "rank 3", or the host of a server. */
-const char *actor_name(struct table *t, const struct placed *p, uint32_t actor);
+const char *job_actor_name(struct table *t, const struct placed_job *p, uint32_t actor);
 /* "s1-0:4" */
-const char *port_name(struct table *t, const struct placed *p, uint32_t port);
+const char *job_port_name(struct table *t, const struct placed_job *p, uint32_t port);
 
 /* ---- build.c ------------------------------------------------------------- */
 
 /* A multicast tree for each group of a step. */
-HD_MUST_CHECK enum hd_status placed_trees(struct placed *p, size_t step, struct diag *d);
+HD_MUST_CHECK enum hd_status job_trees(struct placed_job *p, size_t step, struct diag *d);
 
 /* ---- inner.c ------------------------------------------------------------- */
 
-bool are_of_one_host(const struct placed *p, uint32_t a, uint32_t b);
+bool inner_same_host(const struct placed_job *p, uint32_t a, uint32_t b);
 /* Ranks that a link inside a host joins are computed in one part. */
-void inner_join(struct placed *p);
+void inner_join(struct placed_job *p);
 /* The rank by whose line a message goes: its source's or a peer's (J13). */
-uint32_t sender_of(const struct placed *p, uint32_t source, uint32_t target);
+uint32_t inner_sender_of(const struct placed_job *p, uint32_t source, uint32_t target);
 /* True if the message begins inside its host: then it is on its way. */
-bool inner_takes(struct share *s, uint32_t id, hd_time now);
+bool inner_takes(struct job_domain *s, uint32_t id, hd_time now);
 /* A timer of a message inside, by number from 0. */
-void inner_timer(struct share *s, uint32_t number, hd_time now);
+void inner_timer(struct job_domain *s, uint32_t number, hd_time now);
 
 /* ---- reduce.c ------------------------------------------------------------ */
 
-bool step_reduces(const struct step *s);
+bool reduction_has_step(const struct step *s);
 /* Aggregation trees for each group of a step. */
-HD_MUST_CHECK enum hd_status reduction_trees(struct placed *p, size_t step, struct diag *d);
+HD_MUST_CHECK enum hd_status reduction_trees(struct placed_job *p, size_t step, struct diag *d);
 /* A rank's part in a reduction of its group is posted. */
-void reduction_post(struct share *s, uint32_t rank, uint32_t group, uint32_t message);
+void reduction_post(struct job_domain *s, uint32_t rank, uint32_t group, uint32_t message);
 void reduction_table(const struct jobs *jobs, struct results *r);
 /* A packet of its result has come to a rank. */
-void result_lands(struct share *s, uint32_t rank, const struct sim_packet *packet, hd_time now);
+void reduction_deliver(struct job_domain *s, uint32_t rank, const struct sim_packet *packet,
+		       hd_time now);
 
 /* ---- rc.c ---------------------------------------------------------------- */
 
@@ -338,20 +341,20 @@ HD_MUST_CHECK enum hd_status jobs_connect(struct jobs *jobs, struct diag *d);
 /* SENDs of a message of so many bytes. */
 uint32_t rc_pieces(uint64_t bytes);
 /* Gives a message to the queue pair of its sender and target. */
-void rc_send(struct share *s, uint32_t id, hd_time now);
+void rc_send(struct job_domain *s, uint32_t id, hd_time now);
 void rc_table(const struct jobs *jobs, struct results *r);
 
-static inline bool goes_over_rc(const struct placed *p, const struct message *m)
+static inline bool goes_over_rc(const struct placed_job *p, const struct job_message *m)
 {
 	return p->lab && !m->dlid;
 }
 
-/* ---- saved.c ------------------------------------------------------------- */
+/* ---- checkpoint_state.c ------------------------------------------------------------- */
 
 /* See struct sim_endpoint. */
-void placed_list(void *context, struct pack *k);
-void placed_pack(void *context, struct pack *k, const struct sim_section *section);
-void placed_pack_cookie(void *context, struct pack *k, uint32_t *cookie);
+void job_list_cookies(void *context, struct pack *k);
+void job_pack(void *context, struct pack *k, const struct sim_section *section);
+void job_pack_cookie(void *context, struct pack *k, uint32_t *cookie);
 
 /* ---- stuck.c ------------------------------------------------------------- */
 

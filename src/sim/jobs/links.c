@@ -6,19 +6,19 @@
 #include "base/alloc.h"
 #include "sim/jobs/jobs_internal.h"
 
-struct link_row {
+struct job_link_row {
 	const char *job, *link, *to;
 	uint64_t bytes;
 	double share, used;
 };
 
 static const struct column link_columns[] = {
-	{ "job", NULL, CELL(link_row, job) },
-	{ "link", NULL, CELL(link_row, link) },
-	{ "to", NULL, CELL(link_row, to) },
-	{ "bytes", NULL, CELL(link_row, bytes), ORIGIN_SIMULATED },
-	{ "share", "%", CELL_SHARE(link_row, share), ORIGIN_SIMULATED, 2 },
-	{ "of time", "%", CELL_SHARE(link_row, used), ORIGIN_SIMULATED, 2 },
+	{ "job", NULL, CELL(job_link_row, job) },
+	{ "link", NULL, CELL(job_link_row, link) },
+	{ "to", NULL, CELL(job_link_row, to) },
+	{ "bytes", NULL, CELL(job_link_row, bytes), ORIGIN_SIMULATED },
+	{ "share", "%", CELL_SHARE(job_link_row, share), ORIGIN_SIMULATED, 2 },
+	{ "of time", "%", CELL_SHARE(job_link_row, used), ORIGIN_SIMULATED, 2 },
 	{ NULL },
 };
 
@@ -37,7 +37,7 @@ static int by_bytes(const void *a, const void *b)
 }
 
 /* Ports over which the job sent, the most bytes first; how many. */
-static uint32_t order_links(const struct placed *p, struct link_use *links)
+static uint32_t order_links(const struct placed_job *p, struct link_use *links)
 {
 	uint32_t n = 0;
 
@@ -50,7 +50,7 @@ static uint32_t order_links(const struct placed *p, struct link_use *links)
 	return n;
 }
 
-static void put_link(struct table *t, const struct placed *p, uint32_t port,
+static void put_link(struct table *t, const struct placed_job *p, uint32_t port,
 		     const struct sim_metrics *m)
 {
 	const struct sim_port *at = &p->fabric->setup.ports[port];
@@ -59,10 +59,10 @@ static void put_link(struct table *t, const struct placed *p, uint32_t port,
 	struct sim_counters c;
 
 	sim_port_counters(m, port, &c);
-	const struct link_row row = {
+	const struct job_link_row row = {
 		.job = p->scn->name,
-		.link = port_name(t, p, port),
-		.to = port_name(t, p, at->peer),
+		.link = job_port_name(t, p, port),
+		.to = job_port_name(t, p, at->peer),
 		.bytes = bytes,
 		.share = (double)bytes / (double)c.xmit_bytes,
 		/* The last packet may be on its way: its bytes count, its time only until now. */
@@ -73,7 +73,8 @@ static void put_link(struct table *t, const struct placed *p, uint32_t port,
 	table_put_row(t, &row);
 }
 
-void link_table(const struct jobs *jobs, const struct sim_metrics *m, bool all, struct results *r)
+void jobs_link_table(const struct jobs *jobs, const struct sim_metrics *m, bool all,
+		     struct results *r)
 {
 	struct table *t = results_table(
 		r, "job links",
@@ -82,7 +83,7 @@ void link_table(const struct jobs *jobs, const struct sim_metrics *m, bool all, 
 		link_columns);
 
 	for (uint32_t i = 0; i < jobs->n; i++) {
-		const struct placed *p = &jobs->placed[i];
+		const struct placed_job *p = &jobs->placed[i];
 		struct link_use *links = hd_alloc(p->fabric->setup.n_ports, sizeof(*links));
 		uint32_t n = order_links(p, links);
 

@@ -8,7 +8,7 @@
 
 /* ---- where it lands ------------------------------------------------------ */
 
-void landings_make(const struct placed *p, struct message *m)
+void message_receives_make(const struct placed_job *p, struct job_message *m)
 {
 	m->landings = hd_alloc(p->job.n_ranks, sizeof(*m->landings));
 	for (uint32_t i = 0; i < p->job.n_ranks; i++)
@@ -17,29 +17,29 @@ void landings_make(const struct placed *p, struct message *m)
 
 /* ---- packets ------------------------------------------------------------ */
 
-static bool carries_bytes(const struct message *m)
+static bool carries_bytes(const struct job_message *m)
 {
 	return m->kind == MSG_DATA || m->kind == MSG_WRITE || m->kind == MSG_ANSWER ||
 	       m->kind == MSG_REDUCE;
 }
 
-uint64_t message_bytes(const struct message *m)
+uint64_t message_bytes(const struct job_message *m)
 {
 	return carries_bytes(m) ? m->size : 0;
 }
 
 /* Payload of its packets, at most. */
-static uint32_t most_payload(const struct placed *p, const struct message *m)
+static uint32_t most_payload(const struct placed_job *p, const struct job_message *m)
 {
 	return m->kind == MSG_REDUCE ? p->transaction : p->mtu;
 }
 
-static uint32_t packet_payload(const struct placed *p, const struct message *m)
+static uint32_t packet_payload(const struct placed_job *p, const struct job_message *m)
 {
 	return carries_bytes(m) ? message_payload(m->size, most_payload(p, m), m->sent) : 0;
 }
 
-static void multicast_packet(const struct placed *p, const struct message *m,
+static void multicast_packet(const struct placed_job *p, const struct job_message *m,
 			     struct sim_arrival *out)
 {
 	const struct actor *from = &p->actors[m->source];
@@ -63,7 +63,7 @@ static void multicast_packet(const struct placed *p, const struct message *m,
  */
 enum turn { TURN_DELIVERY, TURN_RANK, TURN_SERVER };
 
-static uint8_t turn_of(const struct share *s, const struct message *m, hd_time when)
+static uint8_t turn_of(const struct job_domain *s, const struct job_message *m, hd_time when)
 {
 	if (s->told_at == when)
 		return TURN_DELIVERY;
@@ -71,10 +71,10 @@ static uint8_t turn_of(const struct share *s, const struct message *m, hd_time w
 }
 
 /* The next packet of a message enters the sender's queue then. */
-static void packet_offer(struct share *s, uint32_t id, hd_time when)
+static void packet_offer(struct job_domain *s, uint32_t id, hd_time when)
 {
-	const struct placed *p = s->of;
-	const struct message *m = message_at(p, id);
+	const struct placed_job *p = s->of;
+	const struct job_message *m = message_at(p, id);
 	const struct packet_label label = { p->sl, p->scn->partition };
 	struct sim_arrival a;
 
@@ -93,13 +93,13 @@ static void packet_offer(struct share *s, uint32_t id, hd_time when)
  * J14: messages for queue pairs leave the line as soon as they may. True if one
  * is the first, and has to wait.
  */
-static bool line_gives(struct share *s, struct actor *a, hd_time now)
+static bool line_gives(struct job_domain *s, struct actor *a, hd_time now)
 {
-	const struct placed *p = s->of;
+	const struct placed_job *p = s->of;
 
 	while (a->first != GANG_NONE) {
 		uint32_t id = a->first;
-		const struct message *m = message_at(p, id);
+		const struct job_message *m = message_at(p, id);
 
 		if (!goes_over_rc(p, m))
 			return false;
@@ -117,7 +117,7 @@ static bool line_gives(struct share *s, struct actor *a, hd_time now)
 }
 
 /* The first message in the line of an actor begins to be sent. */
-static void line_go_on(struct share *s, struct actor *a, hd_time now)
+static void line_go_on(struct job_domain *s, struct actor *a, hd_time now)
 {
 	a->left_at = HD_TIME_NEVER;
 	if (line_gives(s, a, now) || a->first == GANG_NONE)
@@ -130,14 +130,14 @@ static void line_go_on(struct share *s, struct actor *a, hd_time now)
 }
 
 /* Its first message is for a queue pair, and need not wait any longer. */
-static bool line_may_give(const struct placed *p, const struct actor *a, hd_time now)
+static bool line_may_give(const struct placed_job *p, const struct actor *a, hd_time now)
 {
 	return a->first != GANG_NONE && a->next_at <= now &&
 	       goes_over_rc(p, message_at(p, a->first));
 }
 
 /* Packets, or SENDs of a queue pair. */
-static uint32_t count_packets(const struct placed *p, const struct message *m)
+static uint32_t count_packets(const struct placed_job *p, const struct job_message *m)
 {
 	if (goes_over_rc(p, m))
 		return rc_pieces(message_bytes(m));
@@ -145,10 +145,10 @@ static uint32_t count_packets(const struct placed *p, const struct message *m)
 }
 
 /* The message of a rank to another takes its way; its posting is noted. */
-static void message_begin(struct share *s, uint32_t id, hd_time now)
+static void message_begin(struct job_domain *s, uint32_t id, hd_time now)
 {
-	struct placed *p = s->of;
-	struct message *m = message_at(p, id);
+	struct placed_job *p = s->of;
+	struct job_message *m = message_at(p, id);
 
 	m->posted = now;
 	m->sender = m->source;
@@ -162,10 +162,10 @@ static void message_begin(struct share *s, uint32_t id, hd_time now)
 	message_announce(s, id);
 }
 
-void line_join(struct share *s, uint32_t id, hd_time now)
+void message_enqueue(struct job_domain *s, uint32_t id, hd_time now)
 {
-	const struct placed *p = s->of;
-	struct message *m = message_at(p, id);
+	const struct placed_job *p = s->of;
+	struct job_message *m = message_at(p, id);
 	struct actor *a = &p->actors[m->sender];
 
 	m->next = GANG_NONE;
@@ -178,14 +178,14 @@ void line_join(struct share *s, uint32_t id, hd_time now)
 	a->last = id;
 }
 
-static void line_put(struct share *s, uint32_t id, hd_time now)
+static void line_put(struct job_domain *s, uint32_t id, hd_time now)
 {
 	message_begin(s, id, now);
 	if (!inner_takes(s, id, now))
-		line_join(s, id, now);
+		message_enqueue(s, id, now);
 }
 
-const struct message *actor_sends(const struct placed *p, uint32_t actor)
+const struct job_message *message_of_sender(const struct placed_job *p, uint32_t actor)
 {
 	uint32_t first = p->actors[actor].first;
 
@@ -194,13 +194,14 @@ const struct message *actor_sends(const struct placed *p, uint32_t actor)
 
 /* ---- what ranks do ------------------------------------------------------ */
 
-static void post_multicast(struct share *s, struct message *m, uint32_t rank, uint32_t group)
+static void post_multicast(struct job_domain *s, struct job_message *m, uint32_t rank,
+			   uint32_t group)
 {
-	const struct placed *p = s->of;
+	const struct placed_job *p = s->of;
 	uint32_t step = p->ranks[rank].step;
 
 	m->dlid = p->mlids[step][group];
-	landings_make(p, m);
+	message_receives_make(p, m);
 }
 
 static void post(void *context, uint32_t rank, const struct op *op, uint32_t ref,
@@ -211,19 +212,19 @@ static void post(void *context, uint32_t rank, const struct op *op, uint32_t ref
 					 [OP_READ] = MSG_READ,
 					 [OP_WRITE] = MSG_WRITE,
 					 [OP_REDUCE] = MSG_REDUCE };
-	struct share *s = context;
-	const struct placed *p = s->of;
+	struct job_domain *s = context;
+	const struct placed_job *p = s->of;
 	uint32_t id = message_new(s);
-	struct message *m = message_at(p, id);
+	struct job_message *m = message_at(p, id);
 
-	*m = (struct message){ .size = op->size,
-			       .path = *path,
-			       .source = rank,
-			       .target = op->peer,
-			       .tag = op->tag,
-			       .ref = ref,
-			       .kind = kinds[op->kind],
-			       .here.receive = GANG_NONE };
+	*m = (struct job_message){ .size = op->size,
+				   .path = *path,
+				   .source = rank,
+				   .target = op->peer,
+				   .tag = op->tag,
+				   .ref = ref,
+				   .kind = kinds[op->kind],
+				   .here.receive = GANG_NONE };
 	if (op->kind == OP_SEND && op->size > p->eager)
 		m->kind = MSG_ASK;
 	else if (op->kind == OP_MULTICAST)
@@ -244,29 +245,29 @@ struct cause {
 };
 
 /* An answer to `m`, the other way. */
-static void reply(struct share *s, const struct message *m, enum message_kind kind, uint64_t size,
-		  uint32_t receive, const struct cause *cause)
+static void reply(struct job_domain *s, const struct job_message *m, enum message_kind kind,
+		  uint64_t size, uint32_t receive, const struct cause *cause)
 {
 	uint32_t id = message_new(s);
-	struct message *r = message_at(s->of, id);
+	struct job_message *r = message_at(s->of, id);
 
-	*r = (struct message){ .size = size,
-			       .path = cause->path,
-			       .source = m->target,
-			       .target = m->source,
-			       .tag = m->tag,
-			       .ref = m->ref,
-			       .kind = (uint8_t)kind,
-			       .here.receive = receive };
+	*r = (struct job_message){ .size = size,
+				   .path = cause->path,
+				   .source = m->target,
+				   .target = m->source,
+				   .tag = m->tag,
+				   .ref = m->ref,
+				   .kind = (uint8_t)kind,
+				   .here.receive = receive };
 	line_put(s, id, cause->now);
 }
 
 static bool matched(void *context, uint32_t rank, uint32_t message, uint32_t receive,
 		    uint64_t *size)
 {
-	struct share *s = context;
-	struct message *m = message_at(s->of, message);
-	struct landing *l = landing_of(m, rank);
+	struct job_domain *s = context;
+	struct job_message *m = message_at(s->of, message);
+	struct job_recv_slot *l = message_recv_slot(m, rank);
 	const struct cause cause = { s->gang.now, s->gang.path };
 
 	if (m->kind == MSG_ASK) {
@@ -284,14 +285,15 @@ static bool matched(void *context, uint32_t rank, uint32_t message, uint32_t rec
 
 static void wake(void *context, uint32_t rank, hd_time when)
 {
-	struct share *s = context;
+	struct job_domain *s = context;
 
 	sim_timer(s->sim, s->of->endpoint, s->of->actors[rank].node, when, rank);
 }
 
 /* ---- what the simulator tells ------------------------------------------- */
 
-struct path path_until(const struct message *m, const struct sim_waits *waits, hd_time now)
+struct path message_path_until(const struct job_message *m, const struct sim_waits *waits,
+			       hd_time now)
 {
 	struct path path = m->path;
 
@@ -302,7 +304,7 @@ struct path path_until(const struct message *m, const struct sim_waits *waits, h
 }
 
 /* One of its packets is there. */
-static void landing_add(struct landing *l, const struct sim_waits *x)
+static void landing_add(struct job_recv_slot *l, const struct sim_waits *x)
 {
 	l->waits.held += x->held;
 	if (x->longest > l->waits.longest)
@@ -310,10 +312,10 @@ static void landing_add(struct landing *l, const struct sim_waits *x)
 }
 
 /* A packet of data has come to a rank. */
-static void data_lands(struct share *s, uint32_t id, uint32_t rank, hd_time now)
+static void data_lands(struct job_domain *s, uint32_t id, uint32_t rank, hd_time now)
 {
-	struct message *m = message_at(s->of, id);
-	struct landing *l = landing_of(m, rank);
+	struct job_message *m = message_at(s->of, id);
+	struct job_recv_slot *l = message_recv_slot(m, rank);
 	const struct match_key key = { rank, m->source, m->tag };
 
 	if (l->arrived++ == 0 && l->receive == GANG_NONE)
@@ -326,18 +328,18 @@ static void data_lands(struct share *s, uint32_t id, uint32_t rank, hd_time now)
 		message_tell_arrived(s, id);
 	if (l->arrived < m->n_packets || l->receive == GANG_NONE)
 		return;
-	const struct path path = path_until(m, &l->waits, now);
+	const struct path path = message_path_until(m, &l->waits, now);
 	const struct landed what = { rank, l->receive, m->source, m->size };
 
 	message_take(s, id, rank);
 	gang_arrived(&s->gang, now, &what, &path);
 }
 
-static void ask_lands(struct share *s, uint32_t id, hd_time now)
+static void ask_lands(struct job_domain *s, uint32_t id, hd_time now)
 {
-	struct message *m = message_at(s->of, id);
+	struct job_message *m = message_at(s->of, id);
 	const struct match_key key = { m->target, m->source, m->tag };
-	const struct cause cause = { now, path_until(m, &m->here.waits, now) };
+	const struct cause cause = { now, message_path_until(m, &m->here.waits, now) };
 	uint32_t receive = gang_announce(&s->gang, key, id);
 
 	m->here.arrived = m->n_packets;
@@ -348,10 +350,10 @@ static void ask_lands(struct share *s, uint32_t id, hd_time now)
 }
 
 /* The other messages, which are whole. */
-static void other_lands(struct share *s, uint32_t id, hd_time now)
+static void other_lands(struct job_domain *s, uint32_t id, hd_time now)
 {
-	const struct message m = *message_at(s->of, id);
-	const struct cause cause = { now, path_until(&m, &m.here.waits, now) };
+	const struct job_message m = *message_at(s->of, id);
+	const struct cause cause = { now, message_path_until(&m, &m.here.waits, now) };
 
 	message_take(s, id, m.target);
 	if (m.kind == MSG_ANSWER)
@@ -362,9 +364,9 @@ static void other_lands(struct share *s, uint32_t id, hd_time now)
 		reply(s, &m, MSG_ANSWER, m.kind == MSG_READ ? m.size : 0, GANG_NONE, &cause);
 }
 
-void message_lands(struct share *s, uint32_t id, uint32_t at, hd_time now)
+void message_lands(struct job_domain *s, uint32_t id, uint32_t at, hd_time now)
 {
-	struct message *m = message_at(s->of, id);
+	struct job_message *m = message_at(s->of, id);
 
 	if (m->kind == MSG_DATA)
 		data_lands(s, id, at, now);
@@ -374,15 +376,15 @@ void message_lands(struct share *s, uint32_t id, uint32_t at, hd_time now)
 		other_lands(s, id, now);
 }
 
-static void packet_lands(struct share *s, hd_time now, uint32_t node,
+static void packet_lands(struct job_domain *s, hd_time now, uint32_t node,
 			 const struct sim_packet *packet)
 {
-	const struct placed *p = s->of;
+	const struct placed_job *p = s->of;
 
 	if (packet->kind == SIM_RESULT) {
 		uint32_t rank = p->rank_of_node[node];
 
-		result_lands(s, rank, packet, now);
+		reduction_deliver(s, rank, packet, now);
 		if (rank != GANG_NONE)
 			timeline_look(s, rank, now);
 		return;
@@ -390,19 +392,19 @@ static void packet_lands(struct share *s, hd_time now, uint32_t node,
 	/* A wrong table may bring it to somebody else. */
 	if (!message_is_known(p, packet->cookie))
 		return;
-	struct message *m = message_at(p, packet->cookie);
+	struct job_message *m = message_at(p, packet->cookie);
 	uint32_t target = m->dlid ? p->rank_of_node[node] : m->target;
 
 	if (target == GANG_NONE || p->actors[target].node != node)
 		return;
-	landing_add(landing_of(m, target), &packet->waits);
+	landing_add(message_recv_slot(m, target), &packet->waits);
 	message_lands(s, packet->cookie, target, now);
 	timeline_look(s, target, now);
 }
 
 static void on_delivered(void *context, hd_time now, uint32_t node, const struct sim_packet *packet)
 {
-	struct share *s = context;
+	struct job_domain *s = context;
 
 	s->told_at = now;
 	packet_lands(s, now, node, packet);
@@ -411,7 +413,7 @@ static void on_delivered(void *context, hd_time now, uint32_t node, const struct
 
 static void on_passage(void *context, const struct sim_passage *x)
 {
-	struct share *s = context;
+	struct job_domain *s = context;
 
 	if (x->is_measured)
 		s->of->link_bytes[x->port] += x->bytes;
@@ -421,8 +423,8 @@ static void on_passage(void *context, const struct sim_passage *x)
 
 static void on_granted(void *context, hd_time now, hd_time end, uint32_t node, uint32_t cookie)
 {
-	struct share *s = context;
-	struct message *m = message_at(s->of, cookie);
+	struct job_domain *s = context;
+	struct job_message *m = message_at(s->of, cookie);
 
 	(void)now;
 	if (++m->sent < m->n_packets) {
@@ -434,13 +436,13 @@ static void on_granted(void *context, hd_time now, hd_time end, uint32_t node, u
 }
 
 /* Whether the send is done when its message has left. */
-static bool ends_send(const struct placed *p, const struct message *m)
+static bool ends_send(const struct placed_job *p, const struct job_message *m)
 {
 	return m->kind == MSG_DATA && m->source < p->job.n_ranks && m->sender == m->source;
 }
 
 /* Whoever waits for the send of this message goes on. */
-static struct path path_of_send(const struct message *m, hd_time now)
+static struct path path_of_send(const struct job_message *m, hd_time now)
 {
 	struct path path = m->path;
 
@@ -449,10 +451,10 @@ static struct path path_of_send(const struct message *m, hd_time now)
 	return path;
 }
 
-void message_acknowledged(struct share *s, uint32_t id, hd_time now)
+void message_acknowledged(struct job_domain *s, uint32_t id, hd_time now)
 {
-	const struct placed *p = s->of;
-	struct message *m = message_at(p, id);
+	const struct placed_job *p = s->of;
+	struct job_message *m = message_at(p, id);
 	const struct path path = path_of_send(m, now);
 	uint32_t rank = m->source, ref = m->ref;
 	bool ends = ends_send(p, m);
@@ -469,8 +471,8 @@ void message_acknowledged(struct share *s, uint32_t id, hd_time now)
 
 static void on_timer(void *context, hd_time now, uint32_t number)
 {
-	struct share *s = context;
-	const struct placed *p = s->of;
+	struct job_domain *s = context;
+	const struct placed_job *p = s->of;
 	struct actor *a;
 	uint32_t left = GANG_NONE;
 	struct path path = { 0 };
@@ -486,7 +488,7 @@ static void on_timer(void *context, hd_time now, uint32_t number)
 	}
 	a = &p->actors[number];
 	if (a->left_at == now) {
-		const struct message *m = message_at(p, a->first);
+		const struct job_message *m = message_at(p, a->first);
 
 		if (ends_send(p, m)) {
 			left = m->ref;
@@ -505,13 +507,13 @@ static void on_timer(void *context, hd_time now, uint32_t number)
 /* It never arrives; nobody is told (stuck.c finds it). */
 static void on_lost(void *context, hd_time when, uint32_t cookie, bool was_sent)
 {
-	struct share *s = context;
+	struct job_domain *s = context;
 
 	if (!message_is_ours(s->of, cookie)) {
 		message_tell_lost(s, cookie);
 		return;
 	}
-	struct message *m = message_at(s->of, cookie);
+	struct job_message *m = message_at(s->of, cookie);
 
 	__atomic_add_fetch(&m->lost, 1, __ATOMIC_RELAXED);
 	if (was_sent)
@@ -525,41 +527,41 @@ static void on_lost(void *context, hd_time when, uint32_t cookie, bool was_sent)
 
 /* ---- parts -------------------------------------------------------------- */
 
-static void share_init(struct placed *p, struct share *s, uint32_t number, struct sim *sim)
+static void share_init(struct placed_job *p, struct job_domain *s, uint32_t number, struct sim *sim)
 {
 	const struct carrier carrier = { s, post, matched, wake };
 
-	*s = (struct share){ .of = p,
-			     .number = number,
-			     .sim = sim,
-			     .told_at = HD_TIME_NEVER,
-			     .free = GANG_NONE,
-			     .returned = GANG_NONE };
+	*s = (struct job_domain){ .of = p,
+				  .number = number,
+				  .sim = sim,
+				  .told_at = HD_TIME_NEVER,
+				  .free = GANG_NONE,
+				  .returned = GANG_NONE };
 	gang_init(&s->gang, &p->job, &carrier, p->ranks, p->needs);
 }
 
 static void cut(void *context, const struct sim_cut *how, void **contexts)
 {
-	struct placed *p = ((struct share *)context)->of;
+	struct placed_job *p = ((struct job_domain *)context)->of;
 
 	/* Nothing has happened yet. */
 	gang_fini(&p->alone.gang);
 	p->shares = hd_alloc(how->n, sizeof(*p->shares));
 	p->n_shares = how->n;
 	p->part_of_node = how->part_of_node;
-	blocks_begin(p, how->first, how->n);
+	message_blocks_begin(p, how->first, how->n);
 	for (uint32_t i = 0; i < how->n; i++) {
 		share_init(p, &p->shares[i], i, how->parts[i]);
 		contexts[i] = &p->shares[i];
 	}
-	shares_init_distant(p, how);
+	job_domains_init_remote(p, how);
 }
 
-void placed_attach(struct placed *p, struct sim *sim)
+void job_attach(struct placed_job *p, struct sim *sim)
 {
 	p->shares = &p->alone;
 	p->n_shares = 1;
-	blocks_begin(p, 0, 1);
+	message_blocks_begin(p, 0, 1);
 	share_init(p, &p->shares[0], 0, sim);
 	const struct sim_endpoint e = {
 		.context = &p->alone,
@@ -571,11 +573,11 @@ void placed_attach(struct placed *p, struct sim *sim)
 		.lost = on_lost,
 		.cut = cut,
 		.joined = p->joined,
-		.list_cookies = placed_list,
-		.pack = placed_pack,
-		.pack_cookie = placed_pack_cookie,
-		.mail = placed_mail,
-		.collect = placed_collect,
+		.list_cookies = job_list_cookies,
+		.pack = job_pack,
+		.pack_cookie = job_pack_cookie,
+		.mail = job_mail,
+		.collect = job_collect,
 	};
 
 	p->endpoint = sim_attach(sim, &e);

@@ -20,7 +20,7 @@ struct pair_count {
 /* ---- bins --------------------------------------------------------------- */
 
 /* The switch that an actor is on. */
-static uint32_t leaf_of(const struct placed *p, uint32_t actor)
+static uint32_t leaf_of(const struct placed_job *p, uint32_t actor)
 {
 	const struct sim_setup *s = &p->fabric->setup;
 	const struct sim_node *n = &s->nodes[p->actors[actor].node];
@@ -29,12 +29,12 @@ static uint32_t leaf_of(const struct placed *p, uint32_t actor)
 	return peer == SIM_NONE ? SIM_NONE : s->ports[peer].node;
 }
 
-static bool is_by_leaf(const struct placed *p)
+static bool is_by_leaf(const struct placed_job *p)
 {
 	return p->n_actors > MOST_BINS;
 }
 
-void pairs_init(struct placed *p)
+void pairs_init(struct placed_job *p)
 {
 	uint32_t n_nodes = p->fabric->setup.n_nodes, leaves = 0;
 
@@ -67,18 +67,18 @@ void pairs_init(struct placed *p)
 
 /* ---- while it runs ------------------------------------------------------ */
 
-static void count(struct share *s, uint32_t from, uint32_t to, uint64_t bytes)
+static void count(struct job_domain *s, uint32_t from, uint32_t to, uint64_t bytes)
 {
-	const struct placed *p = s->of;
+	const struct placed_job *p = s->of;
 	struct pair_count *c = &s->pairs[(size_t)p->bins[from] * p->n_bins + p->bins[to]];
 
 	c->messages++;
 	c->bytes += bytes;
 }
 
-void pairs_count(struct share *s, const struct message *m, uint64_t bytes)
+void pairs_count(struct job_domain *s, const struct job_message *m, uint64_t bytes)
 {
-	const struct placed *p = s->of;
+	const struct placed_job *p = s->of;
 
 	if (!s->pairs)
 		s->pairs = hd_alloc((size_t)p->n_bins * p->n_bins, sizeof(*s->pairs));
@@ -103,7 +103,7 @@ static const struct pack_member count_members[] = {
 	PACK(pair_count, bytes),
 };
 
-void pairs_collect(struct share *s, struct pack *k)
+void pairs_collect(struct job_domain *s, struct pack *k)
 {
 	size_t n = (size_t)s->of->n_bins * s->of->n_bins;
 	bool any = s->pairs != NULL;
@@ -117,21 +117,21 @@ void pairs_collect(struct share *s, struct pack *k)
 
 /* ---- afterwards --------------------------------------------------------- */
 
-struct pair_row {
+struct job_pair_row {
 	const char *job, *from, *to;
 	uint64_t messages, bytes;
 };
 
 static const struct column columns[] = {
-	{ "job", NULL, CELL(pair_row, job) },
-	{ "from", NULL, CELL(pair_row, from) },
-	{ "to", NULL, CELL(pair_row, to) },
-	{ "messages", NULL, CELL(pair_row, messages), ORIGIN_SIMULATED },
-	{ "bytes", NULL, CELL(pair_row, bytes), ORIGIN_SIMULATED },
+	{ "job", NULL, CELL(job_pair_row, job) },
+	{ "from", NULL, CELL(job_pair_row, from) },
+	{ "to", NULL, CELL(job_pair_row, to) },
+	{ "messages", NULL, CELL(job_pair_row, messages), ORIGIN_SIMULATED },
+	{ "bytes", NULL, CELL(job_pair_row, bytes), ORIGIN_SIMULATED },
 	{ NULL },
 };
 
-static const char *leaf_name(const struct placed *p, uint32_t leaf)
+static const char *leaf_name(const struct placed_job *p, uint32_t leaf)
 {
 	const struct sim_setup *s = &p->fabric->setup;
 
@@ -148,7 +148,7 @@ struct leaves {
 };
 
 /* NULL: each actor is a bin. */
-static struct leaves *leaves_of_bins(const struct placed *p)
+static struct leaves *leaves_of_bins(const struct placed_job *p)
 {
 	if (!is_by_leaf(p))
 		return NULL;
@@ -167,11 +167,11 @@ static struct leaves *leaves_of_bins(const struct placed *p)
 }
 
 /* "rank 3", "s1-0" or "s1-0 to s1-3". */
-static const char *bin_name(struct table *t, const struct placed *p, const struct leaves *leaves,
-			    uint32_t bin)
+static const char *bin_name(struct table *t, const struct placed_job *p,
+			    const struct leaves *leaves, uint32_t bin)
 {
 	if (!leaves)
-		return actor_name(t, p, bin);
+		return job_actor_name(t, p, bin);
 	const struct leaves *l = &leaves[bin];
 
 	return l->first == l->last
@@ -179,7 +179,7 @@ static const char *bin_name(struct table *t, const struct placed *p, const struc
 		       : table_text(t, "%s to %s", leaf_name(p, l->first), leaf_name(p, l->last));
 }
 
-static struct pair_count sum_of(const struct placed *p, size_t place)
+static struct pair_count sum_of(const struct placed_job *p, size_t place)
 {
 	struct pair_count sum = { 0 };
 
@@ -192,9 +192,9 @@ static struct pair_count sum_of(const struct placed *p, size_t place)
 	return sum;
 }
 
-void pairs_pack(const struct placed *p, struct pack *k)
+void pairs_pack(const struct placed_job *p, struct pack *k)
 {
-	struct share *first = &p->shares[0];
+	struct job_domain *first = &p->shares[0];
 	size_t n = (size_t)p->n_bins * p->n_bins;
 	bool any = false;
 
@@ -212,7 +212,7 @@ void pairs_pack(const struct placed *p, struct pack *k)
 	}
 }
 
-static size_t count_rows(const struct placed *p)
+static size_t count_rows(const struct placed_job *p)
 {
 	size_t n = 0;
 
@@ -221,7 +221,7 @@ static size_t count_rows(const struct placed *p)
 	return n;
 }
 
-static void put_pairs(struct table *t, const struct placed *p)
+static void put_pairs(struct table *t, const struct placed_job *p)
 {
 	struct leaves *leaves = leaves_of_bins(p);
 
@@ -230,7 +230,7 @@ static void put_pairs(struct table *t, const struct placed *p)
 
 		if (!sum.messages)
 			continue;
-		const struct pair_row row = {
+		const struct job_pair_row row = {
 			.job = p->scn->name,
 			.from = bin_name(t, p, leaves, (uint32_t)(i / p->n_bins)),
 			.to = bin_name(t, p, leaves, (uint32_t)(i % p->n_bins)),
@@ -248,7 +248,7 @@ void pairs_table(const struct jobs *jobs, bool all, struct results *r)
 	struct table *t = NULL;
 
 	for (uint32_t i = 0; i < jobs->n; i++) {
-		const struct placed *p = &jobs->placed[i];
+		const struct placed_job *p = &jobs->placed[i];
 
 		if (!all && count_rows(p) > FEW_ROWS)
 			continue;

@@ -23,23 +23,24 @@ static uint32_t block_of(uint32_t id)
 }
 
 /* NULL: there is none here. */
-static struct message *block_at(const struct placed *p, uint32_t block)
+static struct job_message *block_at(const struct placed_job *p, uint32_t block)
 {
-	struct message **table = __atomic_load_n(&p->tables[block >> TABLE_BITS], __ATOMIC_ACQUIRE);
+	struct job_message **table =
+		__atomic_load_n(&p->tables[block >> TABLE_BITS], __ATOMIC_ACQUIRE);
 
 	return table ? table[block & (TABLE_LEN - 1)] : NULL;
 }
 
 /* Shares may need the same table at the same time. */
-static struct message **table_need(struct placed *p, uint32_t block)
+static struct job_message **table_need(struct placed_job *p, uint32_t block)
 {
-	struct message ***at = &p->tables[block >> TABLE_BITS];
-	struct message **table = __atomic_load_n(at, __ATOMIC_ACQUIRE);
+	struct job_message ***at = &p->tables[block >> TABLE_BITS];
+	struct job_message **table = __atomic_load_n(at, __ATOMIC_ACQUIRE);
 
 	if (table)
 		return table;
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
-	struct message **mine = hd_alloc(TABLE_LEN, sizeof(*mine));
+	struct job_message **mine = hd_alloc(TABLE_LEN, sizeof(*mine));
 
 	if (__atomic_compare_exchange_n(at, &table, mine, false, __ATOMIC_ACQ_REL,
 					__ATOMIC_ACQUIRE))
@@ -48,9 +49,9 @@ static struct message **table_need(struct placed *p, uint32_t block)
 	return table;
 }
 
-static void block_need(struct placed *p, uint32_t block)
+static void block_need(struct placed_job *p, uint32_t block)
 {
-	struct message **at = &table_need(p, block)[block & (TABLE_LEN - 1)];
+	struct job_message **at = &table_need(p, block)[block & (TABLE_LEN - 1)];
 
 	if (*at)
 		return;
@@ -61,24 +62,24 @@ static void block_need(struct placed *p, uint32_t block)
 	}
 }
 
-struct message *message_at(const struct placed *p, uint32_t id)
+struct job_message *message_at(const struct placed_job *p, uint32_t id)
 {
 	return &block_at(p, block_of(id))[id % MESSAGES_IN_BLOCK];
 }
 
-uint32_t actor_part(const struct placed *p, uint32_t actor)
+uint32_t job_domain_of(const struct placed_job *p, uint32_t actor)
 {
 	return p->part_of_node ? p->part_of_node[p->actors[actor].node] : 0;
 }
 
-uint32_t message_part(const struct placed *p, uint32_t id)
+uint32_t message_part(const struct placed_job *p, uint32_t id)
 {
-	return actor_part(p, message_at(p, id)->source);
+	return job_domain_of(p, message_at(p, id)->source);
 }
 
-static uint32_t message_fresh(struct share *s)
+static uint32_t message_fresh(struct job_domain *s)
 {
-	struct placed *p = s->of;
+	struct placed_job *p = s->of;
 
 	if (s->fresh % MESSAGES_IN_BLOCK == 0) {
 		uint32_t block =
@@ -91,7 +92,7 @@ static uint32_t message_fresh(struct share *s)
 	return s->fresh++;
 }
 
-uint32_t message_new(struct share *s)
+uint32_t message_new(struct job_domain *s)
 {
 	if (s->free == GANG_NONE)
 		s->free = __atomic_exchange_n(&s->returned, GANG_NONE, __ATOMIC_ACQUIRE);
@@ -104,10 +105,10 @@ uint32_t message_new(struct share *s)
 }
 
 /* Of a share of this process. */
-static void message_free(struct share *s, uint32_t id)
+static void message_free(struct job_domain *s, uint32_t id)
 {
-	struct message *m = message_at(s->of, id);
-	struct share *owner = &s->of->shares[message_part(s->of, id)];
+	struct job_message *m = message_at(s->of, id);
+	struct job_domain *owner = &s->of->shares[message_part(s->of, id)];
 
 	free(m->landings);
 	m->landings = NULL;
@@ -123,42 +124,42 @@ static void message_free(struct share *s, uint32_t id)
 		;
 }
 
-void message_release(struct share *s, uint32_t id)
+void message_release(struct job_domain *s, uint32_t id)
 {
-	struct message *m = message_at(s->of, id);
+	struct job_message *m = message_at(s->of, id);
 
 	if (!__atomic_sub_fetch(&m->copies, 1, __ATOMIC_ACQ_REL))
 		message_free(s, id);
 }
 
-void message_take(struct share *s, uint32_t id, uint32_t rank)
+void message_take(struct job_domain *s, uint32_t id, uint32_t rank)
 {
-	struct message *m = message_at(s->of, id);
+	struct job_message *m = message_at(s->of, id);
 
-	landing_of(m, rank)->is_over = true;
+	message_recv_slot(m, rank)->is_over = true;
 	if (message_is_elsewhere(s->of, id))
 		message_return(s, id);
 	else
 		message_release(s, id);
 }
 
-struct message *message_mirror(struct placed *p, uint32_t id)
+struct job_message *message_mirror(struct placed_job *p, uint32_t id)
 {
 	block_need(p, block_of(id));
 	return message_at(p, id);
 }
 
-bool message_is_known(const struct placed *p, uint32_t id)
+bool message_is_known(const struct placed_job *p, uint32_t id)
 {
 	return block_at(p, block_of(id)) != NULL;
 }
 
-bool message_is_ours(const struct placed *p, uint32_t id)
+bool message_is_ours(const struct placed_job *p, uint32_t id)
 {
 	return message_is_known(p, id) && message_at(p, id)->copies > 0;
 }
 
-uint32_t message_next(const struct placed *p, uint32_t id, bool ours)
+uint32_t message_next(const struct placed_job *p, uint32_t id, bool ours)
 {
 	const uint32_t table = TABLE_LEN * MESSAGES_IN_BLOCK;
 
@@ -176,13 +177,13 @@ uint32_t message_next(const struct placed *p, uint32_t id, bool ours)
 	return GANG_NONE;
 }
 
-void blocks_begin(struct placed *p, uint32_t first, uint32_t stride)
+void message_blocks_begin(struct placed_job *p, uint32_t first, uint32_t stride)
 {
 	p->next_block = first;
 	p->block_stride = stride;
 }
 
-void blocks_skip(struct placed *p, uint32_t id)
+void message_blocks_skip(struct placed_job *p, uint32_t id)
 {
 	uint32_t block = block_of(id), n = p->block_stride;
 
@@ -190,11 +191,11 @@ void blocks_skip(struct placed *p, uint32_t id)
 		p->next_block += (block - p->next_block) / n * n + n;
 }
 
-void blocks_fini(struct placed *p)
+void message_blocks_fini(struct placed_job *p)
 {
 	for (uint32_t i = 0; p->tables && i < MESSAGE_TABLES; i++) {
 		for (uint32_t k = 0; p->tables[i] && k < TABLE_LEN; k++) {
-			struct message *block = p->tables[i][k];
+			struct job_message *block = p->tables[i][k];
 
 			for (uint32_t j = 0; block && j < MESSAGES_IN_BLOCK; j++)
 				free(block[j].landings);

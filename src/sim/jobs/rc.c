@@ -18,13 +18,13 @@
 /* ---- who sends to whom -------------------------------------------------- */
 
 /* Sender above target, many of them more than once. */
-struct ways {
+struct rc_pairs {
 	uint64_t *items;
 	size_t n, cap;
 };
 
 /* Sorts them, each once. */
-static void ways_sort(struct ways *w)
+static void ways_sort(struct rc_pairs *w)
 {
 	size_t n = 0;
 
@@ -38,15 +38,16 @@ static void ways_sort(struct ways *w)
 	w->n = n;
 }
 
-static uint64_t way_of(const struct placed *p, uint32_t source, uint32_t target)
+static uint64_t way_of(const struct placed_job *p, uint32_t source, uint32_t target)
 {
-	return (uint64_t)sender_of(p, source, target) << 32 | target;
+	return (uint64_t)inner_sender_of(p, source, target) << 32 | target;
 }
 
-static void way_add(const struct placed *p, struct ways *w, uint32_t source, uint32_t target)
+static void way_add(const struct placed_job *p, struct rc_pairs *w, uint32_t source,
+		    uint32_t target)
 {
 	if (p->inner.num && source < p->job.n_ranks && target < p->job.n_ranks &&
-	    are_of_one_host(p, source, target))
+	    inner_same_host(p, source, target))
 		return; /* J12 */
 	uint64_t way = way_of(p, source, target);
 
@@ -61,7 +62,7 @@ static void way_add(const struct placed *p, struct ways *w, uint32_t source, uin
 }
 
 /* Of an operation of this rank, in this step. */
-static void ways_of_op(const struct placed *p, struct ways *w, uint32_t rank, uint32_t step,
+static void ways_of_op(const struct placed_job *p, struct rc_pairs *w, uint32_t rank, uint32_t step,
 		       const struct op *op)
 {
 	uint32_t peer = op->peer;
@@ -76,7 +77,8 @@ static void ways_of_op(const struct placed *p, struct ways *w, uint32_t rank, ui
 		way_add(p, w, peer, rank);
 }
 
-static void ways_of_step(const struct placed *p, struct ways *w, uint32_t rank, uint32_t step)
+static void ways_of_step(const struct placed_job *p, struct rc_pairs *w, uint32_t rank,
+			 uint32_t step)
 {
 	const struct step *s = &p->steps[step];
 	uint32_t n = p->job.n_ranks;
@@ -93,7 +95,7 @@ static void ways_of_step(const struct placed *p, struct ways *w, uint32_t rank, 
 	}
 }
 
-static void ways_find(const struct placed *p, struct ways *w)
+static void ways_find(const struct placed_job *p, struct rc_pairs *w)
 {
 	for (uint32_t r = 0; r < p->job.n_ranks; r++) {
 		for (uint32_t i = 0; p->steps && i < p->job.n_steps; i++)
@@ -109,8 +111,8 @@ static void ways_find(const struct placed *p, struct ways *w)
 
 static void on_arrived(void *context, const struct message_event *e)
 {
-	const struct placed *p = context;
-	struct share *s = &p->shares[e->part];
+	const struct placed_job *p = context;
+	struct job_domain *s = &p->shares[e->part];
 
 	/* What another process sent may be any number. */
 	if (!message_is_known(p, e->message))
@@ -126,7 +128,7 @@ static void on_arrived(void *context, const struct message_event *e)
 
 static void on_done(void *context, const struct message_event *e)
 {
-	const struct placed *p = context;
+	const struct placed_job *p = context;
 
 	if (e->is_acknowledged)
 		message_acknowledged(&p->shares[e->part], e->message, e->when);
@@ -136,7 +138,7 @@ static void on_done(void *context, const struct message_event *e)
 
 static void on_passage(void *context, const struct sim_passage *x)
 {
-	const struct placed *p = context;
+	const struct placed_job *p = context;
 
 	if (x->is_measured)
 		p->link_bytes[x->port] += x->bytes;
@@ -146,12 +148,13 @@ static const struct channel_listener listener = { on_arrived, on_done, NULL, on_
 
 /* ---- connecting ---------------------------------------------------------- */
 
-static bool is_rc(const struct placed *p)
+static bool is_rc(const struct placed_job *p)
 {
 	return p->scn->transport == SCN_JOB_RC;
 }
 
-static enum hd_status refuse(const struct placed *p, uint64_t way, const char *why, struct diag *d)
+static enum hd_status refuse(const struct placed_job *p, uint64_t way, const char *why,
+			     struct diag *d)
 {
 	const struct fabric *fabric = p->fabric;
 	const struct actor *from = &p->actors[way >> 32];
@@ -163,7 +166,7 @@ static enum hd_status refuse(const struct placed *p, uint64_t way, const char *w
 			       topo_node_of(&fabric->topo, to->port)->name);
 }
 
-static enum hd_status connect(struct placed *p, uint64_t way, struct diag *d)
+static enum hd_status connect(struct placed_job *p, uint64_t way, struct diag *d)
 {
 	const struct actor *from = &p->actors[way >> 32];
 	const struct actor *to = &p->actors[(uint32_t)way];
@@ -190,7 +193,7 @@ static enum hd_status connect(struct placed *p, uint64_t way, struct diag *d)
 	return HD_OK;
 }
 
-static enum hd_status connect_all(struct placed *p, struct diag *d)
+static enum hd_status connect_all(struct placed_job *p, struct diag *d)
 {
 	enum hd_status status = HD_OK;
 
@@ -205,8 +208,8 @@ enum hd_status jobs_connect(struct jobs *jobs, struct diag *d)
 	bool any = false;
 
 	for (uint32_t i = 0; i < jobs->n; i++) {
-		struct placed *p = &jobs->placed[i];
-		struct ways w = { 0 };
+		struct placed_job *p = &jobs->placed[i];
+		struct rc_pairs w = { 0 };
 
 		if (!is_rc(p))
 			continue;
@@ -225,7 +228,7 @@ enum hd_status jobs_connect(struct jobs *jobs, struct diag *d)
 	if (status == HD_OK)
 		hca_channels_open(jobs->lab, (uint32_t)n, CHANNEL_PIECE);
 	for (uint32_t i = 0; i < jobs->n && status == HD_OK; i++) {
-		struct placed *p = &jobs->placed[i];
+		struct placed_job *p = &jobs->placed[i];
 
 		if (is_rc(p)) {
 			p->lab = jobs->lab;
@@ -240,10 +243,10 @@ uint32_t rc_pieces(uint64_t bytes)
 	return channel_pieces(bytes);
 }
 
-void rc_send(struct share *s, uint32_t id, hd_time now)
+void rc_send(struct job_domain *s, uint32_t id, hd_time now)
 {
-	const struct placed *p = s->of;
-	struct message *m = message_at(p, id);
+	const struct placed_job *p = s->of;
+	struct job_message *m = message_at(p, id);
 	const uint64_t way = (uint64_t)m->sender << 32 | m->target;
 	const uint64_t *at = bsearch(&way, p->ways, p->n_ways, sizeof(*p->ways), compare_u64);
 
@@ -271,7 +274,7 @@ static const struct column columns[] = {
 	{ NULL },
 };
 
-static void put(struct table *t, const struct placed *p)
+static void put(struct table *t, const struct placed_job *p)
 {
 	struct rc_row row = { .job = p->scn->name, .pairs = p->n_ways };
 

@@ -355,7 +355,7 @@ static void ways_are_those_of_messages(void **state)
 			 STAR "- {name: a, transport: rc, eager: %d, goal: %s}\n", RANKS, EAGER,
 			 path);
 		struct course c = course_new(text, &(struct sim_rules){ .parts = 1 });
-		const struct placed *p = &c.jobs->placed[0];
+		const struct placed_job *p = &c.jobs->placed[0];
 
 		for (uint64_t s = 0; s < RANKS; s++)
 			for (uint64_t t = 0; t < RANKS; t++)

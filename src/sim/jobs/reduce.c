@@ -8,24 +8,25 @@
 
 /* ---- trees --------------------------------------------------------------- */
 
-bool step_reduces(const struct step *s)
+bool reduction_has_step(const struct step *s)
 {
 	return strcmp(s->algorithm->name, "in-network") == 0;
 }
 
 /* Which step of the program has trees for the same groups; or itself. */
-static uint32_t trees_of(const struct placed *p, size_t number)
+static uint32_t trees_of(const struct placed_job *p, size_t number)
 {
 	const struct step *step = &p->steps[number];
 	uint32_t i = 0;
 
-	while (i < number && !(step_reduces(&p->steps[i]) && p->steps[i].groups == step->groups &&
-			       p->steps[i].strides == step->strides))
+	while (i < number &&
+	       !(reduction_has_step(&p->steps[i]) && p->steps[i].groups == step->groups &&
+		 p->steps[i].strides == step->strides))
 		i++;
 	return i;
 }
 
-static enum hd_status can_reduce(const struct placed *p, size_t number, struct diag *d)
+static enum hd_status can_reduce(const struct placed_job *p, size_t number, struct diag *d)
 {
 	const struct fabric *fabric = p->fabric;
 	const char **where = (const char **)&p->scn->program[number].algorithm;
@@ -42,7 +43,7 @@ static enum hd_status can_reduce(const struct placed *p, size_t number, struct d
 	return HD_OK;
 }
 
-enum hd_status reduction_trees(struct placed *p, size_t number, struct diag *d)
+enum hd_status reduction_trees(struct placed_job *p, size_t number, struct diag *d)
 {
 	const struct scenario *s = p->fabric->scenario;
 	const struct scn_reduction *how = &s->fabric.reduction;
@@ -58,7 +59,7 @@ enum hd_status reduction_trees(struct placed *p, size_t number, struct diag *d)
 	if (p->trees_of[number] != number)
 		return HD_OK;
 	p->begun[number] = hd_alloc(p->job.n_ranks, sizeof(**p->begun));
-	if (placed_trees(p, number, d) != HD_OK)
+	if (job_trees(p, number, d) != HD_OK)
 		return d->status;
 	for (; group < subnet->n_groups; group++) {
 		if (aggregation_add(subnet, group, limit, &inner) != HD_OK)
@@ -97,7 +98,7 @@ static const struct aggregation *tree_of(const struct subnet *s, lid_t mlid)
 	return i < s->n_aggregations ? &s->aggregations[i] : NULL;
 }
 
-static void put_trees(struct table *t, const struct placed *p, uint32_t step)
+static void put_trees(struct table *t, const struct placed_job *p, uint32_t step)
 {
 	const struct subnet *s = &p->fabric->subnet;
 	const struct step *of = &p->steps[step];
@@ -129,10 +130,10 @@ void reduction_table(const struct jobs *jobs, struct results *r)
 	struct table *t = NULL;
 
 	for (uint32_t i = 0; i < jobs->n; i++) {
-		const struct placed *p = &jobs->placed[i];
+		const struct placed_job *p = &jobs->placed[i];
 
 		for (uint32_t k = 0; !p->job.graph && k < p->job.n_steps; k++) {
-			if (!step_reduces(&p->steps[k]) || p->trees_of[k] != k)
+			if (!reduction_has_step(&p->steps[k]) || p->trees_of[k] != k)
 				continue;
 			if (!t)
 				t = results_table(
@@ -146,10 +147,10 @@ void reduction_table(const struct jobs *jobs, struct results *r)
 
 /* ---- at work ------------------------------------------------------------- */
 
-void reduction_post(struct share *s, uint32_t rank, uint32_t group, uint32_t message)
+void reduction_post(struct job_domain *s, uint32_t rank, uint32_t group, uint32_t message)
 {
-	const struct placed *p = s->of;
-	struct message *m = message_at(p, message);
+	const struct placed_job *p = s->of;
+	struct job_message *m = message_at(p, message);
 	uint32_t step = p->trees_of[p->ranks[rank].step];
 	uint64_t packets = m->size ? (m->size - 1) / p->transaction + 1 : 1;
 
@@ -161,20 +162,21 @@ void reduction_post(struct share *s, uint32_t rank, uint32_t group, uint32_t mes
 	p->actors[rank].reduces = message;
 }
 
-void result_lands(struct share *s, uint32_t rank, const struct sim_packet *packet, hd_time now)
+void reduction_deliver(struct job_domain *s, uint32_t rank, const struct sim_packet *packet,
+		       hd_time now)
 {
-	const struct placed *p = s->of;
+	const struct placed_job *p = s->of;
 
 	if (rank == GANG_NONE || p->actors[rank].reduces == GANG_NONE)
 		return;
 	uint32_t id = p->actors[rank].reduces;
-	struct message *m = message_at(p, id);
+	struct job_message *m = message_at(p, id);
 
 	if (m->dlid != packet->dlid || packet->cookie - m->tag >= m->n_packets ||
 	    ++m->here.arrived < m->n_packets)
 		return;
 	const struct sim_waits waits = { .held = m->held };
-	const struct path path = path_until(m, &waits, now);
+	const struct path path = message_path_until(m, &waits, now);
 	uint32_t ref = m->ref;
 
 	p->actors[rank].reduces = GANG_NONE;

@@ -10,8 +10,8 @@
 
 #define MOST 64 /* that are shown */
 
-struct problem {
-	const struct placed *of;
+struct job_problem {
+	const struct placed_job *of;
 	uint32_t rank;
 	uint32_t peer, tag; /* GANG_NONE: none; OP_ANY */
 	uint32_t line;      /* of its file; 0: of none */
@@ -21,12 +21,12 @@ struct problem {
 	bool to_all;   /* the others of its group */
 };
 
-struct problems {
-	struct problem *items;
+struct job_problems {
+	struct job_problem *items;
 	size_t n, cap;
 };
 
-struct problem_row {
+struct job_problem_row {
 	const char *job;
 	uint64_t rank;
 	const char *host, *operation, *where, *peer;
@@ -35,18 +35,18 @@ struct problem_row {
 };
 
 static const struct column columns[] = {
-	{ "job", NULL, CELL(problem_row, job) },
-	{ "rank", NULL, CELL(problem_row, rank) },
-	{ "host", NULL, CELL(problem_row, host) },
-	{ "operation", NULL, CELL(problem_row, operation) },
-	{ "where", NULL, CELL(problem_row, where) },
-	{ "peer", NULL, CELL(problem_row, peer) },
-	{ "bytes", NULL, CELL(problem_row, bytes) },
-	{ "problem", NULL, CELL(problem_row, problem), ORIGIN_SIMULATED },
+	{ "job", NULL, CELL(job_problem_row, job) },
+	{ "rank", NULL, CELL(job_problem_row, rank) },
+	{ "host", NULL, CELL(job_problem_row, host) },
+	{ "operation", NULL, CELL(job_problem_row, operation) },
+	{ "where", NULL, CELL(job_problem_row, where) },
+	{ "peer", NULL, CELL(job_problem_row, peer) },
+	{ "bytes", NULL, CELL(job_problem_row, bytes) },
+	{ "problem", NULL, CELL(job_problem_row, problem), ORIGIN_SIMULATED },
 	{ NULL },
 };
 
-static void add(struct problems *all, const struct problem *one)
+static void add(struct job_problems *all, const struct job_problem *one)
 {
 	all->items = hd_grow(all->items, &all->cap, all->n + 1, sizeof(*all->items));
 	all->items[all->n++] = *one;
@@ -54,14 +54,14 @@ static void add(struct problems *all, const struct problem *one)
 
 /* ---- finding them ------------------------------------------------------- */
 
-static void add_receives(struct problems *all, const struct placed *p, uint32_t rank)
+static void add_receives(struct job_problems *all, const struct placed_job *p, uint32_t rank)
 {
 	for (uint32_t i = 0; i < p->ranks[rank].n_receives; i++) {
 		const struct receive *r = &p->ranks[rank].receives[i];
 
 		if (!r->is_used)
 			continue;
-		add(all, &(struct problem){
+		add(all, &(struct job_problem){
 				 .of = p,
 				 .rank = rank,
 				 .peer = r->op.peer,
@@ -75,12 +75,12 @@ static void add_receives(struct problems *all, const struct placed *p, uint32_t 
 	}
 }
 
-static void add_misfits(struct problems *all, const struct placed *p, const struct gang *t)
+static void add_misfits(struct job_problems *all, const struct placed_job *p, const struct gang *t)
 {
 	for (size_t i = 0; i < t->n_misfits; i++) {
 		const struct misfit *m = &t->misfits[i];
 
-		add(all, &(struct problem){
+		add(all, &(struct job_problem){
 				 .of = p,
 				 .rank = m->rank,
 				 .peer = m->source,
@@ -95,7 +95,7 @@ static void add_misfits(struct problems *all, const struct placed *p, const stru
 }
 
 /* The line of a file that a message is because of. */
-static uint32_t line_of(const struct placed *p, const struct message *m)
+static uint32_t line_of(const struct placed_job *p, const struct job_message *m)
 {
 	if (!p->job.graph)
 		return 0;
@@ -104,12 +104,12 @@ static uint32_t line_of(const struct placed *p, const struct message *m)
 }
 
 /* Of a program: its step is in it. A reduction has its transactions there. */
-static uint32_t tag_of(const struct placed *p, const struct message *m)
+static uint32_t tag_of(const struct placed_job *p, const struct job_message *m)
 {
 	return m->kind == MSG_REDUCE ? p->ranks[m->source].step << 8 : m->tag;
 }
 
-static const char *fate_of(const struct placed *p, const struct message *m)
+static const char *fate_of(const struct placed_job *p, const struct job_message *m)
 {
 	bool is_rc = goes_over_rc(p, m);
 
@@ -126,7 +126,8 @@ static const char *fate_of(const struct placed *p, const struct message *m)
 		       : "it does not arrive";
 }
 
-static void add_message(struct problems *all, const struct placed *p, const struct message *m)
+static void add_message(struct job_problems *all, const struct placed_job *p,
+			const struct job_message *m)
 {
 	static const char *const names[] = {
 		[MSG_DATA] = "send",     [MSG_ASK] = "send",    [MSG_GO] = "receive",
@@ -137,7 +138,7 @@ static void add_message(struct problems *all, const struct placed *p, const stru
 	/* Whoever asked a server waits for it. */
 	bool is_answer = m->kind == MSG_ANSWER;
 
-	add(all, &(struct problem){
+	add(all, &(struct job_problem){
 			 .of = p,
 			 .rank = is_answer ? m->target : m->source,
 			 .peer = is_answer ? m->source : m->target,
@@ -151,7 +152,7 @@ static void add_message(struct problems *all, const struct placed *p, const stru
 }
 
 /* Of this process, and what is known of others. */
-static void add_messages(struct problems *all, const struct placed *p)
+static void add_messages(struct job_problems *all, const struct placed_job *p)
 {
 	for (uint32_t i = 0; i < p->n_shares; i++) {
 		for (size_t k = 0; k < p->shares[i].n_seen; k++)
@@ -165,7 +166,7 @@ static void add_messages(struct problems *all, const struct placed *p)
 /* All that is shown, so that no order depends on who computed it. */
 static int compare(const void *a, const void *b)
 {
-	const struct problem *x = a, *y = b;
+	const struct job_problem *x = a, *y = b;
 	int words = strcmp(x->operation, y->operation);
 
 	if (x->of != y->of)
@@ -189,23 +190,23 @@ static int compare(const void *a, const void *b)
 
 /* ---- showing them ------------------------------------------------------- */
 
-static const char *peer_name(struct table *t, const struct problem *x)
+static const char *peer_name(struct table *t, const struct job_problem *x)
 {
-	const struct placed *p = x->of;
+	const struct placed_job *p = x->of;
 
 	if (x->to_all)
 		return "all";
 	if (x->peer == OP_ANY)
 		return "any";
 	if (x->peer >= p->job.n_ranks)
-		return x->peer < p->n_actors ? actor_host(t, p, x->peer) : NULL;
-	return table_text(t, "rank %u (%s)", x->peer, actor_host(t, p, x->peer));
+		return x->peer < p->n_actors ? job_host_name(t, p, x->peer) : NULL;
+	return table_text(t, "rank %u (%s)", x->peer, job_host_name(t, p, x->peer));
 }
 
 /* File and line, or the step of the program, which is in the tag (gang.c). */
-static const char *place_name(struct table *t, const struct problem *x)
+static const char *place_name(struct table *t, const struct job_problem *x)
 {
-	const struct placed *p = x->of;
+	const struct placed_job *p = x->of;
 
 	if (p->job.graph)
 		return table_text(t, "%s:%u", p->scn->goal, x->line);
@@ -218,12 +219,12 @@ static const char *place_name(struct table *t, const struct problem *x)
 			  p->steps[step].algorithm->operation);
 }
 
-static void put(struct table *t, const struct problem *x)
+static void put(struct table *t, const struct job_problem *x)
 {
-	const struct problem_row row = {
+	const struct job_problem_row row = {
 		.job = x->of->scn->name,
 		.rank = x->rank,
-		.host = actor_host(t, x->of, x->rank),
+		.host = job_host_name(t, x->of, x->rank),
 		.operation = x->operation,
 		.where = place_name(t, x),
 		.peer = peer_name(t, x),
@@ -236,7 +237,7 @@ static void put(struct table *t, const struct problem *x)
 	table_put_row(t, &row);
 }
 
-static void show(struct problems *all, struct results *r)
+static void show(struct job_problems *all, struct results *r)
 {
 	struct table *t = results_table(
 		r, "failed operations",
@@ -250,7 +251,7 @@ static void show(struct problems *all, struct results *r)
 		results_remark(r, "%zu more operations of jobs have failed", all->n - MOST);
 }
 
-static void remark_unfinished(const struct placed *p, uint32_t done, struct results *r)
+static void remark_unfinished(const struct placed_job *p, uint32_t done, struct results *r)
 {
 	struct strbuf times = STRBUF_INIT;
 
@@ -268,12 +269,12 @@ static void remark_unfinished(const struct placed *p, uint32_t done, struct resu
 
 bool jobs_problems(const struct jobs *jobs, struct results *r)
 {
-	struct problems all = { 0 };
+	struct job_problems all = { 0 };
 	bool any = false;
 
 	for (uint32_t i = 0; i < jobs->n; i++) {
-		const struct placed *p = &jobs->placed[i];
-		uint32_t done = ranks_done(p);
+		const struct placed_job *p = &jobs->placed[i];
+		uint32_t done = job_ranks_done(p);
 		bool ends = done == p->job.n_ranks;
 
 		add_messages(&all, p);

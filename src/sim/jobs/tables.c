@@ -19,7 +19,7 @@
 
 /* ---- what all parts know together --------------------------------------- */
 
-uint32_t ranks_done(const struct placed *p)
+uint32_t job_ranks_done(const struct placed_job *p)
 {
 	uint32_t n = 0;
 
@@ -28,7 +28,7 @@ uint32_t ranks_done(const struct placed *p)
 	return n;
 }
 
-const struct gang *last_of(const struct placed *p)
+const struct gang *job_last_domain(const struct placed_job *p)
 {
 	const struct gang *last = NULL;
 
@@ -44,12 +44,12 @@ const struct gang *last_of(const struct placed *p)
 	return last;
 }
 
-bool is_done(const struct placed *p)
+bool job_is_done(const struct placed_job *p)
 {
-	return ranks_done(p) == p->job.n_ranks;
+	return job_ranks_done(p) == p->job.n_ranks;
 }
 
-const char *port_name(struct table *t, const struct placed *p, uint32_t port)
+const char *job_port_name(struct table *t, const struct placed_job *p, uint32_t port)
 {
 	struct strbuf name = STRBUF_INIT;
 
@@ -57,19 +57,20 @@ const char *port_name(struct table *t, const struct placed *p, uint32_t port)
 	return table_take(t, &name);
 }
 
-const char *actor_host(struct table *t, const struct placed *p, uint32_t actor)
+const char *job_host_name(struct table *t, const struct placed_job *p, uint32_t actor)
 {
 	uint32_t node = p->actors[actor].node;
 
-	return port_name(t, p, p->fabric->setup.nodes[node].first_port + 1);
+	return job_port_name(t, p, p->fabric->setup.nodes[node].first_port + 1);
 }
 
-const char *actor_name(struct table *t, const struct placed *p, uint32_t actor)
+const char *job_actor_name(struct table *t, const struct placed_job *p, uint32_t actor)
 {
-	return actor < p->job.n_ranks ? table_text(t, "rank %u", actor) : actor_host(t, p, actor);
+	return actor < p->job.n_ranks ? table_text(t, "rank %u", actor)
+				      : job_host_name(t, p, actor);
 }
 
-struct lasting lasting_of(const struct placed *p, size_t step)
+struct lasting job_step_times(const struct placed_job *p, size_t step)
 {
 	struct lasting all = { HD_TIME_NEVER, 0 };
 
@@ -87,15 +88,15 @@ struct lasting lasting_of(const struct placed *p, size_t step)
 bool jobs_done(const struct jobs *jobs)
 {
 	for (uint32_t i = 0; i < jobs->n; i++) {
-		if (!is_done(&jobs->placed[i]))
+		if (!job_is_done(&jobs->placed[i]))
 			return false;
 	}
 	return true;
 }
 
-static hd_time completion_of(const struct placed *p)
+static hd_time completion_of(const struct placed_job *p)
 {
-	return is_done(p) ? last_of(p)->last - p->job.start : HD_TIME_NEVER;
+	return job_is_done(p) ? job_last_domain(p)->last - p->job.start : HD_TIME_NEVER;
 }
 
 hd_time jobs_completion(const struct jobs *jobs, uint32_t job)
@@ -129,7 +130,7 @@ static const struct column job_columns[] = {
 };
 
 /* Of the time that ranks are at work, their ends included. */
-static double waited_share(const struct placed *p)
+static double waited_share(const struct placed_job *p)
 {
 	double busy = 0, all = 0;
 
@@ -151,7 +152,7 @@ static double slowdown_of(hd_time with, hd_time alone)
 	return (double)with / (double)alone;
 }
 
-static void put_job(struct table *t, const struct placed *p, hd_time alone)
+static void put_job(struct table *t, const struct placed_job *p, hd_time alone)
 {
 	hd_time completion = completion_of(p);
 	struct job_row row = {
@@ -174,7 +175,7 @@ static void put_job(struct table *t, const struct placed *p, hd_time alone)
 
 /* ---- steps -------------------------------------------------------------- */
 
-struct step_row {
+struct job_step_row {
 	const char *job;
 	uint64_t step;
 	const char *operation, *algorithm;
@@ -185,17 +186,17 @@ struct step_row {
 };
 
 static const struct column step_columns[] = {
-	{ "job", NULL, CELL(step_row, job) },
-	{ "step", NULL, CELL(step_row, step) },
-	{ "operation", NULL, CELL(step_row, operation) },
-	{ "algorithm", NULL, CELL(step_row, algorithm) },
-	{ "bytes", NULL, CELL_UNLESS(step_row, bytes, UINT64_MAX) },
-	{ "members", NULL, CELL(step_row, members) },
-	{ "mean", "us", CELL_TIME(step_row, mean), ORIGIN_SIMULATED, 6 },
-	{ "min", "us", CELL_TIME(step_row, least), ORIGIN_SIMULATED, 6 },
-	{ "max", "us", CELL_TIME(step_row, most), ORIGIN_SIMULATED, 6 },
-	{ "algbw", "GB/s", CELL(step_row, moved), ORIGIN_SIMULATED, 3 },
-	{ "busbw", "GB/s", CELL(step_row, bus), ORIGIN_SIMULATED, 3 },
+	{ "job", NULL, CELL(job_step_row, job) },
+	{ "step", NULL, CELL(job_step_row, step) },
+	{ "operation", NULL, CELL(job_step_row, operation) },
+	{ "algorithm", NULL, CELL(job_step_row, algorithm) },
+	{ "bytes", NULL, CELL_UNLESS(job_step_row, bytes, UINT64_MAX) },
+	{ "members", NULL, CELL(job_step_row, members) },
+	{ "mean", "us", CELL_TIME(job_step_row, mean), ORIGIN_SIMULATED, 6 },
+	{ "min", "us", CELL_TIME(job_step_row, least), ORIGIN_SIMULATED, 6 },
+	{ "max", "us", CELL_TIME(job_step_row, most), ORIGIN_SIMULATED, 6 },
+	{ "algbw", "GB/s", CELL(job_step_row, moved), ORIGIN_SIMULATED, 3 },
+	{ "busbw", "GB/s", CELL(job_step_row, bus), ORIGIN_SIMULATED, 3 },
 	{ NULL },
 };
 
@@ -204,12 +205,12 @@ static double bandwidth(double (*bytes)(double p, double m), double p, double m,
 	return bytes && ps > 0 ? 1000 * bytes(p, m) / ps : NAN;
 }
 
-static void put_step(struct table *t, const struct placed *p, uint32_t number)
+static void put_step(struct table *t, const struct placed_job *p, uint32_t number)
 {
 	const struct step *s = &p->steps[number];
 	const struct algorithm *a = s->algorithm;
 	double n = step_members(s, p->job.n_ranks), sum = 0;
-	struct step_row row = {
+	struct job_step_row row = {
 		.job = p->scn->name,
 		.step = number,
 		.operation = a->operation,
@@ -220,7 +221,7 @@ static void put_step(struct table *t, const struct placed *p, uint32_t number)
 	};
 
 	for (uint32_t i = 0; i < p->job.repeat; i++) {
-		struct lasting l = lasting_of(p, (size_t)i * p->job.n_steps + number);
+		struct lasting l = job_step_times(p, (size_t)i * p->job.n_steps + number);
 		hd_time time = l.end - l.begin;
 
 		sum += (double)time;
@@ -238,9 +239,9 @@ static void step_table(const struct jobs *jobs, struct results *r)
 	struct table *t = NULL;
 
 	for (uint32_t i = 0; i < jobs->n; i++) {
-		const struct placed *p = &jobs->placed[i];
+		const struct placed_job *p = &jobs->placed[i];
 
-		if (!p->steps || !is_done(p))
+		if (!p->steps || !job_is_done(p))
 			continue;
 		if (!t)
 			t = results_table(
@@ -274,7 +275,7 @@ static void iteration_table(const struct jobs *jobs, bool all, struct results *r
 	struct table *t = NULL;
 
 	for (uint32_t i = 0; i < jobs->n; i++) {
-		const struct placed *p = &jobs->placed[i];
+		const struct placed_job *p = &jobs->placed[i];
 		uint32_t n = p->job.repeat, steps = p->job.n_steps;
 
 		if (n == 1 || (n > FEW && !all))
@@ -283,8 +284,8 @@ static void iteration_table(const struct jobs *jobs, bool all, struct results *r
 			t = results_table(r, "iterations", "of jobs, all ranks together",
 					  iteration_columns);
 		for (uint32_t k = 0; k < n; k++) {
-			struct lasting first = lasting_of(p, (size_t)k * steps);
-			struct lasting last = lasting_of(p, (size_t)k * steps + steps - 1);
+			struct lasting first = job_step_times(p, (size_t)k * steps);
+			struct lasting last = job_step_times(p, (size_t)k * steps + steps - 1);
 
 			if (first.begin == HD_TIME_NEVER || !last.end)
 				break;
@@ -320,13 +321,13 @@ static const struct column rank_columns[] = {
 	{ NULL },
 };
 
-static void put_rank(struct table *t, const struct placed *p, uint32_t number)
+static void put_rank(struct table *t, const struct placed_job *p, uint32_t number)
 {
 	const struct rank *r = &p->ranks[number];
 	const struct rank_row row = {
 		.job = p->scn->name,
 		.rank = number,
-		.host = actor_host(t, p, number),
+		.host = job_host_name(t, p, number),
 		.end = r->ended,
 		.busy = r->busy,
 		.wait = r->ended == HD_TIME_NEVER || p->job.n_cpus > 1
@@ -342,7 +343,7 @@ static void rank_table(const struct jobs *jobs, bool all, struct results *r)
 	struct table *t = NULL;
 
 	for (uint32_t i = 0; i < jobs->n; i++) {
-		const struct placed *p = &jobs->placed[i];
+		const struct placed_job *p = &jobs->placed[i];
 
 		if (!all && p->job.n_ranks > FEW)
 			continue;
@@ -357,7 +358,7 @@ static void rank_table(const struct jobs *jobs, bool all, struct results *r)
 
 /* ---- critical paths ----------------------------------------------------- */
 
-struct path_row {
+struct job_path_row {
 	const char *job;
 	uint64_t last_rank;
 	hd_time end, compute, messages, sending, other;
@@ -365,14 +366,14 @@ struct path_row {
 };
 
 static const struct column path_columns[] = {
-	{ "job", NULL, CELL(path_row, job) },
-	{ "last rank", NULL, CELL(path_row, last_rank), ORIGIN_SIMULATED },
-	{ "end", "us", CELL_TIME(path_row, end), ORIGIN_SIMULATED, 6 },
-	{ "compute", "us", CELL_TIME(path_row, compute), ORIGIN_SIMULATED, 6 },
-	{ "messages", "us", CELL_TIME(path_row, messages), ORIGIN_SIMULATED, 6 },
-	{ "sending", "us", CELL_TIME(path_row, sending), ORIGIN_SIMULATED, 6 },
-	{ "other", "us", CELL_TIME(path_row, other), ORIGIN_SIMULATED, 6 },
-	{ "number", NULL, CELL(path_row, n_messages), ORIGIN_SIMULATED },
+	{ "job", NULL, CELL(job_path_row, job) },
+	{ "last rank", NULL, CELL(job_path_row, last_rank), ORIGIN_SIMULATED },
+	{ "end", "us", CELL_TIME(job_path_row, end), ORIGIN_SIMULATED, 6 },
+	{ "compute", "us", CELL_TIME(job_path_row, compute), ORIGIN_SIMULATED, 6 },
+	{ "messages", "us", CELL_TIME(job_path_row, messages), ORIGIN_SIMULATED, 6 },
+	{ "sending", "us", CELL_TIME(job_path_row, sending), ORIGIN_SIMULATED, 6 },
+	{ "other", "us", CELL_TIME(job_path_row, other), ORIGIN_SIMULATED, 6 },
+	{ "number", NULL, CELL(job_path_row, n_messages), ORIGIN_SIMULATED },
 	{ NULL },
 };
 
@@ -384,14 +385,14 @@ static void path_table(const struct jobs *jobs, struct results *r)
 		path_columns);
 
 	for (uint32_t i = 0; i < jobs->n; i++) {
-		const struct placed *p = &jobs->placed[i];
-		const struct gang *last = last_of(p);
+		const struct placed_job *p = &jobs->placed[i];
+		const struct gang *last = job_last_domain(p);
 
-		if (!is_done(p))
+		if (!job_is_done(p))
 			continue;
 		const struct path *path = &last->last_path;
 		hd_time time = last->last - p->job.start;
-		const struct path_row row = {
+		const struct job_path_row row = {
 			.job = p->scn->name,
 			.last_rank = last->last_rank,
 			.end = last->last,
@@ -422,7 +423,7 @@ static const struct column goal_columns[] = {
 	{ NULL },
 };
 
-static bool judge_completion(struct table *t, const struct placed *p, hd_time asked)
+static bool judge_completion(struct table *t, const struct placed_job *p, hd_time asked)
 {
 	hd_time found = completion_of(p);
 	struct strbuf want = STRBUF_INIT, got = STRBUF_INIT;
@@ -445,7 +446,7 @@ static bool judge_completion(struct table *t, const struct placed *p, hd_time as
 	return row.met;
 }
 
-static bool judge_slowdown(struct table *t, const struct placed *p, struct hd_ratio asked,
+static bool judge_slowdown(struct table *t, const struct placed_job *p, struct hd_ratio asked,
 			   hd_time alone)
 {
 	double found = slowdown_of(completion_of(p), alone);
@@ -472,7 +473,7 @@ static bool goal_table(const struct jobs *jobs, const hd_time *alone, struct res
 		const struct scn_goal *g = &s->goals[i];
 
 		for (uint32_t k = 0; k < jobs->n; k++) {
-			const struct placed *p = &jobs->placed[k];
+			const struct placed_job *p = &jobs->placed[k];
 
 			if ((!g->completion && !g->slowdown.num) ||
 			    (g->job && strcmp(g->job, p->scn->name) != 0))
@@ -508,7 +509,7 @@ bool jobs_tables(const struct jobs *jobs, const hd_time *alone, const struct sim
 	iteration_table(jobs, all, r);
 	path_table(jobs, r);
 	chain_tables(jobs, all, r);
-	link_table(jobs, m, all, r);
+	jobs_link_table(jobs, m, all, r);
 	rank_table(jobs, all, r);
 	pairs_table(jobs, all, r);
 	if (all)

@@ -22,14 +22,14 @@ struct purpose {
 	uint32_t line; /* of a file of operations; 0: not known */
 };
 
-struct span {
+struct timeline_span {
 	hd_time begin, end;
 	hd_time times[N_DOING];
 	struct purpose purpose;
 };
 
-struct timeline {
-	struct span *spans;
+struct job_timeline {
+	struct timeline_span *spans;
 	uint32_t n;
 	hd_time since; /* HD_TIME_NEVER: it has not begun, or is over */
 	enum doing doing;
@@ -38,7 +38,7 @@ struct timeline {
 	bool has_begun;
 };
 
-void timelines_init(struct placed *p, uint32_t n_jobs)
+void timeline_init(struct placed_job *p, uint32_t n_jobs)
 {
 	uint32_t most = n_jobs < MOST_RANKS ? MOST_RANKS / n_jobs : 1;
 
@@ -46,17 +46,17 @@ void timelines_init(struct placed *p, uint32_t n_jobs)
 	p->n_timelines = (p->job.n_ranks + p->spacing - 1) / p->spacing;
 	p->timelines = hd_alloc(p->n_timelines, sizeof(*p->timelines));
 	for (uint32_t i = 0; i < p->n_timelines; i++)
-		p->timelines[i].spans = hd_alloc(MOST_SPANS, sizeof(struct span));
+		p->timelines[i].spans = hd_alloc(MOST_SPANS, sizeof(struct timeline_span));
 }
 
-void timelines_fini(struct placed *p)
+void timeline_fini(struct placed_job *p)
 {
 	for (uint32_t i = 0; i < p->n_timelines; i++)
 		free(p->timelines[i].spans);
 	free(p->timelines);
 }
 
-static struct timeline *timeline_of(const struct placed *p, uint32_t rank)
+static struct job_timeline *timeline_of(const struct placed_job *p, uint32_t rank)
 {
 	return rank < p->job.n_ranks && rank % p->spacing == 0 ? &p->timelines[rank / p->spacing]
 							       : NULL;
@@ -65,12 +65,12 @@ static struct timeline *timeline_of(const struct placed *p, uint32_t rank)
 /* ---- while it runs ------------------------------------------------------ */
 
 /* Half as many, each of two; what the longer one was for. */
-static void spans_join(struct timeline *t)
+static void spans_join(struct job_timeline *t)
 {
 	for (uint32_t i = 0; i < t->n / 2; i++) {
-		const struct span a = t->spans[2 * (size_t)i];
-		const struct span b = t->spans[2 * (size_t)i + 1];
-		struct span *both = &t->spans[i];
+		const struct timeline_span a = t->spans[2 * (size_t)i];
+		const struct timeline_span b = t->spans[2 * (size_t)i + 1];
+		struct timeline_span *both = &t->spans[i];
 
 		*both = b.end - b.begin > a.end - a.begin ? b : a;
 		both->begin = a.begin;
@@ -81,37 +81,37 @@ static void spans_join(struct timeline *t)
 	t->n /= 2;
 }
 
-static void span_add(struct timeline *t, hd_time until)
+static void span_add(struct job_timeline *t, hd_time until)
 {
 	if (t->n == MOST_SPANS)
 		spans_join(t);
-	struct span *s = &t->spans[t->n++];
+	struct timeline_span *s = &t->spans[t->n++];
 
-	*s = (struct span){ .begin = t->since, .end = until, .purpose = t->purpose };
+	*s = (struct timeline_span){ .begin = t->since, .end = until, .purpose = t->purpose };
 	s->times[t->doing] = until - t->since;
 }
 
-static enum doing doing_of(const struct share *s, uint32_t rank, const struct timeline *t,
+static enum doing doing_of(const struct job_domain *s, uint32_t rank, const struct job_timeline *t,
 			   uint32_t *line)
 {
-	const struct placed *p = s->of;
+	const struct placed_job *p = s->of;
 	const struct op *op = gang_work(&s->gang, rank);
-	const struct message *m;
+	const struct job_message *m;
 
 	*line = 0;
 	if (op) {
 		*line = op->line;
 		return DOES_COMPUTE;
 	}
-	m = actor_sends(p, rank);
+	m = message_of_sender(p, rank);
 	if (m && p->job.graph && (m->kind == MSG_DATA || m->kind == MSG_ASK))
 		*line = p->graph.ops[m->ref].line;
 	return m || p->actors[rank].under_way ? DOES_SEND : t->receiving ? DOES_RECEIVE : DOES_WAIT;
 }
 
-void timeline_look(struct share *s, uint32_t rank, hd_time now)
+void timeline_look(struct job_domain *s, uint32_t rank, hd_time now)
 {
-	struct timeline *t = timeline_of(s->of, rank);
+	struct job_timeline *t = timeline_of(s->of, rank);
 	struct purpose purpose;
 
 	if (!t || (t->has_begun && t->since == HD_TIME_NEVER))
@@ -133,9 +133,9 @@ void timeline_look(struct share *s, uint32_t rank, hd_time now)
 	t->purpose = purpose;
 }
 
-void timeline_receives(struct share *s, uint32_t rank, int more)
+void timeline_receives(struct job_domain *s, uint32_t rank, int more)
 {
-	struct timeline *t = timeline_of(s->of, rank);
+	struct job_timeline *t = timeline_of(s->of, rank);
 
 	if (t)
 		t->receiving += (uint32_t)more;
@@ -144,14 +144,14 @@ void timeline_receives(struct share *s, uint32_t rank, int more)
 /* ---- of several processes ----------------------------------------------- */
 
 static const struct pack_member span_members[] = {
-	PACK(span, begin),        PACK(span, end),
-	PACK_EACH(span, times),   PACK(span, purpose.iteration),
-	PACK(span, purpose.step), PACK(span, purpose.line),
+	PACK(timeline_span, begin),        PACK(timeline_span, end),
+	PACK_EACH(timeline_span, times),   PACK(timeline_span, purpose.iteration),
+	PACK(timeline_span, purpose.step), PACK(timeline_span, purpose.line),
 };
 
-void timeline_collect(struct placed *p, struct pack *k, uint32_t rank)
+void timeline_collect(struct placed_job *p, struct pack *k, uint32_t rank)
 {
-	struct timeline *t = timeline_of(p, rank);
+	struct job_timeline *t = timeline_of(p, rank);
 
 	if (!t)
 		return;
@@ -165,14 +165,14 @@ void timeline_collect(struct placed *p, struct pack *k, uint32_t rank)
 }
 
 static const struct pack_member timeline_members[] = {
-	PACK(timeline, since),        PACK(timeline, purpose.iteration),
-	PACK(timeline, purpose.step), PACK(timeline, purpose.line),
-	PACK(timeline, receiving),    PACK(timeline, has_begun),
+	PACK(job_timeline, since),        PACK(job_timeline, purpose.iteration),
+	PACK(job_timeline, purpose.step), PACK(job_timeline, purpose.line),
+	PACK(job_timeline, receiving),    PACK(job_timeline, has_begun),
 };
 
-void timeline_pack(struct placed *p, struct pack *k, uint32_t rank)
+void timeline_pack(struct placed_job *p, struct pack *k, uint32_t rank)
 {
-	struct timeline *t = timeline_of(p, rank);
+	struct job_timeline *t = timeline_of(p, rank);
 
 	if (!t)
 		return;
@@ -210,19 +210,20 @@ static const struct column columns[] = {
 	{ NULL },
 };
 
-static const char *purpose_name(struct table *t, const struct placed *p, const struct purpose *x)
+static const char *purpose_name(struct table *t, const struct placed_job *p,
+				const struct purpose *x)
 {
 	if (p->job.graph)
 		return x->line ? table_text(t, "line %u", x->line) : NULL;
 	return p->steps[x->step].algorithm->operation;
 }
 
-static void put_spans(struct table *t, const struct placed *p, uint32_t number)
+static void put_spans(struct table *t, const struct placed_job *p, uint32_t number)
 {
-	const struct timeline *line = &p->timelines[number];
+	const struct job_timeline *line = &p->timelines[number];
 
 	for (uint32_t i = 0; i < line->n; i++) {
-		const struct span *s = &line->spans[i];
+		const struct timeline_span *s = &line->spans[i];
 		const struct span_row row = {
 			.job = p->scn->name,
 			.rank = (uint64_t)number * p->spacing,

@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
-#include "sim/core/state.h"
+#include "sim/core/sim_internal.h"
 #include "sim/metrics/metrics.h"
 #include "sim/metrics/tally.h"
 #include "sim/routing/routes.h"
@@ -33,7 +33,7 @@ static bool is_to_group(const struct sim_flow *f)
 	       f->to.list[0].dlid >= LID_FIRST_MCAST;
 }
 
-void members_fini(struct sim *s)
+void metrics_members_fini(struct sim *s)
 {
 	struct members *m = s->members;
 
@@ -144,7 +144,7 @@ static struct members *members_new(const struct sim *s)
 	return m;
 }
 
-void members_init(struct sim *s)
+void metrics_members_init(struct sim *s)
 {
 	const struct sim_setup *u = s->setup;
 	bool any = false;
@@ -163,7 +163,7 @@ void members_init(struct sim *s)
 	s->mode.shares = m->n_changes > 0 || !sets_are_whole(s);
 }
 
-void members_part_init(struct sim *part, const struct sim *whole)
+void metrics_members_domain_init(struct sim *part, const struct sim *whole)
 {
 	if (!whole->members)
 		return;
@@ -175,7 +175,7 @@ void members_part_init(struct sim *part, const struct sim *whole)
 
 /* ---- copies -------------------------------------------------------------- */
 
-uint32_t members_of(struct sim *s, const struct packet *p, uint32_t where)
+uint32_t metrics_members_of(struct sim *s, const struct packet_record *p, uint32_t where)
 {
 	const struct group_at at = { p->dlid, p->head };
 
@@ -189,7 +189,8 @@ uint32_t members_of(struct sim *s, const struct packet *p, uint32_t where)
 	return members_behind(s, came ? p->up : where, &at);
 }
 
-uint32_t members_take(struct sim *s, const struct packet *p, uint32_t port, uint32_t left)
+uint32_t metrics_members_take(struct sim *s, const struct packet_record *p, uint32_t port,
+			      uint32_t left)
 {
 	const struct group_at at = { p->dlid, p->head };
 	uint32_t n = members_behind(s, port, &at);
@@ -199,7 +200,7 @@ uint32_t members_take(struct sim *s, const struct packet *p, uint32_t port, uint
 	return n;
 }
 
-void members_missed(struct sim *s, const struct packet *p, uint32_t n, hd_time when)
+void metrics_members_missed(struct sim *s, const struct packet_record *p, uint32_t n, hd_time when)
 {
 	struct sim_metrics *m = s->outcome.metrics;
 
@@ -209,11 +210,11 @@ void members_missed(struct sim *s, const struct packet *p, uint32_t n, hd_time w
 	count_add(&m->flows[p->flow].lost, n);
 }
 
-bool members_served(struct sim *s, const struct packet *p, hd_time when)
+bool metrics_members_served(struct sim *s, const struct packet_record *p, hd_time when)
 {
 	uint32_t n = s->pool.extras[packet_id(s, p)].nth;
 
 	if (n > 1)
-		members_missed(s, p, n - 1, when);
+		metrics_members_missed(s, p, n - 1, when);
 	return n > 0;
 }

@@ -4,19 +4,19 @@
 
 /* Group members that copies go to (docs/timing-rules.md, M5). Private to src/sim. */
 
-#include "sim/core/state.h"
+#include "sim/core/sim_internal.h"
 
 /* Does nothing unless a flow sends to a group. */
-void members_init(struct sim *s);
-void members_part_init(struct sim *part, const struct sim *whole);
-void members_fini(struct sim *s);
+void metrics_members_init(struct sim *s);
+void metrics_members_domain_init(struct sim *part, const struct sim *whole);
+void metrics_members_fini(struct sim *s);
 
 /* Members that a packet goes to, which is lost at port `where`; not of a group:
  * 1. Some flow sends to a group. */
-uint32_t members_of(struct sim *s, const struct packet *p, uint32_t where);
+uint32_t metrics_members_of(struct sim *s, const struct packet_record *p, uint32_t where);
 
 /* Has a copy the number with it (packet_extra.nth)? */
-static inline bool members_are_carried(const struct sim *s, const struct packet *p)
+static inline bool members_are_carried(const struct sim *s, const struct packet_record *p)
 {
 	return unlikely(s->mode.shares) && p->dlid >= LID_FIRST_MCAST && p->flow < s->n_flows;
 }
@@ -24,10 +24,11 @@ static inline bool members_are_carried(const struct sim *s, const struct packet 
  * A switch copies p to an output: gives p as many of the `left` members as are
  * behind it, and returns how many.
  */
-uint32_t members_take(struct sim *s, const struct packet *p, uint32_t port, uint32_t left);
+uint32_t metrics_members_take(struct sim *s, const struct packet_record *p, uint32_t port,
+			      uint32_t left);
 /* No copy goes to n members of p any more. */
-void members_missed(struct sim *s, const struct packet *p, uint32_t n, hd_time when);
+void metrics_members_missed(struct sim *s, const struct packet_record *p, uint32_t n, hd_time when);
 /* A copy is delivered: does it count? What other copies serve does not. */
-bool members_served(struct sim *s, const struct packet *p, hd_time when);
+bool metrics_members_served(struct sim *s, const struct packet_record *p, hd_time when);
 
 #endif

@@ -144,7 +144,7 @@ static void check_case(const char *text, uint32_t parts, struct tally_of_cases *
 	struct seen seen = { .delivered = calloc(fabric->n_flows, sizeof(*seen.delivered)) };
 	const struct sim_observer observer = { .context = &seen, .delivered = on_delivered };
 	struct sim_rules rules = fabric->rules;
-	struct sim_crowd crowd;
+	struct sim_backlog crowd;
 	bool rerouted = false;
 
 	for (uint32_t i = 0; i < fabric->setup.n_routes; i++)
@@ -155,7 +155,7 @@ static void check_case(const char *text, uint32_t parts, struct tally_of_cases *
 
 	sim_observe(s, &observer);
 	sim_run(s, HD_TIME_NEVER, NULL, NULL);
-	sim_crowd(s, &crowd);
+	sim_backlog(s, &crowd);
 	t->run++;
 	if (crowd.packets == 0) {
 		t->drained++;

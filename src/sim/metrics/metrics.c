@@ -13,19 +13,19 @@
 #include "measure/histogram.h"
 #include "measure/interval.h"
 #include "scenario/model.h"
-#include "sim/core/borrow.h"
 #include "sim/core/event.h"
-#include "sim/core/state.h"
-#include "sim/domains/parts.h"
-#include "sim/injection/answer.h"
+#include "sim/core/sim_internal.h"
+#include "sim/core/vl_sharing.h"
+#include "sim/domains/domains.h"
+#include "sim/injection/ack.h"
 #include "sim/injection/control.h"
 #include "sim/injection/probe.h"
 #include "sim/metrics/flow_tally.h"
 #include "sim/metrics/members.h"
 #include "sim/metrics/metrics.h"
+#include "sim/metrics/observers.h"
 #include "sim/metrics/record.h"
 #include "sim/metrics/tally.h"
-#include "sim/metrics/tell.h"
 #include "sim/routing/choose.h"
 #include "sim/sim.h"
 #include "subnet/subnet.h"
@@ -49,7 +49,7 @@ void sim_rules_init(struct sim_rules *rules)
 
 #define MANY_GROUPS 64 /* from here on their histograms share pages */
 
-static struct sim_group *group_add(struct tally *t, uint32_t row, uint8_t sl, bool many)
+static struct sim_group *group_add(struct metrics_tally *t, uint32_t row, uint8_t sl, bool many)
 {
 	struct sim_metrics *m = &t->m;
 
@@ -63,7 +63,7 @@ static struct sim_group *group_add(struct tally *t, uint32_t row, uint8_t sl, bo
 }
 
 /* `seen` knows the groups that there are. */
-static uint32_t group_find(struct tally *t, struct map *seen, uint32_t row, uint8_t sl)
+static uint32_t group_find(struct metrics_tally *t, struct map *seen, uint32_t row, uint8_t sl)
 {
 	uint32_t fresh = t->m.n_groups;
 	uint32_t group = map_put(seen, (uint64_t)row << 8 | sl, fresh);
@@ -74,7 +74,7 @@ static uint32_t group_find(struct tally *t, struct map *seen, uint32_t row, uint
 	return fresh;
 }
 
-static void groups_init(struct sim *s, struct tally *t)
+static void groups_init(struct sim *s, struct metrics_tally *t)
 {
 	struct sim_metrics *m = &t->m;
 	struct map seen = { 0 };
@@ -98,7 +98,7 @@ static void groups_init(struct sim *s, struct tally *t)
 
 void metrics_init(struct sim *s)
 {
-	struct tally *t = hd_alloc(1, sizeof(*t));
+	struct metrics_tally *t = hd_alloc(1, sizeof(*t));
 
 	s->outcome.tally = t;
 	s->outcome.metrics = &t->m;
@@ -107,8 +107,8 @@ void metrics_init(struct sim *s)
 	for (unsigned i = 0; i < N_SLS; i++)
 		histogram_init(&t->m.latency_sl[i]);
 	flow_tallies_init(&t->flows, s->flows, &t->m, s->rules.flow_metrics);
-	order_init(s);
-	stop_rules_init(s);
+	metrics_order_init(s);
+	metrics_stop_rules_init(s);
 	t->m.n_ports = s->setup->n_ports;
 	t->m.ports = hd_alloc(t->m.n_ports, sizeof(*t->m.ports));
 
@@ -123,7 +123,7 @@ void metrics_init(struct sim *s)
 
 void metrics_fini(struct sim *s)
 {
-	struct tally *t = s->outcome.tally;
+	struct metrics_tally *t = s->outcome.tally;
 
 	for (uint32_t i = 0; i < t->m.n_groups; i++)
 		histogram_fini(&t->m.groups[i].latency);
@@ -162,10 +162,10 @@ void metrics_start(struct sim *s)
 	size_t n = s->setup->n_ports;
 
 	if (s->borrow)
-		borrow_restart(s);
+		vl_sharing_restart(s);
 	if (s->control)
 		control_restart(s);
-	choices_restart(s);
+	choice_restart(s);
 	s->outcome.hops_before = s->outcome.hops;
 	for (uint32_t i = 0; s->parts && i < s->parts->cut.n; i++)
 		s->parts->part[i]->outcome.hops_before = s->parts->part[i]->outcome.hops;
@@ -173,12 +173,12 @@ void metrics_start(struct sim *s)
 		s->make.more[i].before = s->make.sources[i].sequence;
 	for (uint32_t i = 0; i < n; i++) {
 		if (has_row(s, i))
-			port_restart(s, i);
+			metrics_port_restart(s, i);
 	}
 	rows_clear(s->sums.carries, n * s->n_lanes * sizeof(*s->sums.carries));
 	if (s->sums.by_sl)
 		rows_clear(s->sums.by_sl, n * s->n_sls * sizeof(*s->sums.by_sl));
-	rows_clear(s->sums.cold, n * sizeof(*s->sums.cold));
+	rows_clear(s->sums.rare, n * sizeof(*s->sums.rare));
 	rows_clear(s->sums.missed, n * missed_row(s) * sizeof(*s->sums.missed));
 }
 
@@ -252,13 +252,13 @@ void metrics_made_global(struct sim *s, uint32_t flow)
 		s->outcome.metrics->flows[flow].made_global++;
 }
 
-static enum sim_packet_kind packet_kind(const struct sim *s, const struct packet *p)
+static enum sim_packet_kind packet_kind(const struct sim *s, const struct packet_record *p)
 {
 	return p->flags & P_OTHER ? s->pool.extras[packet_id(s, p)].kind : SIM_DATA;
 }
 
 /* Nobody's data, nor a reduction's. */
-static bool is_of_control(const struct sim *s, const struct packet *p)
+static bool is_of_control(const struct sim *s, const struct packet_record *p)
 {
 	return (p->flags & P_OTHER) && (!s->pool.extras || packet_kind(s, p) < SIM_CONTRIBUTION);
 }
@@ -272,7 +272,7 @@ static bool is_at_home_here(const struct sim *s, uint32_t flow)
 	return home >= s->cut->first && home < s->cut->last;
 }
 
-HOT void count_late(struct sim *s, struct tally *t, const struct late *l)
+HOT void count_late(struct sim *s, struct metrics_tally *t, const struct late *l)
 {
 	if (s->cut)
 		mail_delivery(s, l);
@@ -286,14 +286,14 @@ HOT void count_late(struct sim *s, struct tally *t, const struct late *l)
 }
 
 /* A packet's SL; where all have their flow's, the groups know it. */
-static void count_sl(const struct sim *s, struct tally *t, unsigned sl, hd_time latency)
+static void count_sl(const struct sim *s, struct metrics_tally *t, unsigned sl, hd_time latency)
 {
 	if (unlikely(s->mode.sls_vary) && s->rules.flow_metrics)
 		histogram_record(&t->m.latency_sl[sl], latency);
 }
 
-static void flow_delivered(struct sim *s, struct tally *t, const struct packet *p, uint32_t where,
-			   hd_time latency)
+static void flow_delivered(struct sim *s, struct metrics_tally *t, const struct packet_record *p,
+			   uint32_t where, hd_time latency)
 {
 	const struct late l = {
 		.at = s->now,
@@ -313,7 +313,7 @@ static void flow_delivered(struct sim *s, struct tally *t, const struct packet *
 }
 
 /* The SL that its row asks for: routes and routers may give it another. */
-static unsigned asked_sl(const struct sim *s, const struct packet *p)
+static unsigned asked_sl(const struct sim *s, const struct packet_record *p)
 {
 	const struct sim_flow *f = &s->flows[p->flow];
 
@@ -322,28 +322,28 @@ static unsigned asked_sl(const struct sim *s, const struct packet *p)
 
 /* ---- how packets end ---------------------------------------------------- */
 
-void packet_delivered(struct sim *s, const struct packet *p, uint32_t where, hd_time when)
+void metrics_delivered(struct sim *s, const struct packet_record *p, uint32_t where, hd_time when)
 {
-	struct tally *t = s->outcome.tally;
+	struct metrics_tally *t = s->outcome.tally;
 
 	if (when > s->horizon)
 		return;
 	if (unlikely(s->tell.ends))
-		tell_ended(s, p, &(struct ending){ SIM_DELIVERED, where, when });
+		observers_ended(s, p, &(struct ending){ SIM_DELIVERED, where, when });
 	s->outcome.latest = when > s->outcome.latest ? when : s->outcome.latest;
 	if (unlikely(s->choices != NULL) && t->pairs)
-		order_check_endpoint(s, p, s->setup->ports[where].node);
+		metrics_order_check_endpoint(s, p, s->setup->ports[where].node);
 	if (unlikely(is_of_control(s, p)))
 		return;
 	s->outcome.delivered_all++;
 	if (t->pairs && p->flow < s->n_flows)
-		order_check(s, p, s->setup->ports[where].node);
-	if (members_are_carried(s, p) && !members_served(s, p, when))
+		metrics_order_check(s, p, s->setup->ports[where].node);
+	if (members_are_carried(s, p) && !metrics_members_served(s, p, when))
 		return;
 	if (unlikely(when < s->from)) {
 		t->warmed += when >= s->rules.warmup;
 		if (!s->cut)
-			check_warm(s);
+			metrics_check_warm(s);
 		return;
 	}
 	hd_time latency = when - p->born;
@@ -359,12 +359,12 @@ void packet_delivered(struct sim *s, const struct packet *p, uint32_t where, hd_
 	if (p->flow < s->n_flows)
 		t->per_sl[asked_sl(s, p)]++;
 	if (!s->cut)
-		check_stop(s);
+		metrics_check_stop(s);
 }
 
 void metrics_arrived(struct sim *s, const struct late *l, unsigned sl)
 {
-	struct tally *t = s->outcome.tally;
+	struct metrics_tally *t = s->outcome.tally;
 
 	if (!is_measured(s, s->now))
 		return;
@@ -374,7 +374,7 @@ void metrics_arrived(struct sim *s, const struct late *l, unsigned sl)
 		return;
 	t->per_sl[s->flows[l->flow].sl & 15u]++;
 	if (!s->cut)
-		check_stop(s);
+		metrics_check_stop(s);
 }
 
 void metrics_missed(struct sim *s, uint32_t flow, uint32_t packets)
@@ -383,7 +383,7 @@ void metrics_missed(struct sim *s, uint32_t flow, uint32_t packets)
 		count_add(&s->outcome.metrics->flows[flow].lost, packets);
 }
 
-static void endpoint_lost(struct sim *s, const struct packet *p, hd_time when)
+static void endpoint_lost(struct sim *s, const struct packet_record *p, hd_time when)
 {
 	const struct packet_extra *x = &s->pool.extras[packet_id(s, p)];
 
@@ -396,7 +396,7 @@ static void endpoint_lost(struct sim *s, const struct packet *p, hd_time when)
 		e->lost(e->context, when, x->cookie, p->up != NONE);
 }
 
-void packet_lost(struct sim *s, const struct packet *p, struct ending e, uint64_t *counter)
+void metrics_lost(struct sim *s, const struct packet_record *p, struct ending e, uint64_t *counter)
 {
 	struct sim_metrics *m = s->outcome.metrics;
 
@@ -405,12 +405,12 @@ void packet_lost(struct sim *s, const struct packet *p, struct ending e, uint64_
 	count_one(counter);
 	s->outcome.latest = e.time > s->outcome.latest ? e.time : s->outcome.latest;
 	if (s->tell.ends)
-		tell_ended(s, p, &e);
+		observers_ended(s, p, &e);
 	if (s->ends.n && s->pool.extras)
 		endpoint_lost(s, p, e.time);
 	if (e.time < s->from || is_of_control(s, p))
 		return;
-	uint32_t n = likely(!s->members) ? 1 : members_of(s, p, e.where);
+	uint32_t n = likely(!s->members) ? 1 : metrics_members_of(s, p, e.where);
 
 	m->lost[e.fate] += n;
 	m->checksum += mix_bits(e.time ^ (uint64_t)e.where << 20 ^ e.fate);
@@ -418,7 +418,7 @@ void packet_lost(struct sim *s, const struct packet *p, struct ending e, uint64_
 		count_add(&m->flows[p->flow].lost, n);
 }
 
-void packet_missed(struct sim *s, uint32_t port, const struct packet *p)
+void metrics_packet_missed(struct sim *s, uint32_t port, const struct packet_record *p)
 {
 	struct count *row = &s->sums.missed[s->links[port].peer * missed_row(s)];
 	struct count *vl = &row[lane_of(s, p->vl)];
@@ -430,10 +430,10 @@ void packet_missed(struct sim *s, uint32_t port, const struct packet *p)
 	count_add(&sl->bytes, p->bytes);
 	count_one(&sl->packets);
 	if (p->dlid >= LID_FIRST_MCAST)
-		count_one(&s->sums.cold[s->links[port].peer].missed_multicast);
+		count_one(&s->sums.rare[s->links[port].peer].missed_multicast);
 }
 
-void packet_describe(struct sim *s, const struct packet *p, struct sim_packet *out)
+void metrics_describe_packet(struct sim *s, const struct packet_record *p, struct sim_packet *out)
 {
 	*out = (struct sim_packet){
 		.born = p->born,
@@ -471,9 +471,9 @@ void packet_describe(struct sim *s, const struct packet *p, struct sim_packet *o
 }
 
 /* F7: takes its place among those that the sink holds, by tail. */
-static void hold(struct sim *s, uint32_t port, struct packet *p, hd_time tail)
+static void hold(struct sim *s, uint32_t port, struct packet_record *p, hd_time tail)
 {
-	struct packet_queue *held = &cold_at(s, port)->held;
+	struct packet_queue *held = &rare_at(s, port)->held;
 	uint32_t *link = &held->first;
 
 	p->ready = tail;
@@ -483,7 +483,8 @@ static void hold(struct sim *s, uint32_t port, struct packet *p, hd_time tail)
 	*link = packet_id(s, p);
 }
 
-void delivery_schedule(struct sim *s, uint32_t port, struct packet *p, hd_time tail, hd_time when)
+void metrics_schedule_delivery(struct sim *s, uint32_t port, struct packet_record *p, hd_time tail,
+			       hd_time when)
 {
 	uint32_t id = packet_id(s, p);
 
@@ -495,7 +496,7 @@ void delivery_schedule(struct sim *s, uint32_t port, struct packet *p, hd_time t
 	}
 }
 
-static struct arrived arrived_of(const struct sim *s, const struct packet *p)
+static struct arrived arrived_of(const struct sim *s, const struct packet_record *p)
 {
 	const struct packet_extra *x = &s->pool.extras[packet_id(s, p)];
 
@@ -512,28 +513,28 @@ static struct arrived arrived_of(const struct sim *s, const struct packet *p)
 	};
 }
 
-static void hand_to_endpoint(struct sim *s, uint32_t port, struct packet *p, unsigned number)
+static void hand_to_endpoint(struct sim *s, uint32_t port, struct packet_record *p, unsigned number)
 {
 	const struct sim_endpoint *e = &s->ends.all[number - 1];
 	struct sim_packet view;
 
-	packet_describe(s, p, &view);
+	metrics_describe_packet(s, p, &view);
 	packet_free(s, p);
 	if (e->delivered)
 		e->delivered(e->context, s->now, s->setup->ports[port].node, &view);
 }
 
-void packet_hand_over(struct sim *s, uint32_t port, unsigned vl, uint32_t id)
+void metrics_deliver(struct sim *s, uint32_t port, unsigned vl, uint32_t id)
 {
-	struct packet_queue *held = &cold_at(s, port)->held;
+	struct packet_queue *held = &rare_at(s, port)->held;
 
 	if (unlikely(vl == 0)) {
 		id = held->first;
 		held->first = packet_at(s, id)->next;
 	}
-	struct packet *p = packet_at(s, id);
+	struct packet_record *p = packet_at(s, id);
 
-	packet_delivered(s, p, port, s->now);
+	metrics_delivered(s, p, port, s->now);
 	if (s->pool.extras[id].endpoint) {
 		hand_to_endpoint(s, port, p, s->pool.extras[id].endpoint);
 		return;
@@ -541,7 +542,7 @@ void packet_hand_over(struct sim *s, uint32_t port, unsigned vl, uint32_t id)
 	struct arrived what = arrived_of(s, p);
 
 	packet_free(s, p);
-	answer_delivered(s, port, &what);
+	ack_delivered(s, port, &what);
 }
 
 /* ---- results ------------------------------------------------------------ */
@@ -586,7 +587,7 @@ const struct sim_metrics *sim_metrics(struct sim *s)
 						s->rules.level > 0 ? s->rules.level : 0.95);
 	m->sim = s;
 	for (uint32_t i = 0; i < m->n_ports; i++)
-		port_use(s, i, &m->ports[i]);
+		metrics_port_use(s, i, &m->ports[i]);
 	m->jain = fairness(m);
 	return m;
 }

@@ -7,7 +7,7 @@
  * end of the measuring interval. Internal to src/sim.
  */
 
-#include "sim/core/state.h"
+#include "sim/core/sim_internal.h"
 
 void metrics_init(struct sim *s);
 void metrics_fini(struct sim *s);
@@ -31,7 +31,7 @@ void metrics_arrived(struct sim *s, const struct late *l, unsigned sl);
 /* Number of packets of the flow that can no longer be delivered. */
 void metrics_missed(struct sim *s, uint32_t flow, uint32_t packets);
 /* The packet is delivered at `when`, now or later, by port `where`. */
-void packet_delivered(struct sim *s, const struct packet *p, uint32_t where, hd_time when);
+void metrics_delivered(struct sim *s, const struct packet_record *p, uint32_t where, hd_time when);
 /* How, where and when a copy ends. */
 struct ending {
 	enum sim_fate fate;
@@ -39,14 +39,15 @@ struct ending {
 	hd_time time;
 };
 /* Records a loss and adds 1 to *counter, unless it happens after the end of the run. */
-void packet_lost(struct sim *s, const struct packet *p, struct ending e, uint64_t *counter);
+void metrics_lost(struct sim *s, const struct packet_record *p, struct ending e, uint64_t *counter);
 /*
  * Schedules the notification of the delivery at `when` (NEVER: not delivered);
  * the tail arrives at `tail`.
  */
-void delivery_schedule(struct sim *s, uint32_t port, struct packet *p, hd_time tail, hd_time when);
+void metrics_schedule_delivery(struct sim *s, uint32_t port, struct packet_record *p, hd_time tail,
+			       hd_time when);
 /* EV_DELIVER. */
-void packet_hand_over(struct sim *s, uint32_t port, unsigned vl, uint32_t id);
+void metrics_deliver(struct sim *s, uint32_t port, unsigned vl, uint32_t id);
 /* Adds to a counter that several domains share. */
 /* NOLINTNEXTLINE(readability-non-const-parameter): it is written */
 static inline void count_add(uint64_t *counter, uint64_t n)
@@ -60,13 +61,13 @@ static inline void count_one(uint64_t *counter)
 }
 
 /* The far end of links[port] does not receive the packet within the run. */
-void packet_missed(struct sim *s, uint32_t port, const struct packet *p);
-void port_counters(const struct sim *s, uint32_t port, struct sim_counters *out);
+void metrics_packet_missed(struct sim *s, uint32_t port, const struct packet_record *p);
+void metrics_port_counters(const struct sim *s, uint32_t port, struct sim_counters *out);
 /* Entries of sim.sums.missed per port. */
 static inline size_t missed_row(const struct sim *s)
 {
 	return s->n_lanes + s->n_sls;
 }
-void packet_describe(struct sim *s, const struct packet *p, struct sim_packet *out);
+void metrics_describe_packet(struct sim *s, const struct packet_record *p, struct sim_packet *out);
 
 #endif

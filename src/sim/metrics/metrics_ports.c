@@ -40,9 +40,9 @@ static void count_received(const struct sim *s, uint32_t port, struct sim_counte
 	struct sim_counters far = { 0 };
 
 	count_sent(s, peer, &far);
-	out->updates_received = s->sums.cold[peer].updates_sent - s->sums.cold[port].missed_updates;
+	out->updates_received = s->sums.rare[peer].updates_sent - s->sums.rare[port].missed_updates;
 	out->rcv_multicast =
-		s->sums.cold[peer].multicast_sent - s->sums.cold[port].missed_multicast;
+		s->sums.rare[peer].multicast_sent - s->sums.rare[port].missed_multicast;
 	for (uint32_t i = 0; i < s->n_lanes; i++) {
 		unsigned vl = i == s->vl15 ? VL_MANAGEMENT : i;
 
@@ -64,7 +64,7 @@ static void count_received(const struct sim *s, uint32_t port, struct sim_counte
 /* XmitWait includes a wait that still goes on. */
 static hd_time waited(const struct sim *s, uint32_t port, hd_time until)
 {
-	const struct output *l = &s->links[port];
+	const struct sim_output *l = &s->links[port];
 	hd_time start = l->busy_until > l->since ? l->busy_until : l->since;
 
 	if (!l->requests || !(l->flags & L_UP) || start >= until)
@@ -72,9 +72,9 @@ static hd_time waited(const struct sim *s, uint32_t port, hd_time until)
 	return l->waited + (until - start);
 }
 
-void port_counters(const struct sim *s, uint32_t port, struct sim_counters *out)
+void metrics_port_counters(const struct sim *s, uint32_t port, struct sim_counters *out)
 {
-	const struct cold_counters *c = &s->sums.cold[port];
+	const struct rare_counters *c = &s->sums.rare[port];
 	hd_time until = s->now < s->horizon ? s->now : s->horizon;
 
 	*out = (struct sim_counters){ 0 };
@@ -103,7 +103,7 @@ void port_counters(const struct sim *s, uint32_t port, struct sim_counters *out)
 
 void sim_port_counters(const struct sim_metrics *m, uint32_t port, struct sim_counters *out)
 {
-	port_counters(m->sim, port, out);
+	metrics_port_counters(m->sim, port, out);
 }
 
 uint64_t sim_checksum(const struct sim_metrics *m)
@@ -135,7 +135,7 @@ static double sending(const struct sim *s, uint32_t port, const struct sim_count
 	return fmax(end > to ? time - (double)(end - to) : time, 0);
 }
 
-void port_use(struct sim *s, uint32_t port, struct sim_port_use *out)
+void metrics_port_use(struct sim *s, uint32_t port, struct sim_port_use *out)
 {
 	const struct sim_port *sp = &s->setup->ports[port];
 	struct sim_counters c;
@@ -152,16 +152,16 @@ void port_use(struct sim *s, uint32_t port, struct sim_port_use *out)
 		least = lane->least < least ? lane->least : least;
 	}
 
-	port_counters(s, port, &c);
+	metrics_port_counters(s, port, &c);
 	out->utilisation = sending(s, port, &c) / time;
 	out->wait = (double)c.xmit_wait / time;
 	out->depth = (double)s->rings[far].area / time;
 	out->depth_max = sp->in_blocks - least;
 }
 
-void port_restart(struct sim *s, uint32_t port)
+void metrics_port_restart(struct sim *s, uint32_t port)
 {
-	struct output *l = &s->links[port];
+	struct sim_output *l = &s->links[port];
 
 	l->waited = 0;
 	if (l->since < s->now)

@@ -4,11 +4,11 @@
 
 /*
  * What metrics.c counts while a run goes on, and what asks for it: the rules
- * that end a run (rules.c), ports (metrics_ports.c), parts (metrics_parts.c),
+ * that end a run (rules.c), ports (metrics_ports.c), parts (metrics_domains.c),
  * the order of packets (order.c). Internal to these.
  */
 
-#include "sim/domains/parts.h"
+#include "sim/domains/domains.h"
 
 #define HASHED_PAIRS (1u << 12)
 
@@ -17,7 +17,7 @@
  * a lane at the end may have had lanes of their own on the way, which keep no
  * order between them, of one (source, destination, SL).
  */
-struct pair {
+struct order_pair {
 	hd_time born;
 	uint32_t flow, sequence;
 	uint64_t key; /* hashed pairs only; 0 = none yet */
@@ -29,12 +29,12 @@ struct pair {
  * What is counted while the run goes on. A part's has arrays by flow and by
  * pair in common with the whole's, and groups too if they are single flows.
  */
-struct tally {
+struct metrics_tally {
 	struct sim_metrics m;
 	struct flow_tallies flows;
 	size_t groups_cap;
 	struct histogram_pool rows; /* of the groups, if they are many */
-	struct pair *pairs;
+	struct order_pair *pairs;
 	uint32_t *end_number; /* per node */
 	uint32_t n_ends;
 	uint32_t n_kinds; /* of VLs or SLs */
@@ -67,34 +67,34 @@ static inline uint64_t mix_bits(uint64_t x)
 /* ---- metrics_ports.c --------------------------------------------------- */
 
 /* After its counters, of the measured interval. */
-void port_use(struct sim *s, uint32_t port, struct sim_port_use *out);
+void metrics_port_use(struct sim *s, uint32_t port, struct sim_port_use *out);
 /* The warm-up is over: the row of this port counts from here. */
-void port_restart(struct sim *s, uint32_t port);
+void metrics_port_restart(struct sim *s, uint32_t port);
 
 /* ---- order.c ------------------------------------------------------------ */
 
 /* Remembers nothing unless the rules ask for order to be checked. */
-void order_init(struct sim *s);
+void metrics_order_init(struct sim *s);
 /* A packet of a flow is delivered at `node`. */
-void order_check(struct sim *s, const struct packet *p, uint32_t node);
+void metrics_order_check(struct sim *s, const struct packet_record *p, uint32_t node);
 /* The same of what endpoints sent, in their order, where switches choose. */
-void order_check_endpoint(struct sim *s, const struct packet *p, uint32_t node);
+void metrics_order_check_endpoint(struct sim *s, const struct packet_record *p, uint32_t node);
 
-/* ---- saved_tally.c ----------------------------------------------------- */
+/* ---- checkpoint_tally.c ----------------------------------------------------- */
 
 struct pack;
 /* What was counted of a group. */
-void group_pack(struct pack *p, struct sim_group *g);
+void metrics_pack_group(struct pack *p, struct sim_group *g);
 /* Latencies by the packets' SLs, where the groups do not have them. */
-void sls_pack(struct pack *p, const struct sim *s, struct sim_metrics *m);
+void metrics_pack_sls(struct pack *p, const struct sim *s, struct sim_metrics *m);
 
 /* ---- rules.c ----------------------------------------------------------- */
 
 /* M2: how far apart the looks are. */
-hd_time looks_apart(const struct sim *s);
-void stop_rules_init(struct sim *s);
+hd_time metrics_check_interval(const struct sim *s);
+void metrics_stop_rules_init(struct sim *s);
 /* Packets have been counted: may the run end soon? The warm-up? */
-void check_stop(struct sim *s);
-void check_warm(struct sim *s);
+void metrics_check_stop(struct sim *s);
+void metrics_check_warm(struct sim *s);
 
 #endif

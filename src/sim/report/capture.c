@@ -483,7 +483,7 @@ static void pack_pending(struct report_capture *c, struct pack *p, struct pendin
 	if (x->is_update)
 		PACK_STRUCT(p, update_members, &x->update);
 	else
-		told_pack(p, &x->packet);
+		sim_pack_packet(p, &x->packet);
 	pack_check(p, x->interface < 4 && (x->is_update || is_possible(c, &x->packet)));
 }
 

@@ -19,7 +19,7 @@ static const struct column goal_columns[] = {
 	{ NULL },
 };
 
-struct judging {
+struct finding_judge {
 	struct table *t;
 	const char *row;
 	const struct report_row *r;
@@ -27,8 +27,8 @@ struct judging {
 	bool all_met;
 };
 
-static void judge(struct judging *j, const char *goal, struct strbuf *asked, struct strbuf *found,
-		  bool met)
+static void judge(struct finding_judge *j, const char *goal, struct strbuf *asked,
+		  struct strbuf *found, bool met)
 {
 	const struct goal_result_row shown = {
 		.traffic = j->row,
@@ -45,7 +45,7 @@ static void judge(struct judging *j, const char *goal, struct strbuf *asked, str
 }
 
 /* Latencies are at most what was asked for; -1: the mean. */
-static void judge_latency(struct judging *j, const char *goal, hd_time asked, double percent)
+static void judge_latency(struct finding_judge *j, const char *goal, hd_time asked, double percent)
 {
 	struct strbuf want = STRBUF_INIT, got = STRBUF_INIT;
 	const struct histogram *h = &j->r->latency;
@@ -71,7 +71,7 @@ static void judge_latency(struct judging *j, const char *goal, hd_time asked, do
  * What is asked of packets that nobody offered is not met: a promise about
  * nothing is usually a mistake in the file.
  */
-static bool judge_nothing(struct judging *j, const char *goal, struct strbuf *want,
+static bool judge_nothing(struct finding_judge *j, const char *goal, struct strbuf *want,
 			  struct strbuf *got)
 {
 	if (j->r->expected)
@@ -82,7 +82,8 @@ static bool judge_nothing(struct judging *j, const char *goal, struct strbuf *wa
 	return true;
 }
 
-static void judge_share(struct judging *j, const char *goal, struct hd_ratio asked, double found)
+static void judge_share(struct finding_judge *j, const char *goal, struct hd_ratio asked,
+			double found)
 {
 	struct strbuf want = STRBUF_INIT, got = STRBUF_INIT;
 
@@ -100,7 +101,7 @@ static void judge_share(struct judging *j, const char *goal, struct hd_ratio ask
 }
 
 /* A run may end before anything is measured. */
-static void judge_throughput(struct judging *j, struct hd_rate asked)
+static void judge_throughput(struct finding_judge *j, struct hd_rate asked)
 {
 	struct strbuf want = STRBUF_INIT, got = STRBUF_INIT;
 	double bits = (double)j->r->delivered_payload * 8;
@@ -117,7 +118,7 @@ static void judge_throughput(struct judging *j, struct hd_rate asked)
 	judge(j, "throughput", &want, &got, found >= hd_rate_bps(asked));
 }
 
-static void judge_rest(struct judging *j, const struct scn_goal *g)
+static void judge_rest(struct finding_judge *j, const struct scn_goal *g)
 {
 	const struct report_row *r = j->r;
 
@@ -136,7 +137,7 @@ static void judge_rest(struct judging *j, const struct scn_goal *g)
 }
 
 /* Whose flows never ask has no goal to miss, unless it is named. */
-static void judge_blocking(struct judging *j, const struct report_input *f, uint32_t row,
+static void judge_blocking(struct finding_judge *j, const struct report_input *f, uint32_t row,
 			   const struct scn_goal *g)
 {
 	struct strbuf want = STRBUF_INIT, got = STRBUF_INIT;
@@ -154,7 +155,7 @@ static void judge_blocking(struct judging *j, const struct report_input *f, uint
 	      c.asked && c.blocking.mean * (double)g->blocking.den <= (double)g->blocking.num);
 }
 
-static void judge_broken(struct judging *j, const struct report_input *f, uint32_t row,
+static void judge_broken(struct finding_judge *j, const struct report_input *f, uint32_t row,
 			 const struct scn_goal *g)
 {
 	struct strbuf want = STRBUF_INIT, got = STRBUF_INIT;
@@ -171,7 +172,7 @@ static void judge_broken(struct judging *j, const struct report_input *f, uint32
 }
 
 /* Each admitted connection keeps the deadline of its row. */
-static void judge_deadline(struct judging *j, const struct report_input *f, uint32_t row)
+static void judge_deadline(struct finding_judge *j, const struct report_input *f, uint32_t row)
 {
 	struct strbuf want = STRBUF_INIT, got = STRBUF_INIT;
 	struct row_connections c;
@@ -197,7 +198,7 @@ static bool has_deadlines(const struct scenario *s)
 bool findings_goals(const struct report_input *f, const struct report_row *rows, struct results *r)
 {
 	const struct scenario *s = f->fabric->scenario;
-	struct judging j = {
+	struct finding_judge j = {
 		.time = findings_seconds(f->metrics),
 		.all_met = true,
 	};

@@ -64,7 +64,7 @@ bool findings_goals(const struct report_input *f, const struct report_row *rows,
 /* After SIM_DEADLOCK: the circle of packets that wait, and a remark. */
 void findings_deadlock(const struct report_input *f, struct results *r);
 
-/* tables_loans.c; nothing if no lanes are bounded. */
+/* tables_vl_sharing.c; nothing if no lanes are bounded. */
 void findings_loans(const struct report_input *f, struct results *r);
 
 /* tables_vls.c: maps and arbitration tables */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "sim/checkpoint/saved.h"
+#include "sim/checkpoint/checkpoint_state.h"
 #include "sim/core/engine.h"
 
 #define STREAM 0x30000000u /* of the generators: after those of faults */
@@ -39,7 +39,7 @@ static void memories_init(struct sim *s, struct choices *c)
 		c->kept = hd_alloc(n, sizeof(*c->kept));
 }
 
-void choices_init(struct sim *s)
+void choice_init(struct sim *s)
 {
 	const struct subnet *sub = s->setup->subnet;
 
@@ -62,11 +62,11 @@ void choices_init(struct sim *s)
 		c->ports[port].down = NEVER;
 	for (uint32_t v = 0; v < s->setup->n_nodes; v++)
 		s->nodes[v].plain = false;
-	c->notices = notices_new(s->setup, s->rules.stop);
+	c->notices = notice_table_new(s->setup, s->rules.stop);
 	memories_init(s, c);
 }
 
-void choices_fini(struct sim *s)
+void choice_fini(struct sim *s)
 {
 	struct choices *c = s->choices;
 
@@ -80,7 +80,7 @@ void choices_fini(struct sim *s)
 		map_fini(&c->kept[v].index);
 		free(c->kept[v].ways);
 	}
-	notices_free(c->notices);
+	notice_table_free(c->notices);
 	free(c->kept);
 	free(c->luck);
 	free(c->turns);
@@ -94,7 +94,7 @@ static void choice_port_restart(struct choice_port *p)
 	p->taken = p->away = p->around = 0;
 }
 
-void choices_restart(struct sim *s)
+void choice_restart(struct sim *s)
 {
 	for (uint32_t i = 0; s->choices && i < s->setup->n_ports; i++)
 		choice_port_restart(&s->choices->ports[i]);
@@ -133,7 +133,7 @@ struct options {
 	struct candidates minimal, around;
 };
 
-static void keep_usable(const struct sim *s, const struct node *n, const struct packet *p,
+static void keep_usable(const struct sim *s, const struct node *n, const struct packet_record *p,
 			struct candidates *c)
 {
 	unsigned out = 0;
@@ -151,7 +151,7 @@ static void keep_usable(const struct sim *s, const struct node *n, const struct 
 	}
 }
 
-static port_id input_of(const struct sim *s, const struct node *n, const struct packet *p)
+static port_id input_of(const struct sim *s, const struct node *n, const struct packet_record *p)
 {
 	if (is_made_here(p))
 		return TOPO_NONE;
@@ -159,7 +159,7 @@ static port_id input_of(const struct sim *s, const struct node *n, const struct 
 }
 
 /* False if there are none. */
-static bool find_options(const struct sim *s, const struct node *n, const struct packet *p,
+static bool find_options(const struct sim *s, const struct node *n, const struct packet_record *p,
 			 struct options *o)
 {
 	const struct choices *x = s->choices;
@@ -189,7 +189,7 @@ static struct port_set all_of(const struct options *o)
 	return all;
 }
 
-bool choice_is_left(struct sim *s, const struct node *n, struct packet *p)
+bool choice_defer(struct sim *s, const struct node *n, struct packet_record *p)
 {
 	struct options o;
 
@@ -331,7 +331,7 @@ static unsigned choose_way(struct sim *s, const struct node *n, const struct opt
 /* ---- D5: flows that keep to a way --------------------------------------- */
 
 /* What a switch sees of where a packet comes from, and goes to. */
-static uint64_t flow_of(const struct sim *s, const struct packet *p)
+static uint64_t flow_of(const struct sim *s, const struct packet_record *p)
 {
 	const struct packet_extra *x = &s->pool.extras[packet_id(s, p)];
 	uint32_t from = s->setup->nodes[x->source].first_port + 1;
@@ -341,18 +341,19 @@ static uint64_t flow_of(const struct sim *s, const struct packet *p)
 	return (uint64_t)slid << 32 | (uint64_t)p->dlid << 16 | p->sl;
 }
 
-static struct kept_way *kept_way_of(struct kept_ways *k, uint64_t flow)
+static struct group_choice *kept_way_of(struct group_choices *k, uint64_t flow)
 {
 	uint32_t i = map_put(&k->index, flow, k->n);
 
 	if (i != MAP_NONE)
 		return &k->ways[i];
 	k->ways = hd_grow(k->ways, &k->cap, k->n + 1u, sizeof(*k->ways));
-	k->ways[k->n] = (struct kept_way){ .flow = flow };
+	k->ways[k->n] = (struct group_choice){ .flow = flow };
 	return &k->ways[k->n++];
 }
 
-static bool still_keeps(const struct sim *s, const struct kept_way *way, const struct options *o)
+static bool still_keeps(const struct sim *s, const struct group_choice *way,
+			const struct options *o)
 {
 	const struct sim_adaptive *rules = s->choices->rules;
 	struct port_set all = all_of(o);
@@ -362,10 +363,10 @@ static bool still_keeps(const struct sim *s, const struct kept_way *way, const s
 	return rules->per == SIM_AR_FLOW || s->now - way->last <= rules->gap;
 }
 
-static unsigned choose_for_flow(struct sim *s, const struct node *n, const struct packet *p,
+static unsigned choose_for_flow(struct sim *s, const struct node *n, const struct packet_record *p,
 				const struct options *o, unsigned first)
 {
-	struct kept_way *way = kept_way_of(&s->choices->kept[n - s->nodes], flow_of(s, p));
+	struct group_choice *way = kept_way_of(&s->choices->kept[n - s->nodes], flow_of(s, p));
 
 	if (!still_keeps(s, way, o))
 		way->port = choose_way(s, n, o, first);
@@ -385,7 +386,7 @@ static bool crosses_around(const struct sim *s, const struct options *o, unsigne
 	       d->way_in[s->setup->ports[s->links[port].peer].origin] == FROM_BEYOND;
 }
 
-void choice_make(struct sim *s, struct packet *p)
+void choice_make(struct sim *s, struct packet_record *p)
 {
 	const struct node *n = &s->nodes[s->setup->ports[p->out].node];
 	struct options o;
@@ -406,7 +407,7 @@ void choice_make(struct sim *s, struct packet *p)
 		at->around += crosses_around(s, &o, out, p->out);
 	}
 	s->choices->ports[p->out].load += blocks_of(p->bytes);
-	copy_place(s, p);
+	hop_place_copy(s, p);
 }
 
 /* ---- what became of it -------------------------------------------------- */
@@ -427,23 +428,23 @@ static const struct pack_member port_members[] = {
 };
 
 static const struct pack_member way_members[] = {
-	PACK(kept_way, last),
-	PACK(kept_way, flow),
-	PACK(kept_way, port),
+	PACK(group_choice, last),
+	PACK(group_choice, flow),
+	PACK(group_choice, port),
 };
 
 static int by_flow(const void *a, const void *b)
 {
-	const struct kept_way *x = a, *y = b;
+	const struct group_choice *x = a, *y = b;
 
-	return saved_compare(x->flow, y->flow);
+	return checkpoint_state_compare(x->flow, y->flow);
 }
 
 /* In the order of flows, whoever came first. */
-static void pack_kept(struct pack *p, struct kept_ways *k)
+static void pack_kept(struct pack *p, struct group_choices *k)
 {
 	uint32_t n = k->n;
-	struct kept_way *sorted = hd_alloc(n, sizeof(*sorted));
+	struct group_choice *sorted = hd_alloc(n, sizeof(*sorted));
 
 	if (n) {
 		memcpy(sorted, k->ways, n * sizeof(*sorted));
@@ -451,7 +452,7 @@ static void pack_kept(struct pack *p, struct kept_ways *k)
 	}
 	pack_u32(p, &n);
 	for (uint32_t i = 0; i < n && !p->refused; i++) {
-		struct kept_way way = { 0 };
+		struct group_choice way = { 0 };
 
 		if (!p->reads)
 			way = sorted[i];
@@ -465,7 +466,7 @@ static void pack_kept(struct pack *p, struct kept_ways *k)
 
 static const struct pack_member rng_members[] = { PACK_EACH(rng, s) };
 
-void choices_pack(struct pack *k, struct sim *part)
+void choice_pack(struct pack *k, struct sim *part)
 {
 	for (uint32_t i = 0; i < part->setup->n_ports; i++) {
 		if (part->cut->part_of_port[i] != part->part)
@@ -476,20 +477,20 @@ void choices_pack(struct pack *k, struct sim *part)
 	}
 }
 
-void saved_choices(struct saved *v)
+void checkpoint_state_choices(struct checkpoint_state *v)
 {
 	struct choices *c = v->s->choices;
 
 	if (!c)
 		return;
 	for (uint32_t i = 0; i < v->s->setup->n_ports; i++) {
-		if (saved_has_port(v, i))
+		if (checkpoint_state_has_port(v, i))
 			PACK_STRUCT(v->p, port_members, &c->ports[i]);
 	}
 	for (uint32_t i = 0; i < v->s->setup->n_nodes; i++) {
 		const struct node *n = &v->s->nodes[i];
 
-		if (!saved_has_node(v, i))
+		if (!checkpoint_state_has_node(v, i))
 			continue;
 		if (n->kind == SIM_SWITCH)
 			pack_bytes(v->p, c->turns[n->switch_id], c->groups->n_groups[n->switch_id]);

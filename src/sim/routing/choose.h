@@ -12,20 +12,20 @@
  */
 
 #include "base/map.h"
-#include "sim/core/state.h"
+#include "sim/core/sim_internal.h"
 #include "sim/routing/notice.h"
 #include "subnet/routing/adaptive.h"
 
 /* What a switch remembers of a flow: packets of one SLID, DLID and SL. */
-struct kept_way {
+struct group_choice {
 	hd_time last; /* when its latest packet was routed */
 	uint64_t flow;
 	uint32_t port; /* that it took, by number */
 };
 
-struct kept_ways {
+struct group_choices {
 	struct map index; /* by flow */
-	struct kept_way *ways;
+	struct group_choice *ways;
 	uint32_t n;
 	size_t cap;
 };
@@ -47,25 +47,25 @@ struct choices {
 	struct choice_port *ports;
 	/* By which port the latest choice of a group was: [switch][group]. */
 	uint8_t **turns;
-	struct rng *luck;        /* per node; at random only */
-	struct kept_ways *kept;  /* per node; by flow or flowlet only */
-	struct notices *notices; /* NULL: no switch is told anything (D6) */
+	struct rng *luck;           /* per node; at random only */
+	struct group_choices *kept; /* per node; by flow or flowlet only */
+	struct notices *notices;    /* NULL: no switch is told anything (D6) */
 };
 
 struct pack;
 
-void choices_init(struct sim *s);
-void choices_fini(struct sim *s);
+void choice_init(struct sim *s);
+void choice_fini(struct sim *s);
 /* Resets the counters at the end of the warm-up. */
-void choices_restart(struct sim *s);
+void choice_restart(struct sim *s);
 /* Results of one domain. */
-void choices_pack(struct pack *k, struct sim *part);
+void choice_pack(struct pack *k, struct sim *part);
 /* Which port at h + r: D2 to D5; then it goes on as any other copy. */
-void choice_make(struct sim *s, struct packet *p);
+void choice_make(struct sim *s, struct packet_record *p);
 /* D1: at h. False if its forwarding table says where it goes. */
-bool choice_is_left(struct sim *s, const struct node *n, struct packet *p);
+bool choice_defer(struct sim *s, const struct node *n, struct packet_record *p);
 
-static inline void choice_leaves(struct sim *s, uint32_t port, const struct packet *p)
+static inline void choice_leaves(struct sim *s, uint32_t port, const struct packet_record *p)
 {
 	s->choices->ports[port].load -= blocks_of(p->bytes);
 }

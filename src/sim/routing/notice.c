@@ -10,13 +10,13 @@
 
 /* ---- when ports are not taken -------------------------------------------- */
 
-struct span {
+struct notice_span {
 	hd_time from, until;
 };
 
 /* Spans that do not touch, by time. */
 struct spans {
-	struct span *items;
+	struct notice_span *items;
 	size_t n, cap;
 };
 
@@ -121,14 +121,14 @@ struct notices {
 };
 
 /* What the neighbours of a switch will know, at a time. */
-struct letter {
+struct notice_message {
 	hd_time time;
 	switch_id from;
 	bool wayless;
 };
 
 /* All that happens toward one target, after the other. */
-struct teller {
+struct notice_sender {
 	const struct sim_setup *setup;
 	const struct adaptive *groups;
 	struct notices *out;
@@ -141,7 +141,7 @@ struct teller {
 	/* Per switch: as it is, as its neighbours know it, and when. */
 	bool *wayless, *told;
 	struct spans *spans;
-	struct letter *letters; /* on their way, in the order of time */
+	struct notice_message *letters; /* on their way, in the order of time */
 	size_t first, n_letters, cap;
 };
 
@@ -151,7 +151,7 @@ static uint64_t key_of(switch_id sw, switch_id target, unsigned port)
 }
 
 /* The switch at the other end of a port, or SIM_NONE. */
-static uint32_t switch_beyond(const struct teller *t, uint32_t port)
+static uint32_t switch_beyond(const struct notice_sender *t, uint32_t port)
 {
 	uint32_t peer = t->setup->ports[port].peer;
 	const struct sim_node *far =
@@ -160,7 +160,7 @@ static uint32_t switch_beyond(const struct teller *t, uint32_t port)
 	return far && far->kind == SIM_SWITCH ? far->sw : SIM_NONE;
 }
 
-static bool is_taken(const struct teller *t, uint32_t port)
+static bool is_taken(const struct notice_sender *t, uint32_t port)
 {
 	uint32_t far = switch_beyond(t, port);
 
@@ -168,7 +168,7 @@ static bool is_taken(const struct teller *t, uint32_t port)
 	       (far == SIM_NONE || !t->told[far]);
 }
 
-static bool is_wayless(const struct teller *t, switch_id sw)
+static bool is_wayless(const struct notice_sender *t, switch_id sw)
 {
 	const struct port_set *group =
 		sw == t->target ? NULL : adaptive_group(t->groups, sw, t->target);
@@ -184,7 +184,7 @@ static bool is_wayless(const struct teller *t, switch_id sw)
 }
 
 /* Looks whether a switch still has, or has not, a way; it tells if not so. */
-static void look(struct teller *t, switch_id sw)
+static void look(struct notice_sender *t, switch_id sw)
 {
 	bool wayless = is_wayless(t, sw);
 
@@ -193,10 +193,10 @@ static void look(struct teller *t, switch_id sw)
 	t->wayless[sw] = wayless;
 	t->letters = hd_grow(t->letters, &t->cap, t->n_letters + 1, sizeof(*t->letters));
 	t->letters[t->n_letters++] =
-		(struct letter){ later(t->now, t->setup->adaptive->notify), sw, wayless };
+		(struct notice_message){ later(t->now, t->setup->adaptive->notify), sw, wayless };
 }
 
-static void look_around(struct teller *t, switch_id sw)
+static void look_around(struct notice_sender *t, switch_id sw)
 {
 	const struct sim_node *n = &t->setup->nodes[t->node_of[sw]];
 
@@ -208,7 +208,7 @@ static void look_around(struct teller *t, switch_id sw)
 	}
 }
 
-static void arrive(struct teller *t, const struct letter *l)
+static void arrive(struct notice_sender *t, const struct notice_message *l)
 {
 	struct spans *s = &t->spans[l->from];
 
@@ -218,11 +218,11 @@ static void arrive(struct teller *t, const struct letter *l)
 		return;
 	}
 	s->items = hd_grow(s->items, &s->cap, s->n + 1, sizeof(*s->items));
-	s->items[s->n++] = (struct span){ t->now, NEVER };
+	s->items[s->n++] = (struct notice_span){ t->now, NEVER };
 }
 
 /* All of one instant happens before anybody looks. */
-static void go_on(struct teller *t, size_t *turn)
+static void go_on(struct notice_sender *t, size_t *turn)
 {
 	size_t turns = *turn, letters = t->first;
 
@@ -241,7 +241,7 @@ static void go_on(struct teller *t, size_t *turn)
 		look_around(t, t->letters[t->first].from);
 }
 
-static hd_time next_time(const struct teller *t, size_t turn)
+static hd_time next_time(const struct notice_sender *t, size_t turn)
 {
 	hd_time a = turn < t->turns.n ? t->turns.items[turn].time : NEVER;
 	hd_time b = t->first < t->n_letters ? t->letters[t->first].time : NEVER;
@@ -250,7 +250,7 @@ static hd_time next_time(const struct teller *t, size_t turn)
 }
 
 /* What neighbours of a switch knew, for each of their ports that lead to it. */
-static void keep(struct teller *t, switch_id sw)
+static void keep(struct notice_sender *t, switch_id sw)
 {
 	const struct sim_node *n = &t->setup->nodes[t->node_of[sw]];
 	struct notices *out = t->out;
@@ -269,7 +269,7 @@ static void keep(struct teller *t, switch_id sw)
 	out->lists[out->n++] = t->spans[sw];
 }
 
-static void tell_of(struct teller *t, switch_id target)
+static void tell_of(struct notice_sender *t, switch_id target)
 {
 	uint32_t n = t->groups->n;
 	size_t turn = 0;
@@ -293,7 +293,7 @@ static void tell_of(struct teller *t, switch_id target)
 	}
 }
 
-void notices_free(struct notices *n)
+void notice_table_free(struct notices *n)
 {
 	if (!n)
 		return;
@@ -304,12 +304,12 @@ void notices_free(struct notices *n)
 	free(n);
 }
 
-struct notices *notices_new(const struct sim_setup *setup, hd_time stop)
+struct notices *notice_table_new(const struct sim_setup *setup, hd_time stop)
 {
 	if (!setup->adaptive->notify)
 		return NULL;
 	const struct adaptive *groups = setup->subnet->adaptive;
-	struct teller t = {
+	struct notice_sender t = {
 		.setup = setup,
 		.groups = groups,
 		.out = hd_alloc(1, sizeof(*t.out)),
@@ -337,7 +337,7 @@ struct notices *notices_new(const struct sim_setup *setup, hd_time stop)
 	free(t.letters);
 	if (t.out->n > 0)
 		return t.out;
-	notices_free(t.out);
+	notice_table_free(t.out);
 	return NULL;
 }
 
@@ -347,7 +347,7 @@ bool notice_holds(const struct notices *n, switch_id sw, switch_id target, unsig
 	uint32_t i = map_get(&n->index, key_of(sw, target, port));
 
 	for (size_t k = 0; i != MAP_NONE && k < n->lists[i].n; k++) {
-		const struct span *s = &n->lists[i].items[k];
+		const struct notice_span *s = &n->lists[i].items[k];
 
 		if (s->from <= now && now < s->until)
 			return true;

@@ -8,13 +8,13 @@
  * Internal to src/sim.
  */
 
-#include "sim/core/state.h"
+#include "sim/core/sim_internal.h"
 
 struct notices;
 
 /* For a run that ends at `stop` (0: open); NULL if nobody is told anything. */
-struct notices *notices_new(const struct sim_setup *setup, hd_time stop);
-void notices_free(struct notices *n);
+struct notices *notice_table_new(const struct sim_setup *setup, hd_time stop);
+void notice_table_free(struct notices *n);
 
 /* Whether a switch, told by who is behind a port, does not count it now. */
 bool notice_holds(const struct notices *n, switch_id sw, switch_id target, unsigned port,

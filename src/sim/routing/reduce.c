@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
-#include "sim/checkpoint/saved.h"
+#include "sim/checkpoint/checkpoint_state.h"
 #include "sim/core/engine.h"
 #include "sim/core/switch.h"
 #include "subnet/multicast/aggregate.h"
@@ -102,7 +102,7 @@ static uint32_t count_reducers(const struct sim_setup *setup)
 	return n;
 }
 
-void reductions_init(struct sim *s)
+void aggregator_init(struct sim *s)
 {
 	const struct sim_setup *setup = s->setup;
 	uint32_t n = count_reducers(setup);
@@ -127,7 +127,7 @@ void reductions_init(struct sim *s)
 	free(node_of);
 }
 
-void reductions_fini(struct sim *s)
+void aggregator_fini(struct sim *s)
 {
 	struct reductions *all = s->reductions;
 
@@ -172,7 +172,8 @@ static struct transaction *transaction_of(struct reducer *r, uint32_t number)
 }
 
 /* Of the trees that hold when its head arrives; MAP_NONE: it has none. */
-static uint32_t reducer_for(const struct reductions *all, switch_id sw, const struct packet *p)
+static uint32_t reducer_for(const struct reductions *all, switch_id sw,
+			    const struct packet_record *p)
 {
 	uint32_t version = all->n_rebuilt;
 
@@ -181,14 +182,15 @@ static uint32_t reducer_for(const struct reductions *all, switch_id sw, const st
 	return map_get(&all->index, key_of(version, sw, p->dlid));
 }
 
-void contribution_arrive(struct sim *s, const struct node *n, struct packet *p, uint32_t in_port)
+void aggregator_receive(struct sim *s, const struct node *n, struct packet_record *p,
+			uint32_t in_port)
 {
 	const struct packet_extra *x = &s->pool.extras[packet_id(s, p)];
 	uint32_t id = reducer_for(s->reductions, n->switch_id, p);
 	hd_time tail = p->head + duration_of(s, s->links[p->up].rate, p->bytes);
 
 	if (id == MAP_NONE) {
-		head_unrouted(s, p, in_port);
+		switch_head_unrouted(s, p, in_port);
 		return;
 	}
 	struct reducer *r = &s->reductions->reducers[id];
@@ -202,7 +204,7 @@ void contribution_arrive(struct sim *s, const struct node *n, struct packet *p, 
 	t->endpoint = x->endpoint;
 	if (++t->arrived == r->n_children)
 		eventq_push(&s->q, t->due, event_key(EV_REDUCED, n->first_port, 0, id));
-	space_return(s, p, tail);
+	hop_return_space(s, p, tail);
 	packet_free(s, p);
 }
 
@@ -230,7 +232,7 @@ static uint32_t result_make(struct sim *s, const struct reducer *r, const struct
 {
 	uint32_t id = packet_new(s);
 
-	s->pool.all[id] = (struct packet){
+	s->pool.all[id] = (struct packet_record){
 		.born = s->now,
 		.head = head,
 		.next = NONE,
@@ -256,7 +258,7 @@ static uint32_t result_make(struct sim *s, const struct reducer *r, const struct
 	return id;
 }
 
-void reduction_emerge(struct sim *s, uint32_t id)
+void aggregator_emit(struct sim *s, uint32_t id)
 {
 	struct reducer *r = &s->reductions->reducers[id];
 	const struct transaction t = transaction_take(r, s->now);
@@ -285,7 +287,7 @@ static bool transaction_is_sound(const struct sim *s, const struct reducer *r,
 	       t->endpoint <= s->ends.n;
 }
 
-static void pack_reducer(struct saved *v, struct reducer *r)
+static void pack_reducer(struct checkpoint_state *v, struct reducer *r)
 {
 	size_t n = pack_count(v->p, r->n - r->first);
 
@@ -302,21 +304,21 @@ static void pack_reducer(struct saved *v, struct reducer *r)
 	}
 }
 
-void saved_reductions(struct saved *v)
+void checkpoint_state_reductions(struct checkpoint_state *v)
 {
 	struct reductions *all = v->s->reductions;
 
 	for (uint32_t i = 0; all && i < all->n; i++) {
-		if (saved_has_node(v, all->reducers[i].node))
+		if (checkpoint_state_has_node(v, all->reducers[i].node))
 			pack_reducer(v, &all->reducers[i]);
 	}
 	for (uint32_t i = 0; all && i < v->s->setup->n_nodes; i++) {
-		if (saved_has_node(v, i))
+		if (checkpoint_state_has_node(v, i))
 			pack_u64(v->p, &all->next_at[i]);
 	}
 }
 
-uint32_t reductions_count(const struct sim *s)
+uint32_t aggregator_count(const struct sim *s)
 {
 	return s->reductions ? s->reductions->n : 0;
 }

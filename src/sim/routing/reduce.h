@@ -11,20 +11,21 @@
  * share the array and touch what is theirs.
  */
 
-#include "sim/core/state.h"
+#include "sim/core/sim_internal.h"
 
-static inline bool is_contribution(const struct sim *s, const struct packet *p)
+static inline bool is_contribution(const struct sim *s, const struct packet_record *p)
 {
 	return (p->flags & P_OTHER) && s->pool.extras[packet_id(s, p)].kind == SIM_CONTRIBUTION;
 }
 
-void reductions_init(struct sim *s);
-void reductions_fini(struct sim *s);
+void aggregator_init(struct sim *s);
+void aggregator_fini(struct sim *s);
 /* A contribution, sound and permitted, has come to a switch. */
-void contribution_arrive(struct sim *s, const struct node *n, struct packet *p, uint32_t in_port);
+void aggregator_receive(struct sim *s, const struct node *n, struct packet_record *p,
+			uint32_t in_port);
 /* EV_REDUCED: the result of an aggregator comes out. */
-void reduction_emerge(struct sim *s, uint32_t id);
+void aggregator_emit(struct sim *s, uint32_t id);
 /* Aggregators there are: such an event names one. */
-uint32_t reductions_count(const struct sim *s);
+uint32_t aggregator_count(const struct sim *s);
 
 #endif

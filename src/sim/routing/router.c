@@ -13,8 +13,8 @@ static unsigned new_sl(const struct sim *s, const struct packet_extra *x, port_i
 
 	if (s->setup->sl_of_tclass)
 		sl = s->setup->sl_of_tclass[subnet->topo->ports[out].subnet][x->tclass];
-	if (paths_now(s)->sl_of_path)
-		sl = path_sl(paths_now(s), out, dlid, (uint8_t)sl);
+	if (switch_tables_paths_now(s)->sl_of_path)
+		sl = path_sl(switch_tables_paths_now(s), out, dlid, (uint8_t)sl);
 	return sl & 15u;
 }
 
@@ -27,7 +27,7 @@ static uint32_t subnet_of(const struct sim *s, uint32_t port)
 }
 
 /* R4m: the first router marks what comes unmarked, by its SL. */
-static void mark(const struct sim *s, const struct packet *p, struct packet_extra *x,
+static void mark(const struct sim *s, const struct packet_record *p, struct packet_extra *x,
 		 uint32_t in_port)
 {
 	if (!s->setup->tclass_of_sl || x->tclass != 0)
@@ -39,7 +39,7 @@ static void mark(const struct sim *s, const struct packet *p, struct packet_extr
 }
 
 /* R3: where p goes on, as a port of the topology; false if nowhere. */
-static bool find_output(const struct sim *s, const struct node *n, const struct packet *p,
+static bool find_output(const struct sim *s, const struct node *n, const struct packet_record *p,
 			port_id *origin, lid_t *dlid)
 {
 	const struct subnet *subnet = s->setup->subnet;
@@ -54,7 +54,7 @@ static bool find_output(const struct sim *s, const struct node *n, const struct 
 	return s->links[n->first_port + number].peer != NONE;
 }
 
-void router_arrive(struct sim *s, const struct node *n, struct packet *p, uint32_t in_port)
+void router_arrive(struct sim *s, const struct node *n, struct packet_record *p, uint32_t in_port)
 {
 	const struct subnet *subnet = s->setup->subnet;
 	struct packet_extra *x = &s->pool.extras[packet_id(s, p)];
@@ -62,12 +62,13 @@ void router_arrive(struct sim *s, const struct node *n, struct packet *p, uint32
 	lid_t dlid = 0;
 
 	if (!find_output(s, n, p, &origin, &dlid)) {
-		head_unrouted(s, p, in_port);
+		switch_head_unrouted(s, p, in_port);
 		return;
 	}
 	if (x->hop_limit <= 1) {
-		head_lost(s, p, SIM_LOST_HOPS, in_port, &s->sums.cold[in_port].hop_limit_exceeded);
-		packet_drop(s, p);
+		switch_head_lost(s, p, SIM_LOST_HOPS, in_port,
+				 &s->sums.rare[in_port].hop_limit_exceeded);
+		switch_drop(s, p);
 		return;
 	}
 	uint32_t out = n->first_port + subnet->topo->ports[origin].number;
@@ -77,14 +78,15 @@ void router_arrive(struct sim *s, const struct node *n, struct packet *p, uint32
 	unsigned vl = sl2vl_of(lanes_at(s, p->head), origin)->vl[sl];
 
 	x->hop_limit--;
-	if (!key_leaves(s, n, p, out)) {
-		head_lost(s, p, SIM_LOST_PARTITION, out, &s->sums.cold[out].xmit_constraint_errors);
-		packet_drop(s, p);
+	if (!switch_permits_key(s, n, p, out)) {
+		switch_head_lost(s, p, SIM_LOST_PARTITION, out,
+				 &s->sums.rare[out].xmit_constraint_errors);
+		switch_drop(s, p);
 		return;
 	}
 	if (vl >= lanes_of(s, out, p->head)) {
-		head_lost(s, p, SIM_LOST_DISCARD, out, &s->sums.cold[out].xmit_discards);
-		packet_drop(s, p);
+		switch_head_lost(s, p, SIM_LOST_DISCARD, out, &s->sums.rare[out].xmit_discards);
+		switch_drop(s, p);
 		return;
 	}
 	x->slid = subnet->lid_of_port[origin];
@@ -92,5 +94,5 @@ void router_arrive(struct sim *s, const struct node *n, struct packet *p, uint32
 	p->sl = sl & 15u;
 	p->out = out;
 	p->out_vl = (uint8_t)vl;
-	copy_route(s, p);
+	hop_route_copy(s, p);
 }

@@ -4,9 +4,9 @@
 
 /* Routers between subnets (R3, R4). Internal to src/sim. */
 
-#include "sim/core/state.h"
+#include "sim/core/sim_internal.h"
 
 /* An undamaged packet arrives at a router. */
-void router_arrive(struct sim *s, const struct node *n, struct packet *p, uint32_t in_port);
+void router_arrive(struct sim *s, const struct node *n, struct packet_record *p, uint32_t in_port);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "sim/core/state.h"
+#include "sim/core/sim_internal.h"
 #include "sim/routing/routes.h"
 
 /* The changes of one switch: first .. end - 1, those before `next` done. */
@@ -18,19 +18,19 @@ struct rerouted {
 	uint32_t first, next, end;
 };
 
-struct routes {
+struct switch_tables {
 	struct sim_route_change *changes; /* by node, then by time */
 	struct rerouted nodes[];
 };
 
-void routes_init(struct sim *s)
+void switch_tables_init(struct sim *s)
 {
 	const struct sim_setup *u = s->setup;
 	uint32_t n = 0;
 
 	if (u->n_routes == 0)
 		return;
-	struct routes *r = hd_alloc(1, sizeof(*r) + u->n_nodes * sizeof(*r->nodes));
+	struct switch_tables *r = hd_alloc(1, sizeof(*r) + u->n_nodes * sizeof(*r->nodes));
 
 	r->changes = hd_alloc(u->n_routes, sizeof(*r->changes));
 	for (uint32_t i = 0; i < u->n_routes; i++)
@@ -49,7 +49,7 @@ void routes_init(struct sim *s)
 	s->routes = r;
 }
 
-void routes_fini(struct sim *s)
+void switch_tables_fini(struct sim *s)
 {
 	if (!s->routes)
 		return;
@@ -80,7 +80,7 @@ static void row_advance(struct sim *s, uint32_t node, struct rerouted *x)
 	}
 }
 
-unsigned routes_output(struct sim *s, const struct node *n, const struct packet *p)
+unsigned switch_tables_output(struct sim *s, const struct node *n, const struct packet_record *p)
 {
 	uint32_t node = (uint32_t)(n - s->nodes);
 	struct rerouted *x = &s->routes->nodes[node];
@@ -99,8 +99,8 @@ unsigned routes_output(struct sim *s, const struct node *n, const struct packet 
 	return out;
 }
 
-const uint64_t *routes_set(const struct sim *s, const struct node *n, const struct group_at *at,
-			   const uint64_t *first)
+const uint64_t *switch_tables_set(const struct sim *s, const struct node *n,
+				  const struct group_at *at, const uint64_t *first)
 {
 	const struct rerouted *x = &s->routes->nodes[n - s->nodes];
 
@@ -113,7 +113,7 @@ const uint64_t *routes_set(const struct sim *s, const struct node *n, const stru
 	return first;
 }
 
-const struct subnet *lanes_later(const struct sim *s, hd_time when)
+const struct subnet *switch_tables_vls_at(const struct sim *s, hd_time when)
 {
 	const struct sim_setup *u = s->setup;
 
@@ -124,7 +124,7 @@ const struct subnet *lanes_later(const struct sim *s, hd_time when)
 	return u->subnet;
 }
 
-unsigned lanes_ever(const struct sim *s, uint32_t port)
+unsigned switch_tables_max_vls(const struct sim *s, uint32_t port)
 {
 	const struct sim_setup *u = s->setup;
 	port_id origin = u->ports[port].origin;
@@ -139,7 +139,7 @@ unsigned lanes_ever(const struct sim *s, uint32_t port)
 	return most;
 }
 
-bool keys_ever(const struct sim *s, uint32_t port)
+bool switch_tables_refuse_keys(const struct sim *s, uint32_t port)
 {
 	const struct sim_setup *u = s->setup;
 	port_id origin = u->ports[port].origin;
@@ -154,7 +154,7 @@ bool keys_ever(const struct sim *s, uint32_t port)
 	return any;
 }
 
-const struct subnet *paths_now(const struct sim *s)
+const struct subnet *switch_tables_paths_now(const struct sim *s)
 {
 	const struct sim_setup *u = s->setup;
 

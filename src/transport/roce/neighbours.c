@@ -249,13 +249,13 @@ static uint16_t icmp_sum(const uint8_t *ip, const uint8_t *message, size_t size)
 	return (uint16_t)~sum;
 }
 
-struct discovery {
+struct nd_message {
 	uint8_t type, option;
 	uint32_t flags;
 	const uint8_t *mac, *to, *target;
 };
 
-static void nd_send(struct neighbours *n, const struct discovery *m)
+static void nd_send(struct neighbours *n, const struct nd_message *m)
 {
 	uint8_t frame[ETHER_SIZE + IPV6_SIZE + ND_SIZE];
 	uint8_t *ip = frame + ETHER_SIZE, *icmp = ip + IPV6_SIZE;
@@ -289,11 +289,11 @@ static void nd_ask(struct neighbours *n, const uint8_t *gid)
 	/* The solicited-node address. */
 	memcpy(group + 13, gid + 13, 3);
 	memcpy(mac + 3, gid + 13, 3);
-	nd_send(n, &(struct discovery){ .type = ND_ASKS,
-					.option = ND_OF_SOURCE,
-					.mac = mac,
-					.to = group,
-					.target = gid });
+	nd_send(n, &(struct nd_message){ .type = ND_ASKS,
+					 .option = ND_OF_SOURCE,
+					 .mac = mac,
+					 .to = group,
+					 .target = gid });
 }
 
 static void nd_answer(struct neighbours *n, const uint8_t *mac, const uint8_t *to)
@@ -301,12 +301,12 @@ static void nd_answer(struct neighbours *n, const uint8_t *mac, const uint8_t *t
 	const uint32_t solicited = UINT32_C(1) << 30;
 	const uint32_t override = UINT32_C(1) << 29;
 
-	nd_send(n, &(struct discovery){ .type = ND_SAYS,
-					.option = ND_OF_TARGET,
-					.flags = solicited | override,
-					.mac = mac,
-					.to = to,
-					.target = n->own.gid[ROCE_GID_LINK] });
+	nd_send(n, &(struct nd_message){ .type = ND_SAYS,
+					 .option = ND_OF_TARGET,
+					 .flags = solicited | override,
+					 .mac = mac,
+					 .to = to,
+					 .target = n->own.gid[ROCE_GID_LINK] });
 }
 
 /* The MAC address in an option of that kind; or NULL. */

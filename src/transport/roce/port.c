@@ -9,7 +9,7 @@
 
 enum { MOST_PAYLOAD = 4096 };
 
-struct member {
+struct roce_member {
 	struct qp *qp;
 };
 
@@ -18,7 +18,7 @@ struct roce_port {
 	struct neighbours *neighbours;
 	struct qp **by_number; /* by the low bits of the number */
 	uint32_t qpn_mask;
-	struct member *members;
+	struct roce_member *members;
 	size_t n, cap;
 	size_t turn; /* whose it is to send */
 };

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The state of links, lanes and buffers, port by port. */
+#include "sim/checkpoint/checkpoint_state.h"
+#include "sim/metrics/metrics.h"
+
+/* ---- credits on their way ----------------------------------------------- */
+
+static void pack_credit(struct checkpoint_state *v, struct sim *owner, struct ring *r,
+			struct spill_entry e)
+{
+	pack_u64(v->p, &e.when);
+	pack_u16(v->p, &e.what);
+	if (v->p->reads && pack_check(v->p, checkpoint_state_has_vl(v->s, e.what >> RING_VL_SHIFT)))
+		ring_insert(owner, r, e.when, e.what);
+}
+
+static void pack_ring(struct checkpoint_state *v, struct sim *owner, struct ring *r)
+{
+	struct ring was = *r;
+	const struct spill *spill = was.spill == NONE ? NULL : &owner->spill.all[was.spill];
+	size_t n = was.n + (spill ? spill->n - spill->at : 0u);
+
+	pack_u64(v->p, &r->area);
+	pack_u8(v->p, &r->waiting_for_credit);
+	n = pack_count(v->p, n);
+	for (size_t i = 0; i < n && !v->p->refused; i++) {
+		struct spill_entry e = { 0 };
+
+		if (i < was.n)
+			e = (struct spill_entry){ was.when[i], was.what[i] };
+		else if (spill)
+			e = spill->e[spill->at + i - was.n];
+		pack_credit(v, owner, r, e);
+	}
+}
+
+/* ---- outputs ------------------------------------------------------------- */
+
+static const struct pack_member output_members[] = {
+	PACK(sim_output, busy_until),    PACK(sim_output, since),    PACK(sim_output, wake_at),
+	PACK(sim_output, waited),        PACK(sim_output, requests), PACK(sim_output, low_credit),
+	PACK_EACH(sim_output, arb.left), PACK(sim_output, arb.high), PACK_EACH(sim_output, arb.at),
+};
+
+static const struct pack_member lane_members[] = {
+	PACK(lane, bytes),
+	PACK(lane, packets),
+	PACK(lane, least),
+	PACK(lane, rr),
+};
+
+static void pack_output(struct checkpoint_state *v, struct sim_output *l)
+{
+	bool up = l->flags & L_UP;
+
+	PACK_STRUCT(v->p, output_members, l);
+	pack_bool(v->p, &up);
+	pack_check(v->p, l->arb.at[0] < VLARB_MAX && l->arb.at[1] < VLARB_MAX);
+	l->flags = (uint8_t)((l->flags & ~L_UP) | (up ? L_UP : 0));
+}
+
+/* An injection or output queue. */
+static void pack_queue(struct checkpoint_state *v, struct sim *owner, struct lane *lane)
+{
+	struct packet_queue q = { lane->queue.first, lane->queue.last };
+
+	checkpoint_state_list(v, owner, &q);
+	lane->queue.first = q.first;
+	lane->queue.last = q.last;
+}
+
+/* ---- virtual output queues ---------------------------------------------- */
+
+/* One with a cable, or of results (S4); of others the bit may be another's. */
+static bool is_input(const struct sim *s, const struct node *n, uint32_t in)
+{
+	return in < n->n_in ? s->links[n->first_port + in].peer != NONE
+			    : in == n->n_in && s->reductions;
+}
+
+/* The first packet of an input of this port's node, ready or not; or NONE. */
+static uint32_t voq_any(struct sim *s, uint32_t port, const struct lane *lane, unsigned in)
+{
+	if (!is_input(s, &s->nodes[s->setup->ports[port].node], in))
+		return NONE;
+	if (s->mode.merges)
+		return *voq_slot(s, lane, in);
+	return inputs_has(s, lane, in, false) ? voq_first(s, lane, in) : NONE;
+}
+
+static void read_voq(struct checkpoint_state *v, struct sim *owner, struct lane *lane, unsigned in,
+		     const struct packet_queue *q, bool is_ready)
+{
+	for (uint32_t id = q->first; id != NONE;) {
+		struct packet_record *p = packet_at(owner, id);
+
+		id = p->next;
+		if (!pack_check(v->p, p->in == in))
+			return;
+		if (!v->s->mode.merges)
+			voq_push(owner, lane, p, false);
+	}
+	if (!v->s->mode.merges)
+		return;
+	*voq_slot(owner, lane, in) = q->first;
+	if (q->first != NONE)
+		packet_at(owner, q->first)->tail = q->last;
+	if (is_ready)
+		inputs_add(owner, lane, in, false);
+}
+
+static void pack_voq(struct checkpoint_state *v, struct sim *owner, struct lane *lane, unsigned in,
+		     uint32_t first)
+{
+	bool is_ready = !v->p->reads && inputs_has(owner, lane, in, false);
+	struct packet_queue q = { first, NONE };
+
+	pack_bool(v->p, &is_ready);
+	checkpoint_state_list(v, owner, &q);
+	pack_check(v->p, !is_ready || q.first != NONE);
+	if (v->p->reads && !v->p->refused)
+		read_voq(v, owner, lane, in, &q, is_ready);
+}
+
+/* Only those inputs that have something. */
+static void pack_voqs(struct checkpoint_state *v, struct sim *owner, uint32_t port,
+		      struct lane *lane)
+{
+	const struct node *n = &v->s->nodes[v->s->setup->ports[port].node];
+	size_t used = 0;
+	uint32_t in = 0;
+
+	for (uint32_t i = 0; !v->p->reads && i <= n->n_in; i++)
+		used += voq_any(owner, port, lane, i) != NONE;
+	used = pack_count(v->p, used);
+	for (; used > 0 && !v->p->refused; used--, in++) {
+		while (!v->p->reads && voq_any(owner, port, lane, in) == NONE)
+			in++;
+		pack_u32(v->p, &in);
+		if (pack_check(v->p, is_input(v->s, n, in)))
+			pack_voq(v, owner, lane, in, voq_any(owner, port, lane, in));
+	}
+}
+
+/* ---- a port ------------------------------------------------------------- */
+
+static void pack_lanes(struct checkpoint_state *v, struct sim *owner, uint32_t port)
+{
+	struct sim *s = v->s;
+	size_t first = (size_t)port * s->n_lanes;
+	bool queued = s->links[port].flags & L_QUEUED;
+
+	for (size_t i = first; i < first + s->n_lanes; i++) {
+		PACK_STRUCT(v->p, lane_members, &s->lanes[i]);
+		pack_u32(v->p, &s->sums.carries[i]);
+		pack_u16(v->p, &s->credits[i]);
+		if (queued)
+			pack_queue(v, owner, &s->lanes[i]);
+		else
+			pack_voqs(v, owner, port, &s->lanes[i]);
+	}
+}
+
+/* The crossbar's side (T9). */
+static void pack_outlet(struct checkpoint_state *v, struct sim *owner, uint32_t port)
+{
+	struct sim *s = v->s;
+	size_t first = (size_t)port * s->n_lanes;
+
+	if (s->links[port].flags & L_END)
+		return;
+	pack_output(v, &s->outlets[port]);
+	pack_ring(v, owner, &s->outlet_rings[port]);
+	pack_u8(v->p, &s->cross.vl[port]);
+	pack_check(v->p, s->cross.vl[port] < 16);
+	for (size_t i = first; i < first + s->n_lanes; i++) {
+		PACK_STRUCT(v->p, lane_members, &s->outlet_lanes[i]);
+		pack_u16(v->p, &s->outlet_credits[i]);
+		pack_voqs(v, owner, port, &s->outlet_lanes[i]);
+	}
+}
+
+static const struct pack_member control_members[] = {
+	PACK(flow_control, sent), PACK(flow_control, limit), PACK(flow_control, abr),
+	PACK(flow_control, held), PACK(flow_control, offer), PACK(flow_control, lost),
+};
+
+static const struct pack_member cold_members[] = {
+	PACK(rare_port, next_down), PACK_EACH(rare_port, errors.s), PACK_EACH(rare_port, losses.s),
+	PACK(rare_port, vl15_held), PACK(rare_port, pending),       PACK(rare_port, update_vl),
+};
+
+static const struct pack_member counters_members[] = {
+	PACK(rare_counters, xmit_discards),         PACK(rare_counters, rcv_errors),
+	PACK(rare_counters, rcv_relay_errors),      PACK(rare_counters, xmit_constraint_errors),
+	PACK(rare_counters, rcv_constraint_errors), PACK(rare_counters, vl15_dropped),
+	PACK(rare_counters, hop_limit_exceeded),    PACK(rare_counters, link_lost),
+	PACK(rare_counters, link_downed),           PACK(rare_counters, updates_sent),
+	PACK(rare_counters, multicast_sent),        PACK(rare_counters, missed_updates),
+	PACK(rare_counters, missed_multicast),
+};
+
+static const struct pack_member count_members[] = {
+	PACK(count, bytes),
+	PACK(count, packets),
+};
+
+static void pack_cold(struct checkpoint_state *v, struct sim *owner, uint32_t port)
+{
+	struct rare_port *c = rare_at(v->s, port);
+
+	if (!v->s->fault.rare_mask)
+		return;
+	PACK_STRUCT(v->p, cold_members, c);
+	pack_check(v->p, c->update_vl < 16);
+	checkpoint_state_list(v, owner, &c->held);
+}
+
+/* What any part may add to: the first process has all of it. */
+static void pack_sums(struct checkpoint_state *v, uint32_t port)
+{
+	struct sim *s = v->s;
+
+	PACK_STRUCT(v->p, counters_members, &s->sums.rare[port]);
+	for (size_t i = 0; i < missed_row(s); i++)
+		PACK_STRUCT(v->p, count_members, &s->sums.missed[port * missed_row(s) + i]);
+}
+
+static void pack_counters(struct checkpoint_state *v, uint32_t port)
+{
+	struct sim *s = v->s;
+
+	pack_u64(v->p, &s->sums.carried[port]);
+	for (uint32_t i = 0; s->sums.by_sl && i < s->n_sls; i++)
+		PACK_STRUCT(v->p, count_members, &s->sums.by_sl[port * s->n_sls + i]);
+	for (uint32_t i = 0; s->fc && i < s->n_lanes; i++)
+		PACK_STRUCT(v->p, control_members, &s->fc[port * s->n_lanes + i]);
+}
+
+/* ---- input buffers ------------------------------------------------------ */
+
+/* Those that wait behind the first; of multicast, with their copies. */
+static void pack_fifo(struct checkpoint_state *v, struct sim *owner, struct fifo *f)
+{
+	struct packet_queue waiting = { f->next, f->last };
+
+	pack_u64(v->p, &f->free_at);
+	pack_bool(v->p, &f->has_first);
+	checkpoint_state_list(v, owner, &waiting);
+	f->next = waiting.first;
+	f->last = waiting.last;
+	for (uint32_t id = f->next; id != NONE && !v->p->refused; id = owner->pool.all[id].next) {
+		struct packet_record *slot = packet_at(owner, id);
+		struct packet_queue copies = { slot->out, NONE };
+
+		if (!(slot->flags & P_SHARED))
+			continue;
+		checkpoint_state_list(v, owner, &copies);
+		packet_at(owner, id)->out = copies.first;
+	}
+}
+
+static void pack_readers(struct checkpoint_state *v, struct sim *owner, uint32_t port)
+{
+	struct sim *s = v->s;
+
+	pack_u64(v->p, &s->cross.granted[port]);
+	pack_u64(v->p, &s->cross.release_at[port]);
+	for (uint32_t i = 0; i < s->n_readers; i++) {
+		struct crossbar_reader *r = &s->cross.readers[port * s->n_readers + i];
+
+		/* Whose it was matters to nobody. */
+		if (!v->p->reads && r->until <= s->now)
+			*r = (struct crossbar_reader){ .slot = NONE };
+		pack_u64(v->p, &r->until);
+		checkpoint_state_ref(v, owner, &r->slot);
+	}
+}
+
+static void pack_buffers(struct checkpoint_state *v, struct sim *owner, uint32_t port)
+{
+	struct sim *s = v->s;
+
+	for (uint32_t i = 0; s->fifos && i < s->n_lanes; i++)
+		pack_fifo(v, owner, &s->fifos[port * s->n_lanes + i]);
+	if (s->n_readers)
+		pack_readers(v, owner, port);
+}
+
+static void pack_port(struct checkpoint_state *v, uint32_t port)
+{
+	struct sim *s = v->s, *owner = sim_of_port(s, port);
+
+	pack_output(v, &s->links[port]);
+	checkpoint_state_table(v, port);
+	pack_ring(v, owner, &s->rings[port]);
+	pack_lanes(v, owner, port);
+	if (s->mode.cioq)
+		pack_outlet(v, owner, port);
+	pack_buffers(v, owner, port);
+	pack_cold(v, owner, port);
+	pack_counters(v, port);
+}
+
+void checkpoint_state_ports(struct checkpoint_state *v)
+{
+	const struct sim *s = v->s;
+
+	for (uint32_t port = 0; port < s->setup->n_ports && !v->p->refused; port++) {
+		if (!is_plugged(s, port))
+			continue;
+		if (checkpoint_state_has_port(v, port))
+			pack_port(v, port);
+		if (checkpoint_state_has_sums(v))
+			pack_sums(v, port);
+	}
+}

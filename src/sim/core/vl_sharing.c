@@ -1,0 +1,593 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "sim/checkpoint/checkpoint_state.h"
+#include "sim/core/vl_sharing.h"
+#include "sim/metrics/metrics.h"
+#include "sim/routing/routes.h"
+
+/*
+ * Lanes on loan, at end ports (docs/timing-rules.md, B1 to B6).
+ *
+ * The engine's path knows nothing of this. A lane on loan has a packet of its
+ * user put first in its queue, and from there on it is a packet of that lane.
+ * What was granted since the last look is read off the lanes' counters, which
+ * is enough because a port is looked at before each of its arbitrations and
+ * sends one packet at a time. A departure is noticed later than it happens,
+ * but dated right, and nothing can depend on it before it is noticed.
+ */
+
+#define NOBODY       255
+#define WINDOW_TURNS 64 /* longest packets per window of the mean level */
+
+/* A number of packets over time; its mean, window by window. */
+struct level {
+	uint32_t n, most;
+	hd_time since, window_ends;
+	double area; /* of this window so far */
+	struct batch_means means;
+};
+
+/* A VL, as one that has packets to send. */
+struct user {
+	uint32_t waiting; /* packets in any lane's queue */
+	uint8_t n_held;
+	uint8_t held[SIM_MAX_LOANS]; /* lanes, in the order of acquiring */
+	bool in_line;
+	struct level jobs;
+	struct batch_means blocking, stay;
+	uint64_t offered, blocked, sent, acquired, in_vain;
+	hd_time in_line_since, in_line_time;
+	hd_time busy[SIM_MAX_LOANS + 1], busy_since;
+	uint64_t sent_with[SIM_MAX_LOANS + 1];
+};
+
+/* A VL, as a lane. */
+struct loan_lane {
+	uint8_t holder;   /* a user, or NOBODY */
+	uint32_t guest;   /* its packet, first in the queue; or NONE */
+	uint32_t packets; /* sent, at the last look */
+	hd_time born;     /* of the first packet, at the last look */
+};
+
+struct loan_port {
+	struct user *users;
+	struct loan_lane *lanes;
+	uint8_t n;                        /* data VLs in operation; 0: not such a port */
+	uint8_t sending;                  /* the user whose packet is on the link, or NOBODY */
+	uint8_t line[N_DATA_VLS], n_line; /* who waits for a lane, in order */
+};
+
+struct vl_sharing {
+	struct loan_port *ports; /* per sim port */
+	hd_time window;
+	const struct sim_borrowing *rules;
+};
+
+/* ---- levels -------------------------------------------------------------- */
+
+static void level_start(struct level *l, hd_time now, hd_time window)
+{
+	l->since = now;
+	l->window_ends = now + window;
+	l->area = 0;
+	l->most = l->n;
+	batch_means_init(&l->means);
+}
+
+static void level_set(struct level *l, hd_time when, hd_time window, uint32_t n)
+{
+	while (when >= l->window_ends) {
+		l->area += (double)l->n * (double)(l->window_ends - l->since);
+		batch_means_add(&l->means, l->area / (double)window);
+		l->area = 0;
+		l->since = l->window_ends;
+		l->window_ends += window;
+	}
+	l->area += (double)l->n * (double)(when - l->since);
+	l->since = when;
+	l->n = n;
+	l->most = n > l->most ? n : l->most;
+}
+
+/* ---- users --------------------------------------------------------------- */
+
+static uint32_t jobs_of(const struct loan_port *b, unsigned u)
+{
+	return b->users[u].waiting + (b->sending == u);
+}
+
+/* B3: lanes that so many packets entitle to. */
+static unsigned entitled(const struct sim_borrowing *r, uint32_t jobs)
+{
+	unsigned k = 0;
+
+	while (k < r->n_thresholds && jobs >= r->thresholds[k])
+		k++;
+	return k;
+}
+
+/* To be called before the jobs or the lanes of a user change. */
+static void user_count(struct user *u, hd_time when)
+{
+	if (u->jobs.n > 0 && when > u->busy_since)
+		u->busy[u->n_held] += when - u->busy_since;
+	if (when > u->busy_since)
+		u->busy_since = when;
+}
+
+static void jobs_changed(struct sim *s, struct loan_port *b, unsigned u, hd_time when)
+{
+	user_count(&b->users[u], when);
+	level_set(&b->users[u].jobs, when, s->borrow->window, jobs_of(b, u));
+}
+
+static void line_leave(struct loan_port *b, unsigned u, hd_time when)
+{
+	struct user *user = &b->users[u];
+	unsigned kept = 0;
+
+	if (!user->in_line)
+		return;
+	for (unsigned i = 0; i < b->n_line; i++) {
+		if (b->line[i] != u)
+			b->line[kept++] = b->line[i];
+	}
+	b->n_line = (uint8_t)kept;
+	user->in_line = false;
+	user->in_line_time += when - user->in_line_since;
+}
+
+/* ---- lanes --------------------------------------------------------------- */
+
+/* B3: the first lane that `u` may have, or NOBODY. */
+static unsigned lane_free(const struct sim *s, const struct loan_port *b, unsigned u)
+{
+	uint32_t lenders = s->setup->borrowing.lenders[u];
+
+	for (unsigned v = 0; v < b->n; v++) {
+		if ((lenders >> v & 1) && v != u && b->lanes[v].holder == NOBODY &&
+		    jobs_of(b, v) == 0)
+			return v;
+	}
+	return NOBODY;
+}
+
+static void lanes_acquire(struct sim *s, struct loan_port *b, unsigned u, hd_time when)
+{
+	struct user *user = &b->users[u];
+	unsigned want = entitled(s->borrow->rules, jobs_of(b, u));
+
+	while (user->n_held < want) {
+		unsigned v = lane_free(s, b, u);
+
+		if (v == NOBODY) {
+			if (user->in_line)
+				return;
+			user->in_line = true;
+			user->in_line_since = when;
+			user->in_vain++;
+			b->line[b->n_line++] = (uint8_t)u;
+			return;
+		}
+		user_count(user, when);
+		b->lanes[v].holder = (uint8_t)u;
+		user->held[user->n_held++] = (uint8_t)v;
+		user->acquired++;
+	}
+	line_leave(b, u, when);
+}
+
+/* B5: gives back what `u` is no longer entitled to, the last one first. */
+static bool lanes_release(struct sim *s, struct loan_port *b, unsigned u, hd_time when)
+{
+	struct user *user = &b->users[u];
+	unsigned keep = entitled(s->borrow->rules, jobs_of(b, u));
+	bool any = false;
+
+	while (user->n_held > keep) {
+		struct loan_lane *lane = &b->lanes[user->held[user->n_held - 1]];
+
+		if (lane->guest != NONE)
+			break; /* B4: what it has accepted, it sends */
+		user_count(user, when);
+		lane->holder = NOBODY;
+		user->n_held--;
+		any = true;
+	}
+	if (user->n_held >= keep)
+		line_leave(b, u, when);
+	return any;
+}
+
+/* Lanes came free: those in line first, then whoever is entitled (c). */
+static void line_serve(struct sim *s, struct loan_port *b, hd_time when)
+{
+	uint8_t line[N_DATA_VLS];
+	unsigned n = b->n_line;
+
+	for (unsigned i = 0; i < n; i++)
+		line[i] = b->line[i];
+	for (unsigned i = 0; i < n; i++)
+		lanes_acquire(s, b, line[i], when);
+}
+
+/*
+ * A packet of u's own leaves its queue: the second one, so that the first keeps
+ * its place, unless there is no other or a guest stands before it. NONE: there
+ * is none.
+ */
+static uint32_t home_pop(struct sim *s, uint32_t port, const struct loan_port *b, unsigned u)
+{
+	struct lane *from = &s->lanes[port * s->n_lanes + u];
+	uint32_t first = from->queue.first, before = b->lanes[u].guest;
+
+	if (first != NONE && before == NONE && packet_at(s, first)->next != NONE)
+		before = first;
+	uint32_t id = before == NONE ? first : packet_at(s, before)->next;
+
+	if (id == NONE)
+		return NONE;
+	if (before == NONE)
+		from->queue.first = packet_at(s, id)->next;
+	else
+		packet_at(s, before)->next = packet_at(s, id)->next;
+	if (from->queue.last == id)
+		from->queue.last = before;
+	if (from->queue.first == NONE)
+		s->links[port].requests &= (uint16_t) ~(1u << u);
+	return id;
+}
+
+/* B4: every lane on loan that stands empty for its user takes a packet. */
+static void guests_take(struct sim *s, uint32_t port, struct loan_port *b, unsigned u)
+{
+	unsigned keep = entitled(s->borrow->rules, jobs_of(b, u));
+
+	for (unsigned i = 0; i < b->users[u].n_held && i < keep; i++) {
+		unsigned v = b->users[u].held[i];
+		struct lane *to = &s->lanes[port * s->n_lanes + v];
+
+		if (b->lanes[v].guest != NONE)
+			continue;
+		uint32_t id = home_pop(s, port, b, u);
+
+		if (id == NONE)
+			return;
+		struct packet_record *p = packet_at(s, id);
+
+		p->next = to->queue.first;
+		p->out_vl = (uint8_t)v;
+		to->queue.first = id;
+		if (to->queue.last == NONE)
+			to->queue.last = id;
+		s->links[port].requests |= (uint16_t)(1u << v);
+		b->lanes[v].guest = id;
+	}
+}
+
+/* ---- looking ------------------------------------------------------------- */
+
+/* What was granted since the last look. */
+static void look_for_grant(struct sim *s, uint32_t port, struct loan_port *b)
+{
+	const struct lane *lanes = &s->lanes[port * s->n_lanes];
+
+	for (unsigned v = 0; v < b->n; v++) {
+		struct loan_lane *lane = &b->lanes[v];
+
+		if (lanes[v].packets == lane->packets)
+			continue;
+		unsigned u = lane->guest == NONE ? v : lane->holder;
+
+		assert(b->sending == NOBODY && b->users[u].waiting > 0);
+		lane->packets = lanes[v].packets;
+		lane->guest = NONE;
+		b->users[u].waiting--;
+		b->sending = (uint8_t)u;
+		batch_means_add(&b->users[u].stay,
+				(double)(s->links[port].busy_until - lane->born));
+	}
+}
+
+/* The jobs as they are now; lanes are given back and handed on. */
+static void look(struct sim *s, uint32_t port, struct loan_port *b)
+{
+	hd_time end = s->links[port].busy_until;
+
+	look_for_grant(s, port, b);
+	if (b->sending == NOBODY || end > s->now)
+		return;
+	unsigned u = b->sending;
+
+	user_count(&b->users[u], end);
+	b->users[u].sent++;
+	b->users[u].sent_with[b->users[u].n_held]++;
+	b->sending = NOBODY;
+	jobs_changed(s, b, u, end);
+	for (unsigned v = 0; v < b->n; v++) {
+		if (b->users[v].n_held)
+			lanes_release(s, b, v, end);
+	}
+	line_serve(s, b, end);
+}
+
+static void take_all(struct sim *s, uint32_t port, struct loan_port *b)
+{
+	const struct lane *lanes = &s->lanes[port * s->n_lanes];
+
+	for (unsigned u = 0; u < b->n; u++) {
+		if (b->users[u].n_held)
+			guests_take(s, port, b, u);
+	}
+	for (unsigned v = 0; v < b->n; v++) {
+		if (lanes[v].queue.first != NONE)
+			b->lanes[v].born = packet_at(s, lanes[v].queue.first)->born;
+	}
+}
+
+/* ---- for the engine ------------------------------------------------------ */
+
+static void refuse(struct sim *s, struct user *u, struct packet_record *p)
+{
+	metrics_lost(s, p, (struct ending){ SIM_LOST_FULL, p->out, s->now }, &u->blocked);
+	packet_free(s, p);
+}
+
+bool vl_sharing_admit(struct sim *s, struct packet_record *p)
+{
+	struct loan_port *b = &s->borrow->ports[p->out];
+	uint32_t capacity = s->borrow->rules->capacity;
+	unsigned vl = p->out_vl;
+
+	if (b->n == 0 || vl == VL_MANAGEMENT)
+		return true;
+	struct user *u = &b->users[vl];
+
+	look(s, p->out, b);
+	u->offered++;
+	bool full =
+		capacity && !(p->flags & P_SOURCE) && jobs_of(b, vl) >= capacity * (1u + u->n_held);
+
+	batch_means_add(&u->blocking, full);
+	if (full) {
+		refuse(s, u, p);
+		return false;
+	}
+	user_count(u, s->now);
+	u->waiting++;
+	jobs_changed(s, b, vl, s->now);
+	lanes_acquire(s, b, vl, s->now);
+	return true;
+}
+
+void vl_sharing_prepare(struct sim *s)
+{
+	for (uint32_t i = 0; i < s->instant.pending_links.n; i++) {
+		uint32_t port = s->instant.pending_links.ports[i];
+		struct loan_port *b = &s->borrow->ports[port];
+
+		if (b->n == 0)
+			continue;
+		look(s, port, b);
+		take_all(s, port, b);
+	}
+}
+
+/* ---- beginning and end --------------------------------------------------- */
+
+static void user_start(struct user *u, hd_time now, hd_time window)
+{
+	struct level jobs = u->jobs;
+
+	level_start(&jobs, now, window);
+	*u = (struct user){
+		.waiting = u->waiting,
+		.n_held = u->n_held,
+		.in_line = u->in_line,
+		.in_line_since = now,
+		.busy_since = now,
+		.jobs = jobs,
+	};
+	batch_means_init(&u->blocking);
+	batch_means_init(&u->stay);
+}
+
+void vl_sharing_restart(struct sim *s)
+{
+	for (uint32_t port = 0; port < s->setup->n_ports; port++) {
+		struct loan_port *b = &s->borrow->ports[port];
+
+		if (b->n == 0 || !has_row(s, port))
+			continue;
+		look(s, port, b);
+		for (unsigned v = 0; v < b->n; v++) {
+			uint8_t held[SIM_MAX_LOANS];
+
+			for (unsigned i = 0; i < SIM_MAX_LOANS; i++)
+				held[i] = b->users[v].held[i];
+			user_start(&b->users[v], s->now, s->borrow->window);
+			for (unsigned i = 0; i < SIM_MAX_LOANS; i++)
+				b->users[v].held[i] = held[i];
+			/* The engine sets its counters to 0, too. */
+			b->lanes[v].packets = 0;
+		}
+	}
+}
+
+static bool is_end(const struct sim *s, uint32_t port)
+{
+	return is_plugged(s, port) && s->nodes[s->setup->ports[port].node].kind == SIM_END;
+}
+
+void vl_sharing_init(struct sim *s)
+{
+	const struct sim_setup *setup = s->setup;
+	hd_time longest = 0;
+
+	if (!setup->borrowing.on)
+		return;
+	s->borrow = hd_alloc(1, sizeof(*s->borrow));
+	s->borrow->rules = &setup->borrowing;
+	s->borrow->ports = hd_alloc(setup->n_ports, sizeof(struct loan_port));
+	for (uint32_t port = 0; port < setup->n_ports; port++) {
+		hd_time d;
+
+		if (!is_end(s, port))
+			continue;
+		d = hd_rate_duration(setup->ports[port].rate, s->max_bytes);
+		longest = d > longest ? d : longest;
+	}
+	s->borrow->window = WINDOW_TURNS * longest + 1;
+	for (uint32_t port = 0; port < setup->n_ports; port++) {
+		struct loan_port *b = &s->borrow->ports[port];
+
+		if (!is_end(s, port))
+			continue;
+		b->n = (uint8_t)switch_tables_max_vls(s, port);
+		b->sending = NOBODY;
+		b->users = hd_alloc(b->n, sizeof(*b->users));
+		b->lanes = hd_alloc(b->n, sizeof(*b->lanes));
+		for (unsigned v = 0; v < b->n; v++) {
+			user_start(&b->users[v], 0, s->borrow->window);
+			b->lanes[v].holder = NOBODY;
+			b->lanes[v].guest = NONE;
+		}
+	}
+}
+
+void vl_sharing_fini(struct sim *s)
+{
+	if (!s->borrow)
+		return;
+	for (uint32_t port = 0; port < s->setup->n_ports; port++) {
+		free(s->borrow->ports[port].users);
+		free(s->borrow->ports[port].lanes);
+	}
+	free(s->borrow->ports);
+	free(s->borrow);
+}
+
+bool sim_lane_use(struct sim *s, uint32_t port, unsigned vl, double level, struct sim_lane_use *out)
+{
+	struct loan_port *b = s->borrow ? &s->borrow->ports[port] : NULL;
+
+	if (!b || vl >= b->n || b->users[vl].offered == 0)
+		return false;
+	hd_time from = s->from < s->now ? s->from : 0;
+	double time = (double)(s->now > from ? s->now - from : 1);
+	struct user *u = &b->users[vl];
+
+	look(s, port, b);
+	jobs_changed(s, b, vl, s->now);
+	*out = (struct sim_lane_use){
+		.offered = u->offered,
+		.blocked = u->blocked,
+		.sent = u->sent,
+		.jobs = batch_means_interval(&u->jobs.means, level),
+		.blocking = batch_means_interval(&u->blocking, level),
+		.stay = batch_means_interval(&u->stay, level),
+		.most = u->jobs.most,
+		.acquired = u->acquired,
+		.in_vain = u->in_vain,
+	};
+	hd_time in_line = u->in_line_time + (u->in_line ? s->now - u->in_line_since : 0);
+
+	out->in_line = (double)in_line / time;
+	for (unsigned k = 0; k <= SIM_MAX_LOANS; k++) {
+		out->busy[k] = (double)u->busy[k] / time;
+		out->sent_with[k] = u->sent_with[k];
+	}
+	return true;
+}
+
+/* ---- as bytes ----------------------------------------------------------- */
+
+static const struct pack_member user_members[] = {
+	PACK(user, waiting),        PACK(user, n_held),           PACK_EACH(user, held),
+	PACK(user, in_line),        PACK(user, jobs.n),           PACK(user, jobs.most),
+	PACK(user, jobs.since),     PACK(user, jobs.window_ends), PACK(user, jobs.area),
+	PACK(user, offered),        PACK(user, blocked),          PACK(user, sent),
+	PACK(user, acquired),       PACK(user, in_vain),          PACK(user, in_line_since),
+	PACK(user, in_line_time),   PACK_EACH(user, busy),        PACK(user, busy_since),
+	PACK_EACH(user, sent_with),
+};
+
+static const struct pack_member loan_lane_members[] = {
+	PACK(loan_lane, holder),
+	PACK(loan_lane, packets),
+	PACK(loan_lane, born),
+};
+
+static const struct pack_member loan_port_members[] = {
+	PACK(loan_port, sending),
+	PACK_EACH(loan_port, line),
+	PACK(loan_port, n_line),
+};
+
+static bool is_user(const struct loan_port *b, unsigned u)
+{
+	return u < b->n || u == NOBODY;
+}
+
+static void pack_user(struct pack *p, const struct loan_port *b, struct user *u)
+{
+	PACK_STRUCT(p, user_members, u);
+	batch_means_pack(p, &u->jobs.means);
+	batch_means_pack(p, &u->blocking);
+	batch_means_pack(p, &u->stay);
+	pack_check(p, u->n_held <= SIM_MAX_LOANS);
+	for (unsigned i = 0; i < SIM_MAX_LOANS; i++)
+		pack_check(p, i >= u->n_held || u->held[i] < b->n);
+}
+
+static void pack_line(struct pack *p, struct loan_port *b)
+{
+	PACK_STRUCT(p, loan_port_members, b);
+	pack_check(p, is_user(b, b->sending) && b->n_line <= b->n);
+	for (unsigned i = 0; i < N_DATA_VLS; i++)
+		pack_check(p, i >= b->n_line || b->line[i] < b->n);
+}
+
+/* A user and its lane, but for the guest there. */
+static void pack_loan_lane(struct pack *p, struct loan_port *b, unsigned i)
+{
+	pack_user(p, b, &b->users[i]);
+	PACK_STRUCT(p, loan_lane_members, &b->lanes[i]);
+	pack_check(p, is_user(b, b->lanes[i].holder));
+}
+
+void checkpoint_state_vl_sharing(struct checkpoint_state *v)
+{
+	struct sim *s = v->s;
+
+	for (uint32_t port = 0; s->borrow && port < s->setup->n_ports; port++) {
+		struct loan_port *b = &s->borrow->ports[port];
+
+		if (b->n == 0 || !checkpoint_state_has_port(v, port))
+			continue;
+		pack_line(v->p, b);
+		for (unsigned i = 0; i < b->n; i++) {
+			pack_loan_lane(v->p, b, i);
+			checkpoint_state_ref(v, sim_of_port(s, port), &b->lanes[i].guest);
+		}
+	}
+}
+
+void vl_sharing_pack(struct pack *k, struct sim *part)
+{
+	for (uint32_t port = 0; port < part->setup->n_ports; port++) {
+		struct loan_port *b = &part->borrow->ports[port];
+
+		if (b->n == 0 || part->cut->part_of_port[port] != part->part)
+			continue;
+		pack_line(k, b);
+		for (unsigned i = 0; i < b->n; i++) {
+			pack_loan_lane(k, b, i);
+			/* Whoever reads asks only whether there is one. */
+			pack_u32(k, &b->lanes[i].guest);
+		}
+	}
+}

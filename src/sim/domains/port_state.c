@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What ports have: a link with its ring and lanes, in a cioq switch the same of
+ * the crossbar's side, and in others input buffers and readers. It follows from
+ * the setup and from what else the run has, so that it can be made last: of
+ * several processes, each makes rows of its own ports and of those at the far
+ * ends of their links, and pages with rows of others only take no memory.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "sim/core/arbiters.h"
+#include "sim/core/update.h"
+#include "sim/domains/domains.h"
+#include "sim/faults/fault.h"
+#include "sim/injection/injection.h"
+#include "sim/routing/routes.h"
+
+void *domain_alloc_ports(const struct sim *s, size_t n, size_t size)
+{
+	return s->rules.world ? hd_alloc_sparse(n, size) : hd_alloc_dense(n, size);
+}
+
+void domain_new_ports(struct sim *s)
+{
+	size_t n = s->setup->n_ports, lanes = n * s->n_lanes;
+
+	assert(n <= SIM_MOST_PORTS);
+	s->links = domain_alloc_ports(s, n, sizeof(*s->links));
+	s->rings = domain_alloc_ports(s, n, sizeof(*s->rings));
+	s->lanes = domain_alloc_ports(s, lanes, sizeof(*s->lanes));
+	s->credits = domain_alloc_ports(s, lanes, sizeof(*s->credits));
+	s->outlets = s->links;
+	s->outlet_rings = s->rings;
+	s->outlet_lanes = s->lanes;
+	s->outlet_credits = s->credits;
+	if (s->mode.cioq) {
+		s->outlets = domain_alloc_ports(s, n, sizeof(*s->outlets));
+		s->outlet_rings = domain_alloc_ports(s, n, sizeof(*s->outlet_rings));
+		s->outlet_lanes = domain_alloc_ports(s, lanes, sizeof(*s->outlet_lanes));
+		s->outlet_credits = domain_alloc_ports(s, lanes, sizeof(*s->outlet_credits));
+		s->cross.vl = hd_alloc(n, sizeof(*s->cross.vl));
+	}
+	s->sums.carries = hd_alloc(lanes, sizeof(*s->sums.carries));
+	s->instant.pending_links.ports = hd_alloc(n, sizeof(uint32_t));
+	s->instant.crossed.ports = hd_alloc(n, sizeof(uint32_t));
+	s->instant.downed.ports = hd_alloc(n, sizeof(uint32_t));
+	s->instant.updating.ports = hd_alloc(n, sizeof(uint32_t));
+}
+
+static uint8_t link_flags(const struct sim *s, uint32_t port)
+{
+	const struct sim_port *sp = &s->setup->ports[port];
+	const struct sim_port *far = &s->setup->ports[sp->peer];
+	unsigned flags = L_UP;
+
+	if (s->setup->nodes[sp->node].kind == SIM_END)
+		flags |= L_END | L_QUEUED;
+	else if (s->mode.cioq)
+		flags |= L_QUEUED;
+	if (s->setup->nodes[far->node].kind == SIM_END)
+		flags |= L_FAR_END;
+	if (switch_tables_max_vls(s, port) == 1 || s->setup->arbiter == SIM_STRICT)
+		flags |= L_LOWEST;
+	if (s->tell.granted || fault_affects_link(s, port))
+		flags |= L_SLOW_PATH;
+	if (injection_port_pulls(s, port))
+		flags |= L_PULLS;
+	return (uint8_t)flags;
+}
+
+static void ring_init(struct sim *s, uint32_t port)
+{
+	const struct sim_port *sp = &s->setup->ports[port];
+	const struct sim_port *far = &s->setup->ports[sp->peer];
+	struct ring *r = &s->rings[port];
+
+	r->delay = update_takes(far);
+	if (s->mode.exact)
+		r->mode = RING_EXACT;
+	else if (far->update_loss > 0)
+		r->mode = RING_LOSSY;
+}
+
+static void link_init(struct sim *s, uint32_t port)
+{
+	const struct sim_port *sp = &s->setup->ports[port];
+	struct sim_output *l = &s->links[port];
+
+	l->wake_at = NEVER;
+	l->peer = NONE;
+	s->rings[port].spill = NONE;
+	if (sp->peer == SIM_NONE)
+		return;
+	const struct sim_port *far = &s->setup->ports[sp->peer];
+
+	assert(sp->propagation >= 1);
+	l->peer = sp->peer;
+	l->prop = sp->propagation;
+	l->far_node = far->node;
+	l->rate = sim_rate_number(s, sp->rate);
+	l->flags = link_flags(s, port);
+	ring_init(s, port);
+	arbiters_begin(s, port);
+	for (uint32_t i = 0; i < s->n_lanes; i++) {
+		struct lane *lane = &s->lanes[port * s->n_lanes + i];
+
+		credits_set(s, credits_of_link(s, port), i == s->vl15 ? VL_MANAGEMENT : i,
+			    i == s->vl15 ? UINT16_MAX : far->in_blocks);
+		lane->least = UINT16_MAX;
+		lane->rr = inputs_before(s, port);
+		lane->solo = NONE;
+		if (l->flags & L_QUEUED)
+			lane->queue.first = lane->queue.last = NONE;
+	}
+}
+
+/* The crossbar's side of a cioq switch's port. */
+static void outlet_init(struct sim *s, uint32_t port)
+{
+	s->outlets[port].wake_at = NEVER;
+	s->outlet_rings[port].spill = NONE;
+	s->cross.vl[port] = VL_MANAGEMENT;
+	for (uint32_t i = 0; i < s->n_lanes; i++) {
+		struct lane *lane = &s->outlet_lanes[port * s->n_lanes + i];
+
+		credits_set(s, credits_of_outlet(s, port), i == s->vl15 ? VL_MANAGEMENT : i,
+			    s->setup->ports[port].out_blocks);
+		lane->rr = inputs_before(s, port);
+		lane->solo = NONE;
+	}
+}
+
+static void buffers_init(struct sim *s, uint32_t port)
+{
+	for (uint32_t i = 0; s->fifos && i < s->n_lanes; i++) {
+		struct fifo *f = &s->fifos[port * s->n_lanes + i];
+
+		f->next = f->last = NONE;
+	}
+	if (s->n_readers)
+		s->cross.release_at[port] = NEVER;
+}
+
+/* Where lanes merge, queues may have a packet that no bit tells of. */
+static void heads_keep(struct sim *s, uint32_t port)
+{
+	struct lane *lanes = &s->outlet_lanes[port * s->n_lanes];
+	const struct node *n = &s->nodes[s->setup->ports[port].node];
+
+	for (uint32_t i = 0; n->kind != SIM_END && i < s->n_lanes; i++)
+		heads_take(s, &lanes[i]);
+}
+
+void domain_init_ports(struct sim *s, const struct domain_partition *cut)
+{
+	for (uint32_t port = 0; port < s->setup->n_ports; port++) {
+		if (cut && !cut_has_row(cut, s->setup, port))
+			continue;
+		link_init(s, port);
+		buffers_init(s, port);
+		if (s->mode.cioq)
+			outlet_init(s, port);
+		if (s->mode.merges)
+			heads_keep(s, port);
+	}
+	if (s->mode.merges) {
+		memset(s->heads.slots, 0xff, s->heads.n * sizeof(*s->heads.slots));
+		s->heads.free = NONE;
+	}
+	s->run.has_rows = true;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef HD_SIM_DOMAINS_REMOTE_MESSAGES_H
+#define HD_SIM_DOMAINS_REMOTE_MESSAGES_H
+
+/*
+ * What an endpoint's part has to say to a part that another process computes,
+ * noted while they are at work and sent with the next mail
+ * (sim_endpoint.mail).
+ */
+
+#include "base/pack.h"
+#include "base/units.h"
+
+struct remote_message {
+	hd_time when; /* what the endpoint makes of it, as the others */
+	uint32_t id;
+	uint8_t what;
+};
+
+struct remote_messages {
+	struct remote_message *all;
+	size_t n, cap;
+};
+
+void remote_messages_add(struct remote_messages *l, uint8_t what, uint32_t id, hd_time when);
+
+/* A letter that was written or read: what goes with it. */
+typedef void remote_message_fn(void *context, struct pack *p, const struct remote_message *x);
+/* All of them, which are none from then on; reading leaves `l` alone. */
+void remote_messages_pack(struct remote_messages *l, struct pack *p, remote_message_fn *with,
+			  void *context);
+void remote_messages_fini(struct remote_messages *l);
+
+#endif
