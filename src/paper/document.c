@@ -4,16 +4,38 @@
 
 #include "paper/outcomes.h"
 
-/* A text as a cell of a table. */
-static void put_cell(struct strbuf *out, const char *text)
+#define COLUMNS 100
+
+/* Columns of UTF-8 text: bytes that do not continue a character. */
+static size_t columns_of(const char *text, size_t len)
 {
-	strbuf_puts(out, " ");
-	for (; text && *text; text++) {
-		if (*text == '|')
-			strbuf_putc(out, '\\');
-		strbuf_putc(out, *text);
+	size_t n = 0;
+
+	for (size_t i = 0; i < len; i++)
+		n += ((unsigned char)text[i] & 0xc0) != 0x80;
+	return n;
+}
+
+/* An item of a list, wrapped. */
+static void put_item(struct strbuf *out, const char *text)
+{
+	size_t column = 1;
+
+	strbuf_puts(out, "-");
+	while (*text) {
+		size_t len = strcspn(text, " \n"), width = columns_of(text, len);
+
+		if (column + 1 + width > COLUMNS) {
+			strbuf_puts(out, "\n ");
+			column = 1;
+		}
+		strbuf_puts(out, " ");
+		strbuf_add(out, text, len);
+		column += 1 + width;
+		text += len;
+		text += strspn(text, " \n");
 	}
-	strbuf_puts(out, " |");
+	strbuf_puts(out, "\n");
 }
 
 static void put_file(struct strbuf *out, const char *name)
@@ -23,118 +45,144 @@ static void put_file(struct strbuf *out, const char *name)
 	strbuf_add(out, (const char *)f->bytes, f->len);
 }
 
-/* What was published, of the check that decided, and the rule. */
-static void put_published(struct strbuf *out, const struct paper_experiment *e,
-			  const struct paper_outcome *row)
+/* One row: ids of a paper with a verdict, as many as fit. Returns the next experiment. */
+static size_t put_row(struct strbuf *out, const struct paper *p, const struct paper_outcomes *r,
+		      enum paper_verdict verdict, size_t i)
 {
-	struct strbuf text = STRBUF_INIT;
+	struct strbuf ids = STRBUF_INIT;
+	size_t room = COLUMNS - 14 - strlen(p->id) - strlen(paper_verdict_names[verdict]);
 
-	if (!row || row->check > e->n_checks) {
-		put_cell(out, "-");
-		put_cell(out, "-");
-		return;
+	for (; i < p->n_experiments; i++) {
+		const struct paper_experiment *e = &p->experiments[i];
+		const struct paper_outcome *row = outcomes_find(r, p, e);
+
+		if (e->kind == PAPER_DRAWING || e->found.verdict != verdict)
+			continue;
+		if (ids.len + strlen(e->id) > room)
+			break;
+		strbuf_printf(&ids, "%s%s%s", ids.len ? ", " : "", e->id,
+			      row && row->quick ? "*" : "");
 	}
+	if (ids.len)
+		strbuf_printf(out, "| %s | %s | %s |\n", p->id, paper_verdict_names[verdict],
+			      ids.text);
+	strbuf_fini(&ids);
+	return i;
+}
+
+static void put_table(struct strbuf *out, const struct paper *p, const struct paper_outcomes *r)
+{
+	for (int v = VERDICT_MATCHED; v <= VERDICT_NONE; v++) {
+		for (size_t i = 0; i < p->n_experiments;)
+			i = put_row(out, p, r, v, i);
+	}
+}
+
+/* Published and our value of the check that decided. */
+static void put_values(struct strbuf *out, const struct paper_experiment *e,
+		       const struct paper_outcome *row)
+{
 	const struct paper_check *c = &e->checks[row->check - 1];
 
-	strbuf_printf(&text, "%s: %s", c->what, c->published.text);
-	if (c->source)
-		strbuf_printf(&text, " (%s)", c->source);
-	put_cell(out, text.text);
-	strbuf_fini(&text);
-	strbuf_puts(&text, row->ours);
-	if (row->setting)
-		strbuf_printf(&text, " with %s", row->setting);
-	if (row->quick)
-		strbuf_puts(&text, " *");
-	put_cell(out, text.text);
-	strbuf_fini(&text);
+	strbuf_printf(out, " Published: %s: %s. Ours: %s.", c->what, c->published.text, row->ours);
 }
 
-static void put_found(struct strbuf *out, const struct paper_found *found)
+/* The verdict and its reason: "not reproduced: ... Published: ... Ours: ..." */
+static void put_reason(struct strbuf *out, const struct paper_experiment *e,
+		       const struct paper_outcome *row)
 {
-	strbuf_printf(out, "**%s**", paper_verdict_names[found->verdict]);
-	if (found->verdict == VERDICT_PARTLY)
-		strbuf_printf(out, " %s", found->settings ? found->settings : "most cases");
-}
-
-static void put_experiment(struct strbuf *out, const struct paper *p,
-			   const struct paper_experiment *e, const struct paper_outcomes *r)
-{
-	struct strbuf text = STRBUF_INIT;
-
-	strbuf_printf(&text, "`%s/%s`", p->id, e->id);
-	strbuf_puts(out, "|");
-	put_cell(out, text.text);
-	put_cell(out, e->title);
-	put_published(out, e, outcomes_find(r, p, e));
-	strbuf_fini(&text);
-	put_found(&text, &e->found);
-	if (e->reason)
-		strbuf_printf(&text, ": %s", e->reason);
+	strbuf_puts(out, paper_verdict_names[e->found.verdict]);
+	if (e->found.verdict == VERDICT_PARTLY)
+		strbuf_printf(out, " %s", e->found.settings ? e->found.settings : "most cases");
+	strbuf_printf(out, ": %s.", e->reason);
 	if (e->proof)
-		strbuf_printf(&text, ". Proof: %s", e->proof);
-	if (e->quick_found.verdict != VERDICT_NONE) {
-		strbuf_puts(&text, ". Quick run: ");
-		put_found(&text, &e->quick_found);
+		strbuf_printf(out, " Proof: %s.", e->proof);
+	if (e->quick_found.verdict != VERDICT_NONE)
+		strbuf_printf(out, " Quick run: %s%s%s.",
+			      paper_verdict_names[e->quick_found.verdict],
+			      e->quick_found.settings ? " " : "",
+			      e->quick_found.settings ? e->quick_found.settings : "");
+	if (row && row->check <= e->n_checks && e->found.verdict == VERDICT_NOT)
+		put_values(out, e, row);
+}
+
+/* Experiments that need a reason; those with the same one share an item. */
+static void put_reasons(struct strbuf *out, const struct paper *p, const struct paper_outcomes *r)
+{
+	struct strbuf ids = STRBUF_INIT, reason = STRBUF_INIT, item = STRBUF_INIT;
+
+	for (size_t i = 0; i <= p->n_experiments; i++) {
+		const struct paper_experiment *e = i < p->n_experiments ? &p->experiments[i] : NULL;
+		struct strbuf text = STRBUF_INIT;
+
+		if (e && (e->kind == PAPER_DRAWING || !e->reason))
+			continue;
+		if (e)
+			put_reason(&text, e, outcomes_find(r, p, e));
+		if (reason.len && (!e || strcmp(text.text, reason.text) != 0)) {
+			strbuf_printf(&item, "**%s** %s", ids.text, reason.text);
+			put_item(out, item.text);
+			strbuf_fini(&item);
+			strbuf_fini(&ids);
+		}
+		if (e)
+			strbuf_printf(&ids, "%s%s", ids.len ? ", " : "", e->id);
+		strbuf_fini(&reason);
+		reason = text;
 	}
-	put_cell(out, text.text);
-	strbuf_fini(&text);
-	strbuf_puts(out, "\n");
+	strbuf_fini(&ids);
+	strbuf_fini(&reason);
 }
 
 static void put_paper(struct strbuf *out, const struct paper *p, const struct paper_outcomes *r)
 {
 	strbuf_printf(out, "\n### %s: %s\n\n", p->id, p->title);
-	for (size_t i = 0; i < p->n_rules; i++)
-		strbuf_printf(out, "- Rule *%s*: %s\n", p->rules[i].name, p->rules[i].says);
-	strbuf_printf(out,
-		      "%s| id | shows | published | ours | verdict |\n"
-		      "| --- | --- | --- | --- | --- |\n",
-		      p->n_rules ? "\n" : "");
-	for (size_t i = 0; i < p->n_experiments; i++) {
-		if (p->experiments[i].kind != PAPER_DRAWING)
-			put_experiment(out, p, &p->experiments[i], r);
+	for (size_t i = 0; i < p->n_rules; i++) {
+		struct strbuf text = STRBUF_INIT;
+
+		strbuf_printf(&text, "Rule *%s*: %s", p->rules[i].name, p->rules[i].says);
+		put_item(out, text.text);
+		strbuf_fini(&text);
 	}
+	put_reasons(out, p, r);
 }
 
+/* The open axes of a paper, each once. */
 static void put_open(struct strbuf *out, const struct paper *p)
 {
 	for (size_t i = 0; i < p->n_studies; i++) {
 		for (size_t k = 0; k < p->studies[i].n_axes; k++) {
 			const struct paper_axis *a = &p->studies[i].axes[k];
+			struct strbuf text = STRBUF_INIT;
 
 			if (!a->open)
 				continue;
-			strbuf_puts(out, "|");
-			put_cell(out, p->id);
-			put_cell(out, p->studies[i].name);
-			put_cell(out, a->name);
-			put_cell(out, a->open);
-			put_cell(out, a->values);
-			strbuf_puts(out, "\n");
+			strbuf_printf(&text, "%s `%s`, %s: %s.", p->id, p->studies[i].name, a->name,
+				      a->open);
+			put_item(out, text.text);
+			strbuf_fini(&text);
 		}
 	}
 }
 
 static void put_errata(struct strbuf *out, const struct paper_catalogue *c, bool copy)
 {
-	strbuf_puts(out, "| paper | place | printed | correct | shown by |\n"
-			 "| --- | --- | --- | --- | --- |\n");
 	for (size_t i = 0; i < PAPER_COUNT; i++) {
 		const struct paper *p = c->papers[i];
 
 		for (size_t k = 0; k < p->n_errata; k++) {
 			const struct paper_erratum *e = &p->errata[k];
+			struct strbuf text = STRBUF_INIT;
 
 			if (e->copy != copy)
 				continue;
-			strbuf_puts(out, "|");
-			put_cell(out, p->id);
-			put_cell(out, e->where);
-			put_cell(out, e->printed);
-			put_cell(out, e->correct);
-			put_cell(out, e->shown);
-			strbuf_puts(out, "\n");
+			strbuf_printf(&text, "%s, %s. Printed: %s. Correct: %s", p->id, e->where,
+				      e->printed, e->correct);
+			if (e->shown)
+				strbuf_printf(&text, " (%s)", e->shown);
+			strbuf_puts(&text, ".");
+			put_item(out, text.text);
+			strbuf_fini(&text);
 		}
 	}
 }
@@ -142,19 +190,19 @@ static void put_errata(struct strbuf *out, const struct paper_catalogue *c, bool
 void paper_document(const struct paper_catalogue *c, const struct paper_outcomes *r,
 		    struct strbuf *out)
 {
+	strbuf_puts(out, "# Papers: published results and ours\n\n"
+			 "| paper | verdict | ids |\n| --- | --- | --- |\n");
+	for (size_t i = 0; i < PAPER_COUNT; i++)
+		put_table(out, c->papers[i], r);
 	put_file(out, "papers/preface.md");
 	for (size_t i = 0; i < PAPER_COUNT; i++)
 		put_paper(out, c->papers[i], r);
-	strbuf_puts(out, "\n## What the papers leave open\n\n"
-			 "| paper | study | parameter | what is open | tried |\n"
-			 "| --- | --- | --- | --- | --- |\n");
+	strbuf_puts(out, "\n## What the papers leave open\n\n");
 	for (size_t i = 0; i < PAPER_COUNT; i++)
 		put_open(out, c->papers[i]);
-	strbuf_puts(out, "\n## What is wrong in the papers\n\n");
+	strbuf_puts(out, "\n## Errors in the papers\n\n");
 	put_errata(out, c, false);
-	strbuf_puts(out,
-		    "\n## What is wrong in the copies of their texts\n\n"
-		    "These are faults of the copies that we worked from, not of the papers.\n\n");
+	strbuf_puts(out, "\n## Errors in the copies\n\n"
+			 "These are in the copies that we worked from, not in the papers.\n\n");
 	put_errata(out, c, true);
-	put_file(out, "papers/review.md");
 }

@@ -149,6 +149,124 @@ void paper_grid_setting_print(const struct paper_grid *g, size_t setting, struct
 	}
 }
 
+/* ---- sets of settings --------------------------------------------------- */
+
+/* The values of each open axis, as bits: their product is a set of settings. */
+struct product {
+	uint64_t *values;
+};
+
+static bool differ_only_in(const struct product *a, const struct product *b, size_t n, size_t axis)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (i != axis && a->values[i] != b->values[i])
+			return false;
+	}
+	return true;
+}
+
+/* Merges products that differ in one axis only; returns how many are left. */
+static size_t merge_products(struct product *sets, size_t n, size_t n_axes)
+{
+	for (size_t axis = n_axes; axis-- > 0;) {
+		for (size_t i = 0; i < n; i++) {
+			for (size_t k = i + 1; k < n;) {
+				if (!differ_only_in(&sets[i], &sets[k], n_axes, axis)) {
+					k++;
+					continue;
+				}
+				sets[i].values[axis] |= sets[k].values[axis];
+				free(sets[k].values);
+				memmove(&sets[k], &sets[k + 1], (--n - k) * sizeof(*sets));
+			}
+		}
+	}
+	return n;
+}
+
+static uint64_t value_bit(const struct paper_grid *g, size_t axis, size_t point)
+{
+	if (!g->of->axes[axis].open)
+		return 0;
+	return (uint64_t)1 << (study_value(&g->study, axis, study_cell(&g->study, point)) % 64);
+}
+
+static struct product *products_of(const struct paper_grid *g, const bool *member, bool wanted,
+				   size_t *n)
+{
+	struct product *sets = hd_alloc(g->n_settings + 1, sizeof(*sets));
+
+	*n = 0;
+	for (size_t i = 0; i < g->n_settings; i++) {
+		if (member[i] != wanted)
+			continue;
+		sets[*n].values = hd_alloc(g->study.n_axes + 1, sizeof(uint64_t));
+		for (size_t k = 0; k < g->study.n_axes; k++)
+			sets[*n].values[k] = value_bit(g, k, first_point(g, i));
+		++*n;
+	}
+	*n = merge_products(sets, *n, g->study.n_axes);
+	return sets;
+}
+
+/* "axis=label|label" of the values whose bits are set, in the order of the points. */
+static void axis_print(const struct paper_grid *g, size_t axis, uint64_t values, struct strbuf *out)
+{
+	const char *separator = "=";
+
+	strbuf_puts(out, g->study.axes[axis].field);
+	for (size_t i = 0; i < g->study.n_points && values; i++) {
+		uint64_t bit = value_bit(g, axis, i);
+
+		if (!(values & bit))
+			continue;
+		strbuf_printf(out, "%s%s", separator, study_value_text(&g->study, axis, i));
+		values &= ~bit;
+		separator = "|";
+	}
+}
+
+static void product_print(const struct paper_grid *g, const struct product *p, struct strbuf *out)
+{
+	const char *comma = "";
+
+	for (size_t i = 0; i < g->study.n_axes; i++) {
+		uint64_t all = 0;
+
+		for (size_t k = 0; k < g->study.n_points; k++)
+			all |= value_bit(g, i, k);
+		if (p->values[i] == all)
+			continue;
+		strbuf_puts(out, comma);
+		axis_print(g, i, p->values[i], out);
+		comma = ", ";
+	}
+}
+
+static void products_free(struct product *sets, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(sets[i].values);
+	free(sets);
+}
+
+void paper_grid_settings_print(const struct paper_grid *g, const bool *member, struct strbuf *out)
+{
+	size_t n_in, n_out;
+	struct product *in = products_of(g, member, true, &n_in);
+	struct product *others = products_of(g, member, false, &n_out);
+	bool few = n_in <= n_out;
+
+	if (!few)
+		strbuf_puts(out, "all but ");
+	for (size_t i = 0; i < (few ? n_in : n_out); i++) {
+		strbuf_puts(out, i ? "; " : "");
+		product_print(g, few ? &in[i] : &others[i], out);
+	}
+	products_free(in, n_in);
+	products_free(others, n_out);
+}
+
 /* ---- results ------------------------------------------------------------ */
 
 /* A table with the columns of `t` behind those of the axes. */

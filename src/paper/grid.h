@@ -34,6 +34,12 @@ void paper_grid_fini(struct paper_grid *g);
 const char *paper_grid_setting_value(const struct paper_grid *g, size_t setting, const char *axis);
 /* "unit=2, gap=fixed": the open axes with more than one value; "" without any. */
 void paper_grid_setting_print(const struct paper_grid *g, size_t setting, struct strbuf *out);
+/*
+ * The settings that are members, as products of values: "unit=2|4, gap=fixed;
+ * unit=8". An axis whose values are all in is left out. "all but ..." if that
+ * needs fewer products.
+ */
+void paper_grid_settings_print(const struct paper_grid *g, const bool *member, struct strbuf *out);
 
 /*
  * Adds one table of a setting to `out`, if a point has it. `of` returns the

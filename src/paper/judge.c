@@ -130,7 +130,7 @@ static struct finding judge_equal(const struct paper_expectation *p, double x)
 	/* What prints as the published digits is equal; a digit that is printed
 	 * between two may be rounded either way. */
 	if (off <= p->digits * (1 + 1e-9))
-		f.verdict = VERDICT_MATCHED;
+		f.verdict = p->computed ? VERDICT_COMPUTED : VERDICT_MATCHED;
 	else if (off <= p->tolerance * fabs(p->number))
 		f.verdict = VERDICT_WITHIN;
 	f.beyond = off;

@@ -93,6 +93,8 @@ static void numbers_are_equal_to_their_printed_digits(void **state)
 	check(MESH, "2500 +- 1%", VERDICT_WITHIN);
 	check(MESH, "2518 +- 1%", VERDICT_MATCHED);
 	check(MESH, "2500 +- 0.5%", VERDICT_NOT);
+	check(MESH, "computed 2518", VERDICT_COMPUTED);
+	check(MESH, "computed 2519", VERDICT_NOT);
 }
 
 static void deviations_are_of_the_published_value(void **state)

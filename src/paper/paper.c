@@ -10,8 +10,8 @@
 
 const char *const paper_kind_names[] = { "table", "figure", "claim", "drawing", NULL };
 const char *const paper_verdict_names[] = {
-	"matched",        "within tolerance", "trend holds",          "reproduced for",
-	"not reproduced", "refuted",          "no number to compare", NULL
+	"matched",        "as computed", "within tolerance",     "trend holds", "reproduced for",
+	"not reproduced", "refuted",     "no number to compare", NULL
 };
 /* Of enum reduction. */
 static const char *const take_names[] = { "one",   "mean",  "least", "most", "sum",
@@ -177,10 +177,12 @@ static bool has_rule(const struct paper *p, const char *name)
 static enum hd_status check_source(const struct paper *p, const struct paper_check *c,
 				   struct diag *d)
 {
-	bool limit = relation_is_limit(c->published.relation) || c->published.tolerance > 0;
+	bool limit = relation_is_limit(c->published.relation) || c->published.tolerance > 0 ||
+		     c->published.computed;
 
 	if (limit && !c->source)
-		return refuse(p, d, &c->what, "a tolerance or limit needs its source");
+		return refuse(p, d, &c->what,
+			      "a tolerance, a limit and a computed number need a source");
 	if (c->source && strncmp(c->source, "rule ", 5) == 0 && !has_rule(p, c->source + 5))
 		return refuse(p, d, &c->source, "there is no such rule");
 	return HD_OK;

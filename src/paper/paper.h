@@ -50,19 +50,21 @@ extern const char *const paper_kind_names[];
  * without a check there is nothing to compare with.
  */
 enum paper_verdict {
-	VERDICT_MATCHED, /* a number, to all printed digits */
-	VERDICT_WITHIN,  /* a number, within a tolerance that has a source */
-	VERDICT_TREND,   /* words, by the rule of the check */
-	VERDICT_PARTLY,  /* in some settings of what is left open, or cases */
-	VERDICT_NOT,     /* not reproduced */
-	VERDICT_REFUTED, /* and the text contradicts itself: `proof` */
-	VERDICT_NONE,    /* no number to compare, for the stated reason */
+	VERDICT_MATCHED,  /* a printed number, to all printed digits */
+	VERDICT_COMPUTED, /* a number that follows from the text, not printed in it */
+	VERDICT_WITHIN,   /* a number, within a tolerance that has a source */
+	VERDICT_TREND,    /* words, by the rule of the check */
+	VERDICT_PARTLY,   /* in some settings of what is left open, or cases */
+	VERDICT_NOT,      /* not reproduced */
+	VERDICT_REFUTED,  /* and the text contradicts itself: `proof` */
+	VERDICT_NONE,     /* no number to compare, for the stated reason */
 };
 extern const char *const paper_verdict_names[];
 
+/* "{axis}" in column and where is replaced by the setting's value of that open axis. */
 struct paper_value {
 	char *table;
-	char *column;        /* {axis}: the setting's label of it */
+	char *column;
 	char *where;         /* "column=value, column>=value": rows; NULL: all */
 	enum reduction take; /* up to REDUCE_LAST */
 };
@@ -87,6 +89,7 @@ struct paper_expectation {
 	double number;
 	double digits;    /* half a unit of the last printed digit */
 	double tolerance; /* relative; 0: none */
+	bool computed;    /* "computed NUMBER": from a closed form, not printed */
 };
 bool relation_is_limit(enum paper_relation r);
 bool relation_is_course(enum paper_relation r);

@@ -59,9 +59,9 @@ static void limits_without_a_source_are_refused(void **state)
 {
 	(void)state;
 	refused(HEAD "- id: a\n  title: t\n  command: c\n" MATCHED CHECK("<= 3"), 8,
-		"a tolerance or limit needs its source");
+		"a tolerance, a limit and a computed number need a source");
 	refused(HEAD "- id: a\n  title: t\n  command: c\n" MATCHED CHECK("3 +- 5%"), 8,
-		"a tolerance or limit needs its source");
+		"a tolerance, a limit and a computed number need a source");
 	refused(HEAD
 		"- id: a\n  title: t\n  command: c\n" MATCHED
 		"  checks: [{what: w, table: a, column: b, published: '> 1', source: rule x}]\n",

@@ -66,10 +66,12 @@ bool relation_is_course(enum paper_relation r)
 static enum hd_status expectation_parse(const char *text, struct diag *d, void *out)
 {
 	struct paper_expectation *x = out;
-	const char *number = text;
+	static const char computed[] = "computed ";
+	bool is_computed = strncmp(text, computed, strlen(computed)) == 0;
+	const char *number = is_computed ? text + strlen(computed) : text;
 	char *end;
 
-	*x = (struct paper_expectation){ .relation = RELATION_TEXT };
+	*x = (struct paper_expectation){ .relation = RELATION_TEXT, .computed = is_computed };
 	if (!*text)
 		return diag_fail(d, HD_ERR_INPUT, "nothing is expected");
 	for (unsigned i = 0; i < N_WORDS; i++) {
@@ -94,6 +96,8 @@ static enum hd_status expectation_parse(const char *text, struct diag *d, void *
 					 "'%s' follows the number; expected '+- 5%%' or nothing",
 					 end);
 	}
+	if (is_computed && x->relation != RELATION_EQUAL)
+		return diag_fail(d, HD_ERR_INPUT, "'%s' has no number after 'computed'", text);
 	x->text = hd_strdup(text);
 	return HD_OK;
 }
@@ -113,7 +117,7 @@ static void expectation_release(void *value)
 }
 
 const struct schema_custom paper_published = {
-	.what = "a number as printed, '3.34 +- 5%', '>= 3', '< 3', rises, falls, never falls, never rises, or a text",
+	.what = "a number as printed, '3.34 +- 5%', 'computed 0.667', '>= 3', '< 3', rises, falls, never falls, never rises, or a text",
 	.size = sizeof(struct paper_expectation),
 	.parse = expectation_parse,
 	.print = expectation_print,

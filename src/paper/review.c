@@ -196,16 +196,45 @@ static void gather(const struct point_source *p, size_t setting, const char *tab
 		paper_grid_gather(&p->item->grid, setting, table, results_of, p, out);
 }
 
-/* A column "{axis}" is replaced by the value of that open axis in the setting. */
-static char *fill_column(const struct paper_grid *g, size_t setting, char *column)
+/* "{axis}" in a text is replaced by the value of that open axis in the setting. */
+static char *fill_text(const struct paper_grid *g, size_t setting, const char *text)
 {
-	if (!column || column[0] != '{')
-		return column;
-	char *axis = hd_strndup(column + 1, strcspn(column, "}") - 1);
-	const char *value = paper_grid_setting_value(g, setting, axis);
+	struct strbuf out = STRBUF_INIT;
 
-	free(axis);
-	return value ? (char *)value : column;
+	while (text && *text) {
+		size_t open = strcspn(text, "{");
+		const char *end = strchr(text + open, '}');
+
+		strbuf_add(&out, text, open);
+		text += open;
+		if (!end) {
+			strbuf_puts(&out, text);
+			break;
+		}
+		char *axis = hd_strndup(text + 1, (size_t)(end - text) - 1);
+		const char *value = paper_grid_setting_value(g, setting, axis);
+
+		if (value)
+			strbuf_puts(&out, value);
+		else
+			strbuf_add(&out, text, (size_t)(end - text) + 1);
+		free(axis);
+		text = end + 1;
+	}
+	return text ? strbuf_detach(&out) : NULL;
+}
+
+/* Fills the texts of a value, which the caller frees with value_texts_free. */
+static void fill_value(const struct paper_grid *g, size_t setting, struct paper_value *v)
+{
+	v->column = fill_text(g, setting, v->column);
+	v->where = fill_text(g, setting, v->where);
+}
+
+static void value_texts_free(struct paper_value *v)
+{
+	free(v->column);
+	free(v->where);
 }
 
 static void judge_check(const struct point_source *p, size_t setting, struct paper_check check,
@@ -215,9 +244,11 @@ static void judge_check(const struct point_source *p, size_t setting, struct pap
 
 	gather(p, setting, check.value.table, r);
 	gather(p, setting, check.against.table, r);
-	check.value.column = fill_column(g, setting, check.value.column);
-	check.against.column = fill_column(g, setting, check.against.column);
+	fill_value(g, setting, &check.value);
+	fill_value(g, setting, &check.against);
 	judge(&check, r, out);
+	value_texts_free(&check.value);
+	value_texts_free(&check.against);
 }
 
 static void judge_setting(const struct paper_review *s, const struct review_item *item,
@@ -239,26 +270,17 @@ static void judge_setting(const struct paper_review *s, const struct review_item
 	results_free(r);
 }
 
-/* "unit=2; unit=4", or "all but unit=2" if that is shorter. */
+/* The settings in which the experiment holds. */
 static char *list_settings(const struct review_item *item)
 {
 	struct strbuf text = STRBUF_INIT;
-	size_t n = item->grid.n_settings, good = 0;
-	const char *semicolon = "";
+	size_t n = item->grid.n_settings;
+	bool *holds = hd_alloc(n + 1, sizeof(*holds));
 
 	for (size_t i = 0; i < n; i++)
-		good += item->settings[i].verdict <= VERDICT_TREND;
-	bool few = 2 * good <= n;
-
-	if (!few)
-		strbuf_puts(&text, "all but ");
-	for (size_t i = 0; i < n; i++) {
-		if ((item->settings[i].verdict <= VERDICT_TREND) != few)
-			continue;
-		strbuf_puts(&text, semicolon);
-		paper_grid_setting_print(&item->grid, i, &text);
-		semicolon = "; ";
-	}
+		holds[i] = item->settings[i].verdict <= VERDICT_TREND;
+	paper_grid_settings_print(&item->grid, holds, &text);
+	free(holds);
 	return strbuf_detach(&text);
 }
 

@@ -120,12 +120,13 @@ sed -i 's/^\( *\)fabric:/\1fabricated:/' my.yaml
 status 1 "$HEDDLE" paper run my.yaml --db one.db
 has out "my/dual.yaml"
 
-# Where the numbers hold, of what a paper leaves open: thresholds 6 and 7.
+# Where the numbers hold, of what a paper leaves open.
 status 0 "$HEDDLE" paper calibrate 004/em5.2 --quick --db one.db --json
 jq -e '[.tables.settings.rows[] | select(."checks that hold" == 2) | .setting]
-	== ["threshold=6", "threshold=7"]' out >jq.out ||
+	== ["form=separate, threshold=6", "form=separate, threshold=7"]' out >jq.out ||
 	fail "the fit: $(jq -c .tables.settings.rows out)"
-status 0 "$HEDDLE" paper calibrate 004/em5.2 --quick --vary threshold=6,8 --db one.db \
+status 0 "$HEDDLE" paper calibrate 004/em5.2 --quick --vary threshold=6,8 \
+	--vary form=separate --db one.db \
 	--json
 jq -e '.tables.settings.rows | length == 2' out >jq.out || fail "--vary"
 
@@ -140,7 +141,7 @@ status 2 "$HEDDLE" paper run
 # Bad files: one line with the place, and nothing is written.
 bad() { # TEXT SAYS
 	printf '%b' "$1" >bad.yaml
-	for what in "run --db bad.db" "fit --db bad.db" show "list --db bad.db"; do
+	for what in "run --db bad.db" "calibrate --db bad.db" show "list --db bad.db"; do
 		# shellcheck disable=SC2086 # words
 		status 3 "$HEDDLE" paper $what bad.yaml
 		one_line err
