@@ -143,7 +143,7 @@ const struct command command_qos_bound = {
 		"latencies. 'buffer' is what the next switch must hold per VL for the bound, with\n"
 		"--queueing cioq 'output' too; a flow through a smaller buffer of a scenario with\n"
 		"traffic has no bound. Flows are lines: source destination class rate [burst\n"
-		"[latency]], with ends by name or GUID (0x...); one to a group counts once on each\n"
+		"[latency]] [rc], with ends by name or GUID (0x...); one to a group counts once on each\n"
 		"link and has a bound for each member; one to another subnet has a bound in each\n"
 		"subnet, and their sum. Rates and bursts are of payload. Exit status 1 if a flow was\n"
 		"refused.\n",

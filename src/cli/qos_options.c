@@ -102,7 +102,8 @@ enum hd_status fabric_admission(struct fabric *fabric, uint32_t payload,
 {
 	const struct scenario *s = fabric->scenario;
 
-	*broker = fabric_broker_params(fabric);
+	if (fabric_broker_params(fabric, d, broker) != HD_OK)
+		return d->status;
 	*terms = fabric_terms(fabric, payload);
 	if (payload > s->fabric.mtu)
 		return diag_fail(d, HD_ERR_RANGE,

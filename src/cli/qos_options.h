@@ -10,12 +10,12 @@
 #include "cli/scenario.h"
 #include "fabric/admission.h"
 
-#define OPTION_REQUESTS(offset, what)                                                 \
-	{                                                                             \
-		"requests", 0, OPT_INPUT, offset, "FILE", NULL,                       \
-			what " to ask for, one a line: source destination "           \
-			     "class rate [burst [latency]]; ends are names or GUIDs " \
-			     "(0x...), rate and burst are of payload"                 \
+#define OPTION_REQUESTS(offset, what)                                                      \
+	{                                                                                  \
+		"requests", 0, OPT_INPUT, offset, "FILE", NULL,                            \
+			what " to ask for, one a line: source destination "                \
+			     "class rate [burst [latency]] [rc]; ends are names or GUIDs " \
+			     "(0x...), rate and burst are of payload"                      \
 	}
 
 /*

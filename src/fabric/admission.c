@@ -2,6 +2,7 @@
 #include "fabric/admission.h"
 
 #include "fabric/fabric_internal.h"
+#include "qos/tables/slots.h"
 #include "subnet/tables/packet.h"
 
 /* The scenario's classes make the tables, or none of them has a kind. */
@@ -115,7 +116,67 @@ static const bool *quiet_ports(struct fabric *fabric)
 	return quiet;
 }
 
-struct broker_params fabric_broker_params(struct fabric *fabric)
+/* Each host sends to all others, and receives of them, at the rate. */
+static enum hd_status job_request(struct fabric *fabric, uint32_t job, struct diag *d,
+				  struct broker_request *out)
+{
+	const struct scenario *s = fabric->scenario;
+	const struct scn_job *j = &s->jobs[job];
+	uint32_t overhead = (uint32_t)s->fabric.overhead;
+	struct broker_hose *hose = fabric_keep(fabric, 1, sizeof(*hose));
+	struct selection hosts;
+	struct diag inner = { .status = HD_OK };
+	struct rng rng;
+
+	rng_init(&rng, s->run.seed, fabric_stream(STREAM_HOSTS, j->name));
+	if (select_hosts(fabric->selector, j->on, &rng, &inner, &hosts) != HD_OK)
+		return fabric_refuse(fabric, d, &j->on, "jobs[].on", &inner);
+	port_id *ports = fabric_keep(fabric, hosts.n, sizeof(*ports));
+
+	*hose = (struct broker_hose){ j->name, ports, hosts.n, (uint8_t)scenario_job_sl(s, j) };
+	for (uint32_t i = 0; i < hosts.n; i++)
+		ports[i] = hosts.ports[i];
+	/* A block for the acknowledgement of each packet. */
+	if (j->transport == SCN_JOB_RC)
+		overhead += BLOCK_BYTES;
+	*out = broker_request_of(ports[0], fabric->subnet.lid_of_port[ports[hosts.n > 1]], hose->sl,
+				 slots_charged_payload(j->reserve, (uint32_t)s->fabric.mtu,
+						       overhead, s->qos.admission.margin));
+	out->hose = hose;
+	out->greedy = true;
+	out->burst = BROKER_BURST_UNKNOWN;
+	out->largest = (uint32_t)s->fabric.mtu + MOST_OVERHEAD;
+	out->smallest = 1;
+	selection_fini(&hosts);
+	return HD_OK;
+}
+
+/* Jobs hold what they reserve for the whole run. */
+static enum hd_status add_jobs(struct fabric *fabric, struct diag *d, struct broker_params *out)
+{
+	const struct scenario *s = fabric->scenario;
+	struct broker_request *all = fabric_keep(fabric, s->n_jobs, sizeof(*all));
+	enum hd_status status = HD_OK;
+
+	out->standing = all;
+	for (uint32_t i = 0; i < s->n_jobs && status == HD_OK; i++) {
+		if (s->jobs[i].reserve.num)
+			status = job_request(fabric, i, d, &all[out->n_standing++]);
+	}
+	return status;
+}
+
+uint32_t fabric_standing_job(const struct scenario *s, uint32_t standing)
+{
+	uint32_t job = 0;
+
+	for (uint32_t before = 0; before < standing || !s->jobs[job].reserve.num; job++)
+		before += s->jobs[job].reserve.num > 0;
+	return job;
+}
+
+enum hd_status fabric_broker_params(struct fabric *fabric, struct diag *d,
+				    struct broker_params *out)
 {
 	const struct scenario *s = fabric->scenario;
 	const struct sim_switch_model *sw = &fabric->setup.sw;
@@ -142,7 +203,8 @@ struct broker_params fabric_broker_params(struct fabric *fabric)
 	if (sw->queueing == SIM_CIOQ)
 		p.latency.speedup = sw->speedup;
 	add_ports(fabric, &p.latency);
-	return p;
+	*out = p;
+	return scenario_admits(s) ? add_jobs(fabric, d, out) : HD_OK;
 }
 
 struct qos_classes fabric_classes(const struct fabric *fabric)

@@ -11,8 +11,15 @@
 #include "fabric/fabric.h"
 #include "qos/admission/target.h"
 
-/* Its arrays belong to the fabric. */
-struct broker_params fabric_broker_params(struct fabric *fabric);
+/*
+ * Its arrays belong to the fabric. The standing requests are the scenario's jobs with
+ * `reserve`, in their order; HD_ERR_NOT_FOUND or HD_ERR_INPUT if the hosts of one are
+ * not there.
+ */
+HD_MUST_CHECK enum hd_status fabric_broker_params(struct fabric *fabric, struct diag *d,
+						  struct broker_params *out);
+/* The job of a standing request. */
+uint32_t fabric_standing_job(const struct scenario *s, uint32_t standing);
 /* The scenario's classes, if they have kinds; else none. */
 struct qos_classes fabric_classes(const struct fabric *fabric);
 /* For requests with packets of `payload`, without groups. */

@@ -236,49 +236,16 @@ struct broker_request fabric_request_of(const struct fabric *fabric, uint32_t fl
 		.greedy = f->kind == SIM_SATURATING || f->kind == SIM_BURST,
 		.largest = f->bytes + grh_of(f),
 		.smallest = (f->size_scv > 0 ? f->size_overhead + 1 : last) + grh_of(f),
-		.burst = f->kind == SIM_CBR ? (f->packets - 1) * ((uint64_t)f->bytes + grh_of(f)) +
-						      last + grh_of(f)
-					    : BROKER_BURST_UNKNOWN,
+		/* A queue pair may send messages together that were posted one by one. */
+		.burst = f->kind == SIM_CBR && !f->posted
+				 ? (f->packets - 1) * ((uint64_t)f->bytes + grh_of(f)) + last +
+					   grh_of(f)
+				 : BROKER_BURST_UNKNOWN,
 	};
 
 	/* check_flow has refused what has no way. */
 	(void)find_ways(fabric, f, &r);
 	return r;
-}
-
-/* Each host sends to all others, and receives of them, at the rate. */
-enum hd_status fabric_job_request(struct fabric *fabric, uint32_t job, struct diag *d,
-				  struct broker_request *out)
-{
-	const struct scenario *s = fabric->scenario;
-	const struct scn_job *j = &s->jobs[job];
-	uint32_t overhead = (uint32_t)s->fabric.overhead;
-	struct broker_hose *hose = fabric_keep(fabric, 1, sizeof(*hose));
-	struct selection hosts;
-	struct diag inner = { .status = HD_OK };
-	struct rng rng;
-
-	rng_init(&rng, s->run.seed, fabric_stream(STREAM_HOSTS, j->name));
-	if (select_hosts(fabric->selector, j->on, &rng, &inner, &hosts) != HD_OK)
-		return fabric_refuse(fabric, d, &j->on, "jobs[].on", &inner);
-	port_id *ports = fabric_keep(fabric, hosts.n, sizeof(*ports));
-
-	*hose = (struct broker_hose){ ports, hosts.n, (uint8_t)scenario_job_sl(s, j) };
-	for (uint32_t i = 0; i < hosts.n; i++)
-		ports[i] = hosts.ports[i];
-	/* A block for the acknowledgement of each packet. */
-	if (j->transport == SCN_JOB_RC)
-		overhead += BLOCK_BYTES;
-	*out = broker_request_of(ports[0], fabric->subnet.lid_of_port[ports[hosts.n > 1]], hose->sl,
-				 slots_charged_payload(j->reserve, (uint32_t)s->fabric.mtu,
-						       overhead, s->qos.admission.margin));
-	out->hose = hose;
-	out->greedy = true;
-	out->burst = BROKER_BURST_UNKNOWN;
-	out->largest = (uint32_t)s->fabric.mtu + MOST_OVERHEAD;
-	out->smallest = 1;
-	selection_fini(&hosts);
-	return HD_OK;
 }
 
 /* ---- all of them ------------------------------------------------------ */
@@ -331,12 +298,19 @@ static enum hd_status find_connections(const struct fabric *fabric, bool *asks, 
 
 static enum hd_status open_broker(struct fabric *fabric, struct broker *broker, struct diag *d)
 {
-	struct broker_params params = fabric_broker_params(fabric);
+	const struct scenario *s = fabric->scenario;
+	struct broker_params params;
 	struct diag inner = { .status = HD_OK };
+	uint32_t refused;
 
-	if (broker_init(broker, &fabric->subnet, &params, &inner) == HD_OK)
+	if (fabric_broker_params(fabric, d, &params) != HD_OK)
+		return d->status;
+	if (broker_init(broker, &fabric->subnet, &params, &inner) != HD_OK)
+		return fabric_refuse(fabric, d, s->qos.classes, "qos.classes", &inner);
+	if (broker_admit_standing(broker, &inner, &refused) == HD_OK)
 		return HD_OK;
-	return fabric_refuse(fabric, d, fabric->scenario->qos.classes, "qos.classes", &inner);
+	return fabric_refuse(fabric, d, &s->jobs[fabric_standing_job(s, refused)].reserve,
+			     "jobs[].reserve", &inner);
 }
 
 enum hd_status fabric_build_connections(struct fabric *fabric, struct diag *d)
@@ -353,9 +327,7 @@ enum hd_status fabric_build_connections(struct fabric *fabric, struct diag *d)
 	if (status == HD_OK) {
 		if (admits)
 			fabric_build_losses(fabric, &broker, linger);
-		status = fabric_walk_connections(fabric, admits ? &broker : NULL, linger, asks, d);
-	}
-	if (status == HD_OK) {
+		fabric_walk_connections(fabric, admits ? &broker : NULL, linger, asks);
 		drop_refused(fabric, asks, n);
 	}
 	free(asks);

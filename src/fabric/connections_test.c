@@ -105,9 +105,10 @@ static void weights(const struct vlarb *t, uint32_t out[N_DATA_VLS])
 /* Those who are there at the end, admitted anew, one after the other. */
 static void admit_survivors(struct fabric *fabric, struct broker *b)
 {
-	struct broker_params p = fabric_broker_params(fabric);
 	struct diag d = { .status = HD_OK };
+	struct broker_params p;
 
+	assert_int_equal(fabric_broker_params(fabric, &d, &p), HD_OK);
 	assert_int_equal(broker_init(b, &fabric->subnet, &p, &d), HD_OK);
 	for (uint32_t i = 0; i < fabric->n_requests; i++) {
 		const struct fabric_request *q = &fabric->requests[i];

@@ -99,9 +99,6 @@ HD_MUST_CHECK enum hd_status fabric_build_connections(struct fabric *fabric, str
 struct broker;
 struct broker_request;
 struct broker_request fabric_request_of(const struct fabric *fabric, uint32_t flow);
-/* What a job with `reserve` asks for. */
-HD_MUST_CHECK enum hd_status fabric_job_request(struct fabric *fabric, uint32_t job, struct diag *d,
-						struct broker_request *out);
 
 /* When the connections of a row come and go. */
 struct arrival_clock {
@@ -122,9 +119,8 @@ bool fabric_next_arrival(struct arrival_clock *c);
  * that are restored send by further flows, appended. `broker` is NULL if no
  * class asks.
  */
-HD_MUST_CHECK enum hd_status fabric_walk_connections(struct fabric *fabric, struct broker *broker,
-						     hd_time linger, const bool *asks,
-						     struct diag *d);
+void fabric_walk_connections(struct fabric *fabric, struct broker *broker, hd_time linger,
+			     const bool *asks);
 
 /* ---- loss.c: how many of each row are refused, where a closed form says so */
 

@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/eventq.h"
+#include "fabric/admission.h"
 #include "fabric/fabric_internal.h"
 #include "qos/admission/broker.h"
 #include "subnet/multicast/mcast.h"
@@ -357,39 +358,18 @@ static void ask(struct timeline *t, uint32_t flow, hd_time now)
 	add_promise(t, flow, id, now);
 }
 
-/* Jobs hold what they reserve for the whole run. */
-static enum hd_status admit_job(struct timeline *t, uint32_t job, struct diag *d)
+/* The standing connections of the broker. */
+static void add_jobs(struct timeline *t)
 {
-	const struct scenario *s = t->fabric->scenario;
-	struct broker_request request = { .hose = NULL };
-	enum hd_status status = fabric_job_request(t->fabric, job, d, &request);
-	struct broker_refusal why;
-	uint32_t id;
+	const struct broker *b = t->broker;
 
-	if (status != HD_OK)
-		return status;
-	if (broker_admit(t->broker, &request, &id, &why) != HD_OK)
-		return scenario_refuse(s, d, &s->jobs[job].reserve,
-				       "jobs[%u] '%s': reserve is refused: %s", job,
-				       s->jobs[job].name, explain(t, &why));
-	struct fabric_request *r = add_request(t->fabric, SIM_NONE, 0, HD_TIME_NEVER);
+	for (uint32_t id = 0; b && id < b->params.n_standing; id++) {
+		struct fabric_request *r = add_request(t->fabric, SIM_NONE, 0, HD_TIME_NEVER);
 
-	r->job = job;
-	r->rate = request.rate;
-	add_promise(t, SIM_NONE, id, 0);
-	return HD_OK;
-}
-
-static enum hd_status admit_jobs(struct timeline *t, struct diag *d)
-{
-	const struct scenario *s = t->fabric->scenario;
-	enum hd_status status = HD_OK;
-
-	for (uint32_t i = 0; i < s->n_jobs && status == HD_OK; i++) {
-		if (t->broker && s->jobs[i].reserve.num)
-			status = admit_job(t, i, d);
+		r->job = fabric_standing_job(t->fabric->scenario, id);
+		r->rate = b->params.standing[id].rate;
+		add_promise(t, SIM_NONE, id, 0);
 	}
-	return status;
 }
 
 static void end(struct timeline *t, struct promise *p)
@@ -519,8 +499,8 @@ static void expect(struct timeline *t, const bool *asks, uint32_t n_flows)
 	}
 }
 
-enum hd_status fabric_walk_connections(struct fabric *fabric, struct broker *broker, hd_time linger,
-				       const bool *asks, struct diag *d)
+void fabric_walk_connections(struct fabric *fabric, struct broker *broker, hd_time linger,
+			     const bool *asks)
 {
 	struct timeline t = { .fabric = fabric, .broker = broker, .linger = linger };
 
@@ -528,11 +508,9 @@ enum hd_status fabric_walk_connections(struct fabric *fabric, struct broker *bro
 	if (broker)
 		broker_set_routes(broker, &fabric->subnet, t.down);
 	eventq_init(&t.q);
-	enum hd_status status = admit_jobs(&t, d);
-
+	add_jobs(&t);
 	expect(&t, asks, fabric->n_flows);
-	if (status == HD_OK)
-		walk(&t);
+	walk(&t);
 	/* Only a broker makes promises. */
 	for (uint32_t i = 0; broker && i < t.n_promises; i++)
 		fabric->requests[t.promises[i].request].bound =
@@ -542,5 +520,4 @@ enum hd_status fabric_walk_connections(struct fabric *fabric, struct broker *bro
 		broker_set_routes(broker, &fabric->subnet, NULL);
 	free(t.promises);
 	free(t.down);
-	return status;
 }

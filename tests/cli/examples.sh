@@ -55,7 +55,7 @@ status 0 "$HEDDLE" sim "$examples/job-reservation.yaml" --json \
 cp out storm.json
 claim storm "which it has not without" 'one("jobs").slowdown > 1.8'
 status 3 "$HEDDLE" sim "$examples/job-reservation.yaml" --set jobs.train.reserve=6Gb/s
-has err "reserve is refused"
+has err "the reservation of job 'train' is refused"
 status 3 "$HEDDLE" sim "$examples/job-reservation.yaml" --set jobs.train.class=rest
 has err "reserve needs a class of kind DB"
 status 3 "$HEDDLE" sim "$examples/job-reservation.yaml" --set traffic.storm.class=train \

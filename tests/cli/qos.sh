@@ -333,3 +333,70 @@ printf 'h4 h2 DB 1.2Gb/s\nh0 group:g DB 1.2Gb/s\nh0 h1 DB 1.2Gb/s\n' >beside
 status 1 "$HEDDLE" qos bound --group g:shared=h1,h2,h3 star.ibnet beside --json
 jq -e '[.tables.flows.rows[].admitted] == [true, false, true]' out ||
 	fail "beside: $(cat out)"
+
+# A job's reservation counts before any request, in sim, admit and bound: 1 Gb/s in packets of
+# 65 blocks and 5 % are 2176 of the 13056 slots that best effort leaves, and each film takes 2872.
+cat >job.yaml <<'Y'
+fabric: {topology: {kind: star, hosts: 4}, link: {rate: 8Gb/s}}
+qos:
+  lanes: 15
+  classes:
+  - {name: train, sl: 6, kind: DB}
+  - {name: film, sl: 2, kind: DB}
+  - {name: rest, sl: 8, kind: BE}
+traffic:
+- {name: film0, class: film, kind: cbr, rate: 1.3Gb/s, payload: 2048, source: h0, destination: h1, pattern: pairs}
+- {name: film1, class: film, kind: cbr, rate: 1.3Gb/s, payload: 2048, source: h0, destination: h1, pattern: pairs}
+- {name: film2, class: film, kind: cbr, rate: 1.3Gb/s, payload: 2048, source: h0, destination: h1, pattern: pairs}
+- {name: film3, class: film, kind: cbr, rate: 1.3Gb/s, payload: 2048, source: h0, destination: h1, pattern: pairs}
+- {name: film4, class: film, kind: cbr, rate: 1.3Gb/s, payload: 2048, source: h0, destination: h1, pattern: pairs}
+jobs:
+- {name: train, class: train, reserve: 1Gb/s, on: "0..3", program: [{alltoall: 64KiB}]}
+run: {measure: 100us, horizon: 10ms}
+Y
+for _ in 1 2 3 4 5; do echo 'h0 h1 film 1.3Gb/s'; done >films
+agree() { # ANSWERS OPTIONS...: the three admissions
+	answers=$1
+	shift
+	status 0 "$HEDDLE" sim job.yaml --json "$@"
+	jq -e --argjson wanted "$answers" '[.tables.connections.rows[] |
+		select(.traffic != "train") | .admitted] == $wanted' out || fail "sim: $(cat out)"
+	status 1 "$HEDDLE" qos admit --requests films job.yaml --json "$@"
+	jq -e --argjson wanted "$answers" '[.tables.requests.rows[].admitted |
+		if . then 1 else 0 end] == $wanted' out || fail "admit: $(cat out)"
+	status 1 "$HEDDLE" qos bound job.yaml films --json "$@"
+	jq -e --argjson wanted "$answers" '[.tables.flows.rows[].admitted |
+		if . then 1 else 0 end] == $wanted' out || fail "bound: $(cat out)"
+}
+agree '[1,1,1,0,0]'
+agree '[1,1,1,1,0]' --set jobs.train.class=rest --set jobs.train.reserve=none
+status 1 "$HEDDLE" qos admit --requests films job.yaml --json
+jq -e '.tables.jobs.rows == [{job: "train", sl: 6, hosts: 4, "rate per host": 1066.40625, links: 8}]' \
+	out || fail "jobs: $(cat out)"
+status 0 "$HEDDLE" sim job.yaml --json
+jq -e '.tables.connections.rows[] | select(.traffic == "train") |
+	.kind == "DB" and .asked == 1 and .admitted == 1 and .blocking == 0 and .broken == 0 and
+	.held == 1' out || fail "job: $(cat out)"
+status 3 "$HEDDLE" qos admit --requests films --set jobs.train.reserve=7Gb/s job.yaml
+one_line err
+has err "the reservation of job 'train' is refused: link 'hub'[1] -> 'h0'[1] is full: needs 15229"
+status 3 "$HEDDLE" qos admit --requests films --violations 1% job.yaml
+one_line err
+has err "does not count the reservation of job 'train'"
+
+# Acknowledgements of messages of 5 blocks are one block each: 1071 slots of the reverse path, with
+# which 12150 do not fit beside best effort.
+for rc in '' ' 256 rc'; do
+	printf 'h0 h1 film 2Gb/s%s\nh1 h0 film 5.5Gb/s\n' "$rc" >reverse
+	status $([ -n "$rc" ] && echo 1 || echo 0) "$HEDDLE" qos admit --requests reverse job.yaml \
+		--set jobs.train.class=rest --set jobs.train.reserve=none
+done
+has out "link 'h1'[1] -> 'hub'[2] is full: needs 12150 slots"
+status 3 "$HEDDLE" qos admit --requests reverse --save saved job.yaml \
+	--set jobs.train.class=rest --set jobs.train.reserve=none
+one_line err
+has err 'cannot be saved'
+echo 'h0 h1 film 1Gb/s 4KiB 100us rc' >wrong
+status 3 "$HEDDLE" qos admit --requests wrong job.yaml
+one_line err
+has err 'wrong:1: an rc connection has no latency'

@@ -10,6 +10,7 @@ import itertools
 import random
 
 LINK = 8e9
+MTU = 4096
 FRAME = 16320 * 64 * 8 / LINK  # seconds of one full arbitration round at the usual link rate
 CLASSES = {'film': ('DB', 2), 'call': ('DBTS', 4), 'be': ('BE', 8)}
 WORK = {'name': 'work', 'sl': 6, 'kind': 'DB'}  # class of jobs with a reservation

@@ -103,7 +103,7 @@ def broken(tables, name):
     for line in tables.get(NAMES['promises'], []):
         if line.get(NAMES['row'], line.get('row')) == name and line.get(NAMES['cause']):
             causes.append(line[NAMES['cause']])
-    return max(count, len(causes)), causes  # jobs have no line in `connections`
+    return max(count, len(causes)), causes
 
 
 def check_rate(case, row, tables, traffic, bound, result):
@@ -115,9 +115,7 @@ def check_rate(case, row, tables, traffic, bound, result):
     delivered = traffic['delivered'] * 1e9 * case.measure
     latest = traffic['max'] * 1e-6 if traffic['max'] else frame
     wait = min(latest, frame, bound or frame)
-    payload = row.payload
-    if case.has('transport') == 'rc 64KiB' and not row.group:
-        payload = 65536
+    payload = payload_of(row, case.has('transport'))[1]
     if row.flows == 1:
         copies = len(case.groups[row.group]) if row.group else 1
         expected = row.rate * active * copies
@@ -155,11 +153,18 @@ def check_latency(row, tables, traffic, bounds, result):
             result.violate('bound', row, 'max %.3f us, independent bound %.3f us' % (latest, bound * 1e6))
 
 
-def request_line(row, latency):
+def payload_of(row, transport):
+    """(payload of a packet, of a message)."""
+    return (generate.MTU, 65536) if transport == 'rc 64KiB' and not row.group else (row.payload, row.payload)
+
+
+def request_line(row, latency, transport):
     target = 'group:' + row.group if row.group else 'h%d' % row.destination
-    words = ['h%d' % row.source, target, row.kind, generate.rate_of(row.rate), str(row.payload)]
+    words = ['h%d' % row.source, target, row.kind, generate.rate_of(row.rate), str(payload_of(row, transport)[1])]
     if latency and row.deadline:
         words.append(generate.time_of(row.deadline))
+    if transport in ('rc', 'rc 64KiB') and not row.group:
+        words.append('rc')
     return ' '.join(words) + '\n'
 
 
@@ -167,14 +172,14 @@ def says(admits):
     return 'admits' if admits else 'refuses'
 
 
-def ask(heddle, path, rows, groups, admitted, latest, result, is_fixed=True):
+def ask(heddle, path, rows, groups, admitted, latest, result, is_fixed=True, transport=None):
     """Gives the same requests, all of one payload, to `qos admit` and `qos bound`. is_fixed: no others come, and routes stay."""
     flows = path + '.requests'
     # A run asks in the order of names, numbers in them by value.
     rows = sorted(rows, key=lambda r: [int(w) if w.isdigit() else w for w in re.split(r'(\d+)', r.name)])
-    common = groups + ['--payload', str(rows[0].payload), '--json', '-q']
+    common = groups + ['--payload', str(max(payload_of(r, transport)[0] for r in rows)), '--json', '-q']
     with open(flows, 'w') as file:
-        file.write(''.join(request_line(r, heddle.knows_deadline) for r in rows))
+        file.write(''.join(request_line(r, heddle.knows_deadline, transport) for r in rows))
     status, tables, err = heddle.tables(['qos', 'admit', '--requests', flows] + common + [path])
     if tables is None:
         refusal = status == 3 and err.count('\n') == 1
@@ -185,7 +190,7 @@ def ask(heddle, path, rows, groups, admitted, latest, result, is_fixed=True):
                 result.violate('admit', row, "sim %s, 'qos admit' %s" % (says(admitted.get(row.name)), says(line['admitted'])))
                 break  # what follows differs because of it
     with open(flows, 'w') as file:
-        file.write(''.join(request_line(r, True) for r in rows))
+        file.write(''.join(request_line(r, True, transport) for r in rows))
     status, tables, err = heddle.tables(['qos', 'bound'] + common + [path, flows])
     if tables is None:
         # A bound may not exist; then the refusal says why, in one line.
@@ -208,8 +213,7 @@ def ask(heddle, path, rows, groups, admitted, latest, result, is_fixed=True):
 
 def check_agreement(case, heddle, path, admitted, traffic, result):
     rows = [r for r in case.rows if r.flows == 1 and r.start == 0]
-    # A request has no reverse path, and a job's reservation is none.
-    if case.payload is None or case.has('transport') in ('rc', 'rc 64KiB') or not rows or case.job_rate:
+    if case.payload is None or not rows:
         return
     groups = []
     for name, members in case.groups.items():
@@ -218,7 +222,7 @@ def check_agreement(case, heddle, path, admitted, traffic, result):
             tree += '@h%d' % next(r.source for r in rows if r.group == name)
         groups += ['--group', '%s:%s=%s' % (name, tree, ','.join('h%d' % h for h in members))]
     is_fixed = len(rows) == len(case.rows) and not case.has('failure')
-    ask(heddle, path, rows, groups, admitted, {r.name: traffic[r.name]['max'] for r in rows}, result, is_fixed)
+    ask(heddle, path, rows, groups, admitted, {r.name: traffic[r.name]['max'] for r in rows}, result, is_fixed, case.has('transport'))
 
 
 def check_crowd(case, heddle, path, result):

@@ -160,8 +160,11 @@ static enum hd_status save_tables(const struct admission *a, struct diag *d)
 static enum hd_status work(struct admission *a, struct diag *d)
 {
 	const struct admission_params *p = &a->params;
-	enum hd_status status = named_groups_add(a->subnet, &p->terms.groups, d);
+	uint32_t refused;
+	enum hd_status status = broker_admit_standing(&a->broker, d, &refused);
 
+	if (status == HD_OK)
+		status = named_groups_add(a->subnet, &p->terms.groups, d);
 	if (status == HD_OK && p->load)
 		status = take_saved(a, d);
 	if (status == HD_OK && a->requests)
@@ -199,7 +202,12 @@ enum hd_status admission_run(struct admission *a, struct subnet *s,
 		return status;
 	if (is_tolerant(a))
 		tolerate(a);
-	if (is_tolerant(a) && requests)
+	if (is_tolerant(a) && p->broker.n_standing)
+		status = diag_fail(
+			d, HD_ERR_UNFIT,
+			"statistical admission does not count the reservation of job '%.80s'; remove its 'reserve'",
+			p->broker.standing[0].hose->name);
+	if (status == HD_OK && is_tolerant(a) && requests)
 		status = qos_requests_need_promises(requests, "it is never violated", d);
 	if (status == HD_OK)
 		status = work(a, d);

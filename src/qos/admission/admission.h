@@ -73,7 +73,9 @@ struct admission_load admission_load_of(const struct broker *b);
 /* Everything asked for was granted, and no link was asked for too much. */
 bool admission_met(const struct admission *a);
 
-/* Answers, random ones, groups, and the links (admission_tables.c). */
+/* A table of the standing connections, if there are any (admission_tables.c). */
+void admission_show_jobs(const struct broker *b, struct results *r);
+/* Jobs, answers, random ones, groups, and the links (admission_tables.c). */
 void admission_show(const struct admission *a, struct results *r);
 /*
  * Answers with bounds, the parts of ways across subnets, and all hops with

@@ -37,6 +37,21 @@ static const struct column tolerant_columns[] = {
 	{ NULL },
 };
 
+struct held_job_row {
+	const char *job;
+	uint64_t sl, hosts, links;
+	struct hd_rate rate;
+};
+
+static const struct column held_job_columns[] = {
+	{ "job", NULL, CELL(held_job_row, job) },
+	{ "sl", NULL, CELL(held_job_row, sl), ORIGIN_COMPUTED },
+	{ "hosts", NULL, CELL(held_job_row, hosts), ORIGIN_COMPUTED },
+	{ "rate per host", "Mb/s", CELL(held_job_row, rate), ORIGIN_COMPUTED, 3 },
+	{ "links", NULL, CELL(held_job_row, links), ORIGIN_COMPUTED },
+	{ NULL },
+};
+
 struct random_row {
 	uint64_t tried, established, attempts;
 	double load_with_headers;
@@ -104,6 +119,29 @@ static double bound_of(const struct latency *l, uint32_t connection)
 	double bound = latency_of(l, connection);
 
 	return bound < HUGE_VAL ? bound * 1e6 : (double)NAN;
+}
+
+void admission_show_jobs(const struct broker *b, struct results *r)
+{
+	struct table *t = NULL;
+
+	for (uint32_t i = 0; i < b->params.n_standing; i++) {
+		const struct broker_connection *c = &b->connections[i];
+
+		if (!t)
+			t = results_table(r, "jobs",
+					  "reservations of the scenario's jobs, before any request",
+					  held_job_columns);
+		const struct held_job_row row = {
+			.job = c->request.hose->name,
+			.sl = c->request.hose->sl,
+			.hosts = c->request.hose->n,
+			.rate = c->request.rate,
+			.links = c->n_holds,
+		};
+
+		table_put_row(t, &row);
+	}
 }
 
 static void show_answers(const struct admission *a, struct results *r)
@@ -218,6 +256,7 @@ static void show_violations(const struct admission *a, struct results *r)
 
 void admission_show(const struct admission *a, struct results *r)
 {
+	admission_show_jobs(&a->broker, r);
 	if (a->requests)
 		show_answers(a, r);
 	if (a->params.random)

@@ -572,6 +572,28 @@ enum hd_status broker_admit(struct broker *b, const struct broker_request *reque
 	return HD_OK;
 }
 
+enum hd_status broker_admit_standing(struct broker *b, struct diag *d, uint32_t *refused)
+{
+	for (uint32_t i = 0; i < b->params.n_standing; i++) {
+		const struct broker_request *r = &b->params.standing[i];
+		struct strbuf reason = STRBUF_INIT;
+		struct broker_refusal why;
+		uint32_t id;
+
+		if (broker_admit(b, r, &id, &why) == HD_OK)
+			continue;
+		*refused = i;
+		broker_refusal_print(b, &why, &reason);
+		enum hd_status status =
+			diag_fail(d, HD_ERR_FULL, "the reservation of job '%.80s' is refused: %s",
+				  r->hose->name, reason.text);
+
+		strbuf_fini(&reason);
+		return status;
+	}
+	return HD_OK;
+}
+
 enum hd_status broker_follow(struct broker *b, uint32_t id, bool *moved,
 			     struct broker_refusal *refusal)
 {

@@ -55,6 +55,10 @@ struct broker_params {
 	uint32_t quantum;
 	/* Why the switches keep no promise; NULL: they do. */
 	const char *no_service;
+	/* Of jobs, which hold their reservations before any other request
+	 * (broker_admit_standing); borrowed. */
+	const struct broker_request *standing;
+	uint32_t n_standing;
 };
 
 /*
@@ -212,6 +216,13 @@ void broker_fini(struct broker *b);
  */
 HD_MUST_CHECK enum hd_status broker_admit(struct broker *b, const struct broker_request *request,
 					  uint32_t *id, struct broker_refusal *refusal);
+/*
+ * Admits the standing requests of the parameters: connections 0 to n_standing - 1
+ * of a new broker. HD_ERR_FULL and a message that names the job; *refused is its
+ * number in `standing`.
+ */
+HD_MUST_CHECK enum hd_status broker_admit_standing(struct broker *b, struct diag *d,
+						   uint32_t *refused);
 /* The links of a way, trees of groups included; free them in any case. */
 HD_MUST_CHECK enum hd_status broker_links(const struct broker *b, const struct broker_way *way,
 					  struct tree_path *out);

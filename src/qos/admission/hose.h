@@ -12,6 +12,7 @@
 #include "subnet/subnet.h"
 
 struct broker_hose {
+	const char *name;     /* of the job; borrowed */
 	const port_id *hosts; /* end ports of one subnet; borrowed */
 	uint32_t n;
 	uint8_t sl;

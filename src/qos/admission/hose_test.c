@@ -95,7 +95,7 @@ static void links_need_the_fewer_of_senders_and_receivers(void **state)
 		port_id where;
 
 		net_init(&w, words[run % 3]);
-		struct broker_hose h = { w.host + rng_below(&rng, 2),
+		struct broker_hose h = { "job", w.host + rng_below(&rng, 2),
 					 2 + (uint32_t)rng_below(&rng, w.n - 3), 0 };
 
 		assert_int_equal(hose_links(&w.subnet, &h, &links, &n, &where), HD_OK);

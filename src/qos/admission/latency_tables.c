@@ -222,6 +222,7 @@ void admission_show_bounds(const struct admission *a, struct results *r)
 	struct latency l;
 
 	latency_init(&l, &a->broker, NULL, true);
+	admission_show_jobs(&a->broker, r);
 	show_flows(a, &l, r);
 	show_parts(a, &l, r);
 	show_hops(a, &l, r);

@@ -10,7 +10,7 @@
 #include "subnet/tables/packet.h"
 
 #define MAX_BURST (UINT64_C(1) << 31)
-#define MAX_WORDS 7
+#define MAX_WORDS 8
 
 /* Cuts a line into words, quoted ones without their quotes; -1: no end. */
 static int split(char *line, char *words[MAX_WORDS])
@@ -117,10 +117,13 @@ static enum hd_status read_words(char **words, int n, const struct qos_classes *
 {
 	enum hd_status status = HD_OK;
 
+	r->acknowledged = n > 4 && strcmp(words[n - 1], "rc") == 0;
+	n -= r->acknowledged;
 	if (n < 4 || n > 6)
 		return diag_fail(
 			d, HD_ERR_INPUT,
-			"%d words (expected source destination class rate [burst [latency]])", n);
+			"%d words (expected source destination class rate [burst [latency]] [rc])",
+			n);
 	status = read_rates(words[3], d, r);
 	if (status == HD_OK)
 		status = read_class(words[2], classes, d, r);
@@ -132,6 +135,10 @@ static enum hd_status read_words(char **words, int n, const struct qos_classes *
 		return diag_fail(d, HD_ERR_RANGE, "a burst has 1 byte to 2 GiB");
 	if (status == HD_OK && n > 5 && r->latency == 0)
 		return diag_fail(d, HD_ERR_RANGE, "a latency is above 0");
+	if (status == HD_OK && n > 5 && r->acknowledged)
+		return diag_fail(
+			d, HD_ERR_INPUT,
+			"an rc connection has no latency: the bursts of queue pairs have no limit");
 	return status;
 }
 
@@ -251,6 +258,12 @@ struct hd_rate qos_charged_rate(const struct qos_request *r, struct hd_rate rate
 			  blocks_of(qos_smallest(r, p));
 
 	return slots_charged_burst(rate, qos_burst(r, p), blocks, margin);
+}
+
+struct hd_rate qos_acknowledgement_rate(const struct qos_request *r, const struct qos_packets *p,
+					struct hd_ratio margin)
+{
+	return slots_charged_burst(r->rate, qos_burst(r, p), packets_of(r, p) / 16 + 1, margin);
 }
 
 enum hd_status qos_requests_need_promises(const struct qos_requests *requests, const char *why,

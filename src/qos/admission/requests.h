@@ -5,11 +5,12 @@
 /*
  * Requests for reservations as a text file has them, one a line:
  *
- *	# source destination class rate [burst [latency]]
+ *	# source destination class rate [burst [latency]] [rc]
  *	h0 h5 DB   64Mb/s
  *	h1 h5 DBTS 8Mb/s 4KiB 100us
  *	"node 3 HCA-1" h5 DB 1Gb/s
  *	h2 h5 DB   400Mb/s~80Mb/s
+ *	h3 h5 DB   64Mb/s 64KiB rc
  *
  * The class is the name of a class that the scenario has, or its kind if only
  * one class has it; without classes it is DBTS, DB or PBE, on the SLs of
@@ -21,7 +22,8 @@
  * the flow sends at once, one full packet if it does not say; its period
  * follows from the rate. A rate of the form PEAK~MEAN
  * is that of a source which is on and off; only statistical admission asks for
- * the mean.
+ * the mean. With `rc` a burst is a message of a reliable connection, whose
+ * acknowledgements need the reverse path (docs/timing-rules.md, Q4); it has no latency.
  */
 
 #include <stdint.h>
@@ -50,6 +52,7 @@ struct qos_request {
 	struct hd_rate mean; /* the same, unless said */
 	uint64_t burst;      /* bytes of payload; 0: one full packet */
 	hd_time latency;     /* 0: not said */
+	bool acknowledged;   /* rc */
 	unsigned line;
 };
 
@@ -87,8 +90,11 @@ uint32_t qos_largest(const struct qos_request *r, const struct qos_packets *p);
 uint32_t qos_smallest(const struct qos_request *r, const struct qos_packets *p);
 /*
  * A rate of payload, the request's peak or mean, as arbiters charge it: whole
- * 64-byte blocks of each packet (slots_charged_rate).
+ * 64-byte blocks of each packet (slots_charged_rate); and that of the
+ * acknowledgements of its peak.
  */
+struct hd_rate qos_acknowledgement_rate(const struct qos_request *r, const struct qos_packets *p,
+					struct hd_ratio margin);
 struct hd_rate qos_charged_rate(const struct qos_request *r, struct hd_rate rate,
 				const struct qos_packets *p, struct hd_ratio margin);
 

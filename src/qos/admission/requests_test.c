@@ -36,6 +36,19 @@ static void lines_become_requests(void **state)
 	assert_int_equal(qos_requests_read("a b DB 400Mb/s~80Mb/s\n", &bands, &d, &r), HD_OK);
 	assert_int_equal(r.items[0].rate.num, 400000000);
 	assert_int_equal(r.items[0].mean.num, 80000000);
+	assert_false(r.items[0].acknowledged);
+	qos_requests_fini(&r);
+	assert_int_equal(
+		qos_requests_read("a b DB 64Mb/s 64KiB rc\na b DB 64Mb/s rc\n", &bands, &d, &r),
+		HD_OK);
+	/* Of 32 packets: 3 blocks for each 64 KiB. */
+	assert_true(r.items[0].acknowledged && r.items[1].acknowledged);
+	const struct qos_packets p = { 2048, 26 };
+	const struct hd_rate acks =
+		qos_acknowledgement_rate(&r.items[0], &p, (struct hd_ratio){ 0, 1 });
+
+	assert_int_equal(acks.num, 64000000 / 65536 * 3 * 64 + (64000000 % 65536) * 3 * 64 / 65536);
+	assert_int_equal(acks.den, 1);
 	qos_requests_fini(&r);
 }
 
@@ -54,7 +67,9 @@ static void each_mistake_is_refused_with_its_line(void **state)
 		{ "\nh0 h5 DB 1Gb/s 4KiB soon\n", "is not a time" },
 		{ "\nh0 h5 DB 1Gb/s 4KiB 0us\n", "a latency is above 0" },
 		{ "\n\"h0 h5 DB 1Gb/s\n", "no end" },
-		{ "\na b DB 1Gb/s 1 1us more words\n", "7 words" },
+		{ "\na b DB 1Gb/s 1 1us more words\n", "8 words" },
+		{ "\na b DB 1Gb/s 1 1us rc\n", "an rc connection has no latency" },
+		{ "\na b DB rc\n", "'rc' is not a rate" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {

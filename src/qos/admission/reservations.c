@@ -63,8 +63,13 @@ enum hd_status reservations_write(const struct broker *b, struct diag *d, struct
 		const struct broker_request *r = &b->connections[i].request;
 		const struct broker_segment *g = &r->way.segment[0];
 
-		if (!b->connections[i].live)
+		/* A job's reservation is in the scenario. */
+		if (!b->connections[i].live || r->hose)
 			continue;
+		if (r->reverse.n > 0)
+			return diag_fail(
+				d, HD_ERR_UNFIT,
+				"connections with acknowledgements (rc) cannot be saved: the file has no reverse paths");
 		status = write_end(b->subnet, g->source, d, out);
 		strbuf_putc(out, ' ');
 		if (status == HD_OK)

@@ -85,9 +85,9 @@ static void forget(struct reserve_manager *m, struct reserve_session *s)
 
 static bool same_demand(const struct broker_request *a, const struct broker_request *b)
 {
-	bool same = a->way.n == b->way.n && a->burst == b->burst && a->largest == b->largest &&
-		    a->smallest == b->smallest && a->deadline == b->deadline &&
-		    hd_rate_compare(a->rate, b->rate) == 0;
+	bool same = a->way.n == b->way.n && a->reverse.n == b->reverse.n && a->burst == b->burst &&
+		    a->largest == b->largest && a->smallest == b->smallest &&
+		    a->deadline == b->deadline && hd_rate_compare(a->rate, b->rate) == 0;
 
 	for (uint32_t i = 0; same && i < a->way.n; i++) {
 		const struct broker_segment *x = &a->way.segment[i];
@@ -134,6 +134,11 @@ static bool reserve(struct reserve_manager *m, struct reserve_session *s, uint32
 		return true;
 	release(m, s);
 	request.way = (struct broker_way){ .segment = { way->segment[part] }, .n = 1 };
+	/* What acknowledgements need in this subnet. */
+	part = find_segment(m, &s->path.request.reverse);
+	request.reverse.n = part < s->path.request.reverse.n;
+	if (request.reverse.n)
+		request.reverse.segment[0] = s->path.request.reverse.segment[part];
 	request.then = then;
 	/* The manager of the source knows the bounds of all parts. */
 	if (s->previous != RESERVE_HOST)

@@ -183,6 +183,8 @@ enum hd_status reserve_run(struct reserve_run *p, struct subnet *s,
 			   const struct qos_requests *requests,
 			   const struct reserve_run_params *params, struct diag *d)
 {
+	uint32_t refused;
+
 	*p = (struct reserve_run){ .subnet = s, .params = *params, .requests = requests };
 	if (qos_requests_need_promises(requests, "it is not signalled", d) != HD_OK ||
 	    broker_init(&p->broker, s, &params->broker, d) != HD_OK)
@@ -193,7 +195,10 @@ enum hd_status reserve_run(struct reserve_run *p, struct subnet *s,
 	p->paths = hd_alloc(requests->n, sizeof(*p->paths));
 	p->outcomes = hd_alloc(requests->n, sizeof(*p->outcomes));
 	p->tables = hd_alloc(s->topo->n_ports, sizeof(*p->tables));
-	enum hd_status status = make_paths(p, d);
+	enum hd_status status = broker_admit_standing(&p->broker, d, &refused);
+
+	if (status == HD_OK)
+		status = make_paths(p, d);
 
 	if (status == HD_OK) {
 		play(p);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <math.h>
 
+#include "qos/admission/admission.h"
 #include "qos/admission/reserve_run.h"
 
 struct message_row {
@@ -162,6 +163,7 @@ static void put_parts(struct table *t, const struct reserve_run *p, size_t i)
 
 void reserve_run_show(const struct reserve_run *p, struct results *r)
 {
+	admission_show_jobs(&p->broker, r);
 	struct table *t = results_table(r, "messages", "between hosts and the subnets' managers",
 					message_columns);
 

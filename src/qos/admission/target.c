@@ -48,7 +48,7 @@ static struct broker_request demand(const struct qos_terms *t, const struct qos_
 {
 	return (struct broker_request){
 		.rate = qos_charged_rate(q, q->rate, packets, t->margin),
-		.burst = qos_wire_burst(q, packets),
+		.burst = q->acknowledged ? BROKER_BURST_UNKNOWN : qos_wire_burst(q, packets),
 		.largest = qos_largest(q, packets),
 		.smallest = qos_smallest(q, packets),
 		.deadline = q->latency,
@@ -64,6 +64,9 @@ static enum hd_status find_group(struct subnet *s, const struct qos_terms *t,
 	port_id from = TOPO_NONE;
 	uint32_t group = 0;
 
+	if (q->acknowledged)
+		return diag_fail_at(d, HD_ERR_INPUT, q->line, 0,
+				    "a group does not acknowledge: remove 'rc'");
 	if (find_end(s->topo, q, q->source, d, &from) != HD_OK)
 		return d->status;
 	if (named_group_find(s, &t->groups, q->destination, from, &why, &group) != HD_OK)
@@ -105,6 +108,10 @@ enum hd_status qos_find_target(struct subnet *s, const struct qos_terms *t,
 		sl[k] = k == here ? q->sl : qos_sl_of_tclass(t, k, qos_tclass(t, s, from, q->sl));
 	bool leads = broker_way_between(s, from, to, sl, &out->request.way);
 
+	if (q->acknowledged) {
+		out->request.reverse_rate = qos_acknowledgement_rate(q, &packets, t->margin);
+		leads &= broker_way_between(s, to, from, sl, &out->request.reverse);
+	}
 	free(sl);
 	return leads ? HD_OK
 		     : diag_fail_at(d, HD_ERR_UNFIT, q->line, 0,

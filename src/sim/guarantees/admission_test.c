@@ -121,11 +121,11 @@ static void admit(struct fabric *fabric, const struct drawn *drawn, struct qos_r
 	const struct qos_classes of_scenario = fabric_classes(fabric);
 	struct diag d = { .status = HD_OK };
 	struct admission_params p = {
-		.broker = fabric_broker_params(fabric),
 		.terms = fabric_terms(fabric, LARGEST),
 	};
 
-	if (qos_requests_read(drawn->requests.text, &of_scenario, &d, requests) != HD_OK ||
+	if (fabric_broker_params(fabric, &d, &p.broker) != HD_OK ||
+	    qos_requests_read(drawn->requests.text, &of_scenario, &d, requests) != HD_OK ||
 	    admission_run(a, &fabric->subnet, &p, requests, &d) != HD_OK)
 		fail_msg("%s", d.message);
 }

@@ -76,12 +76,18 @@ static double overlap(const struct fabric_request *q, hd_time from, hd_time to)
 	return end > begin ? (double)(end - begin) : 0;
 }
 
+/* A job that is refused has no run. */
+static bool is_refused(const struct fabric_request *q)
+{
+	return q->flow == SIM_NONE && q->row != SIM_NONE;
+}
+
 static void count(const struct fabric_request *q, hd_time from, hd_time to,
 		  struct row_connections *out)
 {
 	double there = overlap(q, from, to);
 
-	if (q->flow != SIM_NONE && to > from) {
+	if (!is_refused(q) && to > from) {
 		out->held += there / (double)(to - from);
 		if (q->rate.num)
 			out->reserved += there / (double)(to - from) * hd_rate_bps(q->rate);
@@ -89,7 +95,13 @@ static void count(const struct fabric_request *q, hd_time from, hd_time to,
 	if (q->at < from || q->at >= to)
 		return;
 	out->asked++;
-	out->blocked += q->flow == SIM_NONE;
+	out->blocked += is_refused(q);
+}
+
+/* The row of a request, or behind the rows its job. */
+static uint32_t owner_of(const struct fabric *fabric, const struct fabric_request *q)
+{
+	return q->row != SIM_NONE ? q->row : (uint32_t)fabric->scenario->n_traffic + q->job;
 }
 
 static port_id busiest_link(const struct fabric *fabric, uint32_t row, hd_time from, hd_time to)
@@ -112,7 +124,7 @@ static port_id busiest_link(const struct fabric *fabric, uint32_t row, hd_time f
 }
 
 /* What broken promises take from the time in which slots were reserved. */
-static void count_breaks(const struct fabric *fabric, uint32_t row, hd_time from, hd_time to,
+static void count_breaks(const struct fabric *fabric, uint32_t owner, hd_time from, hd_time to,
 			 struct row_connections *out)
 {
 	for (uint32_t i = 0; i < fabric->n_breaks; i++) {
@@ -120,7 +132,7 @@ static void count_breaks(const struct fabric *fabric, uint32_t row, hd_time from
 		const struct fabric_request *q = &fabric->requests[k->request];
 		const struct fabric_request gap = { .at = k->lost, .until = k->until };
 
-		if (q->row != row)
+		if (owner_of(fabric, q) != owner)
 			continue;
 		if (k->lost != HD_TIME_NEVER && to > from)
 			out->reserved -= overlap(&gap, from, to) / (double)(to - from) *
@@ -132,7 +144,7 @@ static void count_breaks(const struct fabric *fabric, uint32_t row, hd_time from
 	}
 }
 
-static void count_all(const struct fabric *fabric, uint32_t row, hd_time from, hd_time to,
+static void count_all(const struct fabric *fabric, uint32_t owner, hd_time from, hd_time to,
 		      struct row_connections *out)
 {
 	struct batch_means batches;
@@ -142,15 +154,15 @@ static void count_all(const struct fabric *fabric, uint32_t row, hd_time from, h
 	for (uint32_t i = 0; i < fabric->n_requests; i++) {
 		const struct fabric_request *q = &fabric->requests[i];
 
-		if (q->row != row)
+		if (owner_of(fabric, q) != owner)
 			continue;
 		count(q, from, to, out);
 		out->broken += q->broken < to;
 		if (q->at >= from && q->at < to)
-			batch_means_add(&batches, q->flow == SIM_NONE);
+			batch_means_add(&batches, is_refused(q));
 	}
 	out->blocking = batch_means_interval(&batches, 0.95);
-	count_breaks(fabric, row, from, to, out);
+	count_breaks(fabric, owner, from, to, out);
 }
 
 /* Flows that are there from the start asked before anything was measured. */
@@ -241,6 +253,35 @@ static void put_row(const struct report_input *f, uint32_t row, const struct row
 	made.bound = c->bound > 0 && c->bound < HUGE_VAL ? c->bound * 1e6 : (double)NAN;
 	made.worst = c->worst ? (double)c->worst * 1e-6 : (double)NAN;
 	table_put_row(t, &made);
+}
+
+/* A job holds its reservation for the whole run. */
+static void put_job(const struct report_input *f, uint32_t job, struct table *t)
+{
+	const struct scenario *s = f->fabric->scenario;
+	struct connection_row made = {
+		.traffic = s->jobs[job].name,
+		.kind = kind_of(s, scenario_job_sl(s, &s->jobs[job])),
+		.refused_by = "",
+		.refusal = "",
+		.deadline = NAN,
+		.bound = NAN,
+		.worst = NAN,
+		.loss = { NAN, "" },
+	};
+
+	count_all(f->fabric, (uint32_t)s->n_traffic + job, 0, f->metrics->to, &made.c);
+	made.admitted = made.c.asked - made.c.blocked;
+	made.cause = made.c.cause ? made.c.cause : "";
+	table_put_row(t, &made);
+}
+
+static struct table *connections_table(struct results *r, struct table *t)
+{
+	return t ? t
+		 : results_table(r, "connections",
+				 "those that came, or asked for bandwidth, and who was let in",
+				 columns);
 }
 
 /* Steps of equal length through all of the run. */
@@ -352,13 +393,15 @@ void findings_connections(const struct report_input *f, struct results *r)
 
 		if (!findings_row_connections(f, row, &c))
 			continue;
-		if (!t)
-			t = results_table(
-				r, "connections",
-				"those that came, or asked for bandwidth, and who was let in",
-				columns);
+		t = connections_table(r, t);
 		put_row(f, row, &c, t);
 		any |= fabric->scenario->traffic[row].arrivals.gap > 0;
+	}
+	for (uint32_t job = 0; job < fabric->scenario->n_jobs; job++) {
+		if (!fabric->scenario->jobs[job].reserve.num)
+			continue;
+		t = connections_table(r, t);
+		put_job(f, job, t);
 	}
 	findings_broken(f, r);
 	if (any && f->all)
