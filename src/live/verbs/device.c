@@ -173,6 +173,11 @@ int ibv_close_device(struct ibv_context *context)
 
 /* ---- what it is like */
 
+bool verbs_has_extensions(void)
+{
+	return !is_timed() && !verbs_is_roce();
+}
+
 static void describe_device(struct ibv_device_attr *a)
 {
 	const int reads = is_timed() ? LIVE_READS : verbs_is_roce() ? ROCE_READS : 128;
@@ -191,12 +196,16 @@ static void describe_device(struct ibv_device_attr *a)
 		.device_cap_flags = IBV_DEVICE_BAD_PKEY_CNTR | IBV_DEVICE_BAD_QKEY_CNTR |
 				    IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_PORT_ACTIVE_EVENT |
 				    IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN |
-				    IBV_DEVICE_SHUTDOWN_PORT,
+				    IBV_DEVICE_SHUTDOWN_PORT |
+				    (verbs_has_extensions()
+					     ? IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B
+					     : 0U),
 		.max_sge = (int)most_sge(),
 		.max_sge_rd = (int)most_sge(),
 		.max_cq = MAX_CQS,
 		.max_cqe = MAX_CQE,
 		.max_mr = MAX_REGIONS,
+		.max_mw = verbs_has_extensions() ? MAX_REGIONS : 0,
 		.max_pd = 1 << 24,
 		.max_qp_rd_atom = reads,
 		.max_res_rd_atom = 128 * LIVE_QPS,
@@ -471,6 +480,9 @@ void verbs_context_fill(struct verbs_context *v)
 	v->create_srq_ex = verbs_create_srq_ex;
 	v->get_srq_num = verbs_get_srq_num;
 	v->context.abi_compat = __VERBS_ABI_IS_EXTENDED;
+	v->context.ops.alloc_mw = verbs_alloc_mw;
+	v->context.ops.bind_mw = verbs_bind_mw;
+	v->context.ops.dealloc_mw = verbs_dealloc_mw;
 	v->context.ops.poll_cq = verbs_poll_cq;
 	v->context.ops.req_notify_cq = verbs_req_notify_cq;
 	v->context.ops.post_send = post_send;

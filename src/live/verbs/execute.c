@@ -79,7 +79,11 @@ static struct packet_counts traffic_of(const struct soft_qp *q, const struct sen
 	case IBV_WR_RDMA_WRITE_WITH_IMM:
 		t.octets += IMMDT_SIZE + RETH_SIZE;
 		break;
+	case IBV_WR_SEND_WITH_INV:
+		t.octets += IETH_SIZE;
+		break;
 	case IBV_WR_RDMA_WRITE:
+	case IBV_WR_ATOMIC_WRITE:
 		t.octets += RETH_SIZE;
 		break;
 	case IBV_WR_RDMA_READ:
@@ -384,18 +388,44 @@ enum ibv_wc_status verbs_buffer_send(struct soft_qp *q, struct send_wqe *s, stru
 	return IBV_WC_SUCCESS;
 }
 
+/* Requests that no packet carries. */
+static bool execute_local(const struct soft_qp *q, const struct send_wqe *s, struct result *out)
+{
+	uint32_t pd = q->ibv.pd ? container(q->ibv.pd, struct pd, ibv)->id : 0;
+
+	if (s->opcode == IBV_WR_BIND_MW)
+		out->status = verbs_window_bind(q, &s->bind);
+	else if (s->opcode != IBV_WR_LOCAL_INV)
+		return false;
+	else if (!verbs_window_invalidate(verbs_adapter.memory, s->imm, pd, q->ibv.qp_num))
+		out->status = IBV_WC_LOC_QP_OP_ERR;
+	return true;
+}
+
+static bool has_valid_length(const struct send_wqe *s, uint64_t length)
+{
+	switch (s->opcode) {
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+	case IBV_WR_ATOMIC_WRITE:
+		return length == sizeof(uint64_t);
+	default:
+		return length <= WR_MAX_LENGTH;
+	}
+}
+
 enum outcome verbs_execute_send(struct soft_qp *q, struct send_wqe *s, struct result *out)
 {
 	struct inbound_request r = { .from = q, .send = s };
+
+	if (execute_local(q, s, out))
+		return DONE;
 
 	if (!find_local(q, s, &r)) {
 		out->status = IBV_WC_LOC_PROT_ERR;
 		return DONE;
 	}
-	bool atomic =
-		s->opcode == IBV_WR_ATOMIC_CMP_AND_SWP || s->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
-
-	if (r.length > WR_MAX_LENGTH || (atomic && r.length != sizeof(uint64_t))) {
+	if (!has_valid_length(s, r.length)) {
 		out->status = IBV_WC_LOC_LEN_ERR;
 		return DONE;
 	}

@@ -222,8 +222,11 @@ static int attach(void)
 	verbs_adapter.self->pid = getpid();
 	verbs_adapter.self->memory = verbs_adapter.memory;
 	verbs_adapter.peers[verbs_adapter.number] = verbs_adapter.self;
-	/* Keys of programs differ, as those of one adapter do. */
-	verbs_adapter.region_numbers.next = verbs_adapter.number * (MAX_REGIONS / LIVE_PROGRAMS);
+	/* Keys of programs differ, as those of one adapter do, and cannot be guessed. */
+	if (getentropy(&verbs_adapter.first_key_use, sizeof(verbs_adapter.first_key_use)) != 0)
+		return errno;
+	verbs_adapter.region_numbers.next =
+		(verbs_adapter.first_key_use >> KEY_USE_BITS) % MAX_REGIONS;
 	verbs_adapter.memory->bell = verbs_adapter.bell[1];
 	verbs_adapter.memory->head.clock.bell = verbs_adapter.bell[1];
 	/* Where only descendants may be looked into, others may into us. */

@@ -223,6 +223,10 @@ static void describe(const struct inbound_request *r, const struct inbound_recei
 		c->cqe.flags |= IBV_WC_WITH_IMM;
 		c->cqe.imm = s->imm;
 	}
+	if (s->opcode == IBV_WR_SEND_WITH_INV) {
+		c->cqe.flags |= IBV_WC_WITH_INV;
+		c->cqe.imm = s->imm;
+	}
 	if (datagram && s->global)
 		c->cqe.flags |= IBV_WC_GRH;
 }
@@ -272,6 +276,9 @@ static enum responder_verdict execute_send(const struct inbound_request *r,
 	enum responder_verdict verdict =
 		responder_check_receive(r->length + l->skip, l->room, l->is_allowed);
 
+	if (verdict == RESPONDER_ACCEPTS && r->send->opcode == IBV_WR_SEND_WITH_INV &&
+	    !verbs_window_invalidate(r->peer->memory, r->send->imm, r->to->pd, c->cqe.qpn))
+		verdict = RESPONDER_BAD_ACCESS;
 	if (verdict == RESPONDER_ACCEPTS && r->length > 0 && !carry(r, l, c, buffer) &&
 	    !place(r, l))
 		verdict = RESPONDER_BAD_BUFFER;
@@ -283,7 +290,8 @@ static enum responder_verdict execute_send(const struct inbound_request *r,
  * atomic is outstanding. */
 static enum responder_verdict find_remote(const struct inbound_request *r, struct iovec *out)
 {
-	const struct key_range span = { r->send->rkey, r->send->remote_addr, r->length };
+	const struct key_range span = { r->send->rkey, r->send->remote_addr, r->length,
+					atomic_load(&r->to->qpn) };
 	const struct responder_request request = {
 		.kind = kind_of(r),
 		.va = r->send->remote_addr,
@@ -304,6 +312,8 @@ static enum responder_verdict execute_write(const struct inbound_request *r)
 	struct iovec there;
 	enum responder_verdict verdict = find_remote(r, &there);
 
+	if (r->send->opcode == IBV_WR_ATOMIC_WRITE && r->send->remote_addr % sizeof(uint64_t))
+		verdict = RESPONDER_BAD_REQUEST;
 	if (verdict == RESPONDER_ACCEPTS && !copy(r, &there, true))
 		verdict = RESPONDER_BAD_BUFFER;
 	return verdict;

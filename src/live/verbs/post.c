@@ -54,33 +54,57 @@ int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **ba
 
 /* ---- sends: what can be posted */
 
-static const struct {
-	uint8_t kinds; /* 1 << enum ibv_qp_type */
-	bool reads;    /* data come back */
-} operations[] = {
-	[IBV_WR_RDMA_WRITE] = { 1 << IBV_QPT_RC | 1 << IBV_QPT_UC, false },
-	[IBV_WR_RDMA_WRITE_WITH_IMM] = { 1 << IBV_QPT_RC | 1 << IBV_QPT_UC, false },
-	[IBV_WR_SEND] = { 1 << IBV_QPT_RC | 1 << IBV_QPT_UC | 1 << IBV_QPT_UD, false },
-	[IBV_WR_SEND_WITH_IMM] = { 1 << IBV_QPT_RC | 1 << IBV_QPT_UC | 1 << IBV_QPT_UD, false },
-	[IBV_WR_RDMA_READ] = { 1 << IBV_QPT_RC, true },
-	[IBV_WR_ATOMIC_CMP_AND_SWP] = { 1 << IBV_QPT_RC, true },
-	[IBV_WR_ATOMIC_FETCH_AND_ADD] = { 1 << IBV_QPT_RC, true },
+enum {
+	RC = 1 << IBV_QPT_RC,
+	UC = 1 << IBV_QPT_UC,
+	UD = 1 << IBV_QPT_UD,
 };
 
-/* Flag and opcode have the same number, as verbs define them. */
+static const struct {
+	uint16_t kinds;    /* 1 << enum ibv_qp_type */
+	bool reads;        /* data come back */
+	bool is_extension; /* verbs_has_extensions */
+} operations[] = {
+	[IBV_WR_RDMA_WRITE] = { RC | UC },
+	[IBV_WR_RDMA_WRITE_WITH_IMM] = { RC | UC },
+	[IBV_WR_SEND] = { RC | UC | UD },
+	[IBV_WR_SEND_WITH_IMM] = { RC | UC | UD },
+	[IBV_WR_RDMA_READ] = { RC, .reads = true },
+	[IBV_WR_ATOMIC_CMP_AND_SWP] = { RC, .reads = true },
+	[IBV_WR_ATOMIC_FETCH_AND_ADD] = { RC, .reads = true },
+	[IBV_WR_LOCAL_INV] = { RC | UC, .is_extension = true },
+	[IBV_WR_BIND_MW] = { RC | UC, .is_extension = true },
+	[IBV_WR_SEND_WITH_INV] = { RC | UC, .is_extension = true },
+	[IBV_WR_ATOMIC_WRITE] = { RC, .is_extension = true },
+};
+
+static bool is_operation(enum ibv_qp_type type, uint32_t opcode)
+{
+	return opcode < sizeof(operations) / sizeof(operations[0]) && (unsigned)type < 16 &&
+	       operations[opcode].kinds >> type & 1 &&
+	       (!operations[opcode].is_extension || verbs_has_extensions());
+}
+
+/* Flag and opcode have the same number, as verbs define them, but for the last. */
+uint64_t post_operation_flag(uint32_t opcode)
+{
+	return opcode == IBV_WR_ATOMIC_WRITE ? (uint64_t)IBV_QP_EX_WITH_ATOMIC_WRITE
+					     : UINT64_C(1) << opcode;
+}
+
 _Static_assert(IBV_QP_EX_WITH_RDMA_WRITE == 1 << IBV_WR_RDMA_WRITE &&
 		       IBV_QP_EX_WITH_SEND == 1 << IBV_WR_SEND &&
-		       IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD == 1 << IBV_WR_ATOMIC_FETCH_AND_ADD,
+		       IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD == 1 << IBV_WR_ATOMIC_FETCH_AND_ADD &&
+		       IBV_QP_EX_WITH_SEND_WITH_INV == 1 << IBV_WR_SEND_WITH_INV,
 	       "bit of an operation");
 
 uint64_t post_operations(enum ibv_qp_type type)
 {
 	uint64_t ops = 0;
 
-	if (type < IBV_QPT_RC || type > IBV_QPT_UD)
-		return 0;
-	for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
-		ops |= (uint64_t)(operations[i].kinds >> type & 1) << i;
+	for (uint32_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
+		if (is_operation(type, i))
+			ops |= post_operation_flag(i);
 	return ops;
 }
 
@@ -91,10 +115,8 @@ bool post_reads(uint32_t opcode)
 
 static bool is_possible(const struct soft_qp *q, const struct ibv_send_wr *wr)
 {
-	size_t known = sizeof(operations) / sizeof(operations[0]);
-
-	return (size_t)wr->opcode < known && operations[wr->opcode].kinds >> q->init.qp_type & 1 &&
-	       wr->num_sge >= 0 && (uint32_t)wr->num_sge <= q->init.cap.max_send_sge &&
+	return is_operation(q->init.qp_type, wr->opcode) && wr->num_sge >= 0 &&
+	       (uint32_t)wr->num_sge <= q->init.cap.max_send_sge &&
 	       !(wr->send_flags & ~(unsigned)SEND_FLAGS) &&
 	       !(wr->send_flags & IBV_SEND_INLINE && post_reads(wr->opcode));
 }
@@ -138,6 +160,21 @@ static int take_address(const struct soft_qp *q, const struct ibv_send_wr *wr, s
 	return 0;
 }
 
+/* An errno. What a binding needs is copied, since the window may be gone when its turn comes. */
+int post_take_bind(struct send_wqe *s, const struct ibv_mw *mw, uint32_t key,
+		   const struct ibv_mw_bind_info *info)
+{
+	if (!mw || (info->length > 0 && !info->mr))
+		return EINVAL;
+	s->bind = (struct window_bind){ .window = mw->rkey,
+					.key = key,
+					.lkey = info->mr ? info->mr->lkey : 0,
+					.access = info->mw_access_flags,
+					.addr = info->addr,
+					.length = info->length };
+	return 0;
+}
+
 /* Takes a request into the ring, at `at`; an errno. With `send`. */
 static int take(struct soft_qp *q, const struct ibv_send_wr *wr, uint64_t at)
 {
@@ -164,7 +201,12 @@ static int take(struct soft_qp *q, const struct ibv_send_wr *wr, uint64_t at)
 		s->compare = wr->wr.atomic.compare_add;
 		s->swap = wr->wr.atomic.swap;
 	}
-	int error = q->init.qp_type == IBV_QPT_UD ? take_address(q, wr, s) : 0;
+	int error = 0;
+
+	if (q->init.qp_type == IBV_QPT_UD)
+		error = take_address(q, wr, s);
+	else if (wr->opcode == IBV_WR_BIND_MW)
+		error = post_take_bind(s, wr->bind_mw.mw, wr->bind_mw.rkey, &wr->bind_mw.bind_info);
 
 	if (!error && wr->send_flags & IBV_SEND_INLINE)
 		error = take_inline(q, wr, s);
@@ -179,6 +221,12 @@ static enum ibv_wc_opcode completion_opcode(uint32_t opcode)
 	case IBV_WR_RDMA_WRITE:
 	case IBV_WR_RDMA_WRITE_WITH_IMM:
 		return IBV_WC_RDMA_WRITE;
+	case IBV_WR_ATOMIC_WRITE:
+		return IBV_WC_ATOMIC_WRITE;
+	case IBV_WR_BIND_MW:
+		return IBV_WC_BIND_MW;
+	case IBV_WR_LOCAL_INV:
+		return IBV_WC_LOCAL_INV;
 	case IBV_WR_RDMA_READ:
 		return IBV_WC_RDMA_READ;
 	case IBV_WR_ATOMIC_CMP_AND_SWP:

@@ -71,7 +71,7 @@ static void begin(struct ibv_qp_ex *ex, struct ibv_send_wr *wr)
 
 	if (q->build_error)
 		return;
-	if (!(q->ops >> wr->opcode & 1)) {
+	if (!(q->ops & post_operation_flag(wr->opcode))) {
 		q->build_error = EOPNOTSUPP;
 		return;
 	}
@@ -227,25 +227,44 @@ static void wr_set_inline_data(struct ibv_qp_ex *ex, void *addr, size_t length)
 	wr_set_inline_data_list(ex, 1, &one);
 }
 
-/* ---- operations that this adapter does not have */
+/* ---- keys, and what this adapter does not have */
+
+static void wr_bind_mw(struct ibv_qp_ex *ex, struct ibv_mw *mw, uint32_t rkey,
+		       const struct ibv_mw_bind_info *info)
+{
+	struct soft_qp *q = qp_of_ex(ex);
+
+	begin(ex, &(struct ibv_send_wr){ .opcode = IBV_WR_BIND_MW });
+	struct send_wqe *s = current(q);
+
+	if (s)
+		q->build_error = post_take_bind(s, mw, rkey, info);
+}
+
+static void wr_local_inv(struct ibv_qp_ex *ex, uint32_t rkey)
+{
+	begin(ex, &(struct ibv_send_wr){ .opcode = IBV_WR_LOCAL_INV, .invalidate_rkey = rkey });
+}
+
+static void wr_send_inv(struct ibv_qp_ex *ex, uint32_t rkey)
+{
+	begin(ex, &(struct ibv_send_wr){ .opcode = IBV_WR_SEND_WITH_INV, .invalidate_rkey = rkey });
+}
+
+static void wr_atomic_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr, const void *from)
+{
+	begin_remote(ex, IBV_WR_ATOMIC_WRITE, rkey, addr, 0);
+	wr_set_inline_data(ex, (void *)from, sizeof(uint64_t));
+}
 
 static void unsupported(struct ibv_qp_ex *ex)
 {
 	qp_of_ex(ex)->build_error = EOPNOTSUPP;
 }
 
-static void wr_bind_mw(struct ibv_qp_ex *ex, struct ibv_mw *mw, uint32_t rkey,
-		       const struct ibv_mw_bind_info *info)
+static void unsupported_srq(struct ibv_qp_ex *ex, uint32_t number)
 {
-	(void)mw;
-	(void)rkey;
-	(void)info;
-	unsupported(ex);
-}
-
-static void unsupported_key(struct ibv_qp_ex *ex, uint32_t rkey)
-{
-	(void)rkey;
+	(void)number;
 	unsupported(ex);
 }
 
@@ -254,14 +273,6 @@ static void wr_send_tso(struct ibv_qp_ex *ex, void *header, uint16_t size, uint1
 	(void)header;
 	(void)size;
 	(void)mss;
-	unsupported(ex);
-}
-
-static void wr_atomic_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr, const void *from)
-{
-	(void)rkey;
-	(void)addr;
-	(void)from;
 	unsupported(ex);
 }
 
@@ -281,10 +292,10 @@ void verbs_qp_fill_ex(struct soft_qp *q, uint64_t ops)
 	ex->wr_set_inline_data = wr_set_inline_data;
 	ex->wr_set_inline_data_list = wr_set_inline_data_list;
 	ex->wr_set_ud_addr = wr_set_ud_addr;
-	ex->wr_set_xrc_srqn = unsupported_key;
+	ex->wr_set_xrc_srqn = unsupported_srq;
 	ex->wr_send = wr_send;
 	ex->wr_send_imm = wr_send_imm;
-	ex->wr_send_inv = unsupported_key;
+	ex->wr_send_inv = wr_send_inv;
 	ex->wr_send_tso = wr_send_tso;
 	ex->wr_rdma_write = wr_rdma_write;
 	ex->wr_rdma_write_imm = wr_rdma_write_imm;
@@ -293,7 +304,7 @@ void verbs_qp_fill_ex(struct soft_qp *q, uint64_t ops)
 	ex->wr_atomic_fetch_add = wr_fetch_add;
 	ex->wr_atomic_write = wr_atomic_write;
 	ex->wr_bind_mw = wr_bind_mw;
-	ex->wr_local_inv = unsupported_key;
+	ex->wr_local_inv = wr_local_inv;
 }
 
 struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)

@@ -270,7 +270,7 @@ static int check_values(const struct soft_qp *q, const struct ibv_qp_attr *a, in
 					(uint8_t)a->path_mtu > port->mtu_cap)) ||
 	    (mask & IBV_QP_AV && (a->ah_attr.sl > 15 || !is_path(&a->ah_attr))))
 		return EINVAL;
-	if (mask & IBV_QP_ACCESS_FLAGS && a->qp_access_flags & ~(unsigned)QP_ACCESS)
+	if (mask & IBV_QP_ACCESS_FLAGS && a->qp_access_flags & ~(unsigned)KNOWN_ACCESS)
 		return EOPNOTSUPP;
 	if (verbs_is_roce() &&
 	    ((mask & IBV_QP_MAX_QP_RD_ATOMIC && a->max_rd_atomic > ROCE_READS) ||

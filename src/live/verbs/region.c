@@ -46,7 +46,7 @@ static int check_region(const void *addr, size_t length, uint64_t iova, int acce
 {
 	bool is_on_demand = access & IBV_ACCESS_ON_DEMAND;
 
-	if (access & ~REGION_ACCESS || (is_on_demand && verbs_is_roce()))
+	if (access & ~KNOWN_ACCESS || (is_on_demand && verbs_is_roce()))
 		return EOPNOTSUPP;
 	if ((access & WRITES && !(access & IBV_ACCESS_LOCAL_WRITE)) ||
 	    (uintptr_t)addr + length < (uintptr_t)addr || iova + length < iova)
@@ -54,16 +54,70 @@ static int check_region(const void *addr, size_t length, uint64_t iova, int acce
 	return is_on_demand || is_mapped(addr, length) ? 0 : EFAULT;
 }
 
+/* ---- keys */
+
+int32_t verbs_key_alloc(uint32_t *key)
+{
+	/* cppcheck-suppress unassignedVariable ; counted up below */
+	static uint8_t uses[MAX_REGIONS];
+
+	pthread_mutex_lock(&verbs_adapter.lock);
+	int32_t index = verbs_id_alloc(&verbs_adapter.region_numbers);
+
+	/* Never 0, and not the key that the index had before. */
+	if (index != NO_INDEX)
+		*key = ((uint32_t)index + 1) << KEY_USE_BITS |
+		       ((++uses[index] + verbs_adapter.first_key_use) & 0xFF);
+	pthread_mutex_unlock(&verbs_adapter.lock);
+	return index;
+}
+
+/*
+ * The key is void, and what peers do under it has ended: they do it with the
+ * lock of a queue pair.
+ */
+static void withdraw(int32_t index)
+{
+	atomic_store(&verbs_adapter.memory->regions[index].key, 0);
+	if (verbs_is_roce())
+		verbs_roce_quiesce();
+	pthread_mutex_lock(&verbs_adapter.lock);
+	for (uint32_t i = 0, seen = 0; seen < verbs_adapter.qp_numbers.used; i++) {
+		struct shared_qp *s = &verbs_adapter.memory->qps[i];
+
+		if (!verbs_adapter.qp_numbers.taken[i])
+			continue;
+		seen++;
+		if (atomic_load(&s->qpn) == 0)
+			continue;
+		if (verbs_lock(&s->lock))
+			verbs_ring_recover(verbs_adapter.memory, &s->ring);
+		verbs_unlock(&s->lock);
+	}
+	pthread_mutex_unlock(&verbs_adapter.lock);
+}
+
+void verbs_key_free(int32_t index)
+{
+	withdraw(index);
+	pthread_mutex_lock(&verbs_adapter.lock);
+	verbs_id_free(&verbs_adapter.region_numbers, index);
+	pthread_mutex_unlock(&verbs_adapter.lock);
+}
+
+/* ---- regions */
+
 /* The key counts from here on. */
 static void publish(struct region *r, int access, uint64_t iova)
 {
 	struct shared_region *s = r->shared;
 
 	s->pd = container(r->ibv.pd, struct pd, ibv)->id;
-	s->access = (uint32_t)access & (GRANTED_ACCESS | IBV_ACCESS_ON_DEMAND);
+	s->access = (uint32_t)access & (GRANTED_ACCESS | IBV_ACCESS_MW_BIND | IBV_ACCESS_ON_DEMAND);
 	s->iova = iova;
 	s->start = (uintptr_t)r->ibv.addr;
 	s->length = r->ibv.length;
+	s->is_window = 0;
 	atomic_store_explicit(&s->key, r->ibv.lkey, memory_order_release);
 }
 
@@ -77,8 +131,6 @@ static struct ibv_mr *refuse(struct region *r, int error)
 struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
 				unsigned int access)
 {
-	/* cppcheck-suppress unassignedVariable ; counted up below */
-	static uint8_t uses[MAX_REGIONS];
 	struct region *r = calloc(1, sizeof(*r));
 
 	if (access & IBV_ACCESS_ZERO_BASED)
@@ -89,15 +141,9 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, ui
 		error = EPERM;
 	if (error)
 		return refuse(r, error);
-	pthread_mutex_lock(&verbs_adapter.lock);
-	r->index = verbs_id_alloc(&verbs_adapter.region_numbers);
-	if (r->index != NO_INDEX)
-		uses[r->index]++;
-	pthread_mutex_unlock(&verbs_adapter.lock);
+	r->index = verbs_key_alloc(&r->ibv.lkey);
 	if (r->index == NO_INDEX)
 		return refuse(r, ENOMEM);
-	/* Never 0, and not the key that the index had before. */
-	r->ibv.lkey = ((uint32_t)r->index + 1) << KEY_USE_BITS | uses[r->index];
 	r->ibv.rkey = r->ibv.lkey;
 	r->ibv.context = pd->context;
 	r->ibv.pd = pd;
@@ -124,40 +170,14 @@ struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length, uin
 	return ibv_reg_mr_iova2(pd, addr, length, iova, (unsigned)access);
 }
 
-/*
- * The key is void, and what peers do under it has ended: they do it with the
- * lock of a queue pair.
- */
-static void withdraw(struct region *r)
-{
-	atomic_store(&r->shared->key, 0);
-	if (verbs_is_roce())
-		verbs_roce_quiesce();
-	pthread_mutex_lock(&verbs_adapter.lock);
-	for (uint32_t i = 0, seen = 0; seen < verbs_adapter.qp_numbers.used; i++) {
-		struct shared_qp *s = &verbs_adapter.memory->qps[i];
-
-		if (!verbs_adapter.qp_numbers.taken[i])
-			continue;
-		seen++;
-		if (atomic_load(&s->qpn) == 0)
-			continue;
-		if (verbs_lock(&s->lock))
-			verbs_ring_recover(verbs_adapter.memory, &s->ring);
-		verbs_unlock(&s->lock);
-	}
-	pthread_mutex_unlock(&verbs_adapter.lock);
-}
-
 int ibv_dereg_mr(struct ibv_mr *mr)
 {
 	struct region *r = container(mr, struct region, ibv);
 
 	if (!context_is_inherited(mr->context) && atomic_load(&r->shared->key) == mr->lkey) {
-		withdraw(r);
-		pthread_mutex_lock(&verbs_adapter.lock);
-		verbs_id_free(&verbs_adapter.region_numbers, r->index);
-		pthread_mutex_unlock(&verbs_adapter.lock);
+		if (verbs_region_has_windows(r->index))
+			return EBUSY;
+		verbs_key_free(r->index);
 	}
 	container(mr->pd, struct pd, ibv)->users--;
 	free(r);
@@ -249,6 +269,8 @@ int ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr, si
 			    ? EOPNOTSUPP
 			    : check_region(addr, length, (uintptr_t)addr, now);
 
+	if (!error && verbs_region_has_windows(r->index))
+		error = EBUSY;
 	if (error) {
 		errno = error;
 		return IBV_REREG_MR_ERR_INPUT;
@@ -257,7 +279,7 @@ int ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr, si
 			: now & IBV_ACCESS_ZERO_BASED ? 0
 						      : (uintptr_t)addr;
 
-	withdraw(r);
+	withdraw(r->index);
 	if (flags & IBV_REREG_MR_CHANGE_PD) {
 		container(mr->pd, struct pd, ibv)->users--;
 		container(pd, struct pd, ibv)->users++;
@@ -293,7 +315,8 @@ bool verbs_region_find(const struct program_memory *m, uint32_t pd, const struct
 
 	if (atomic_load_explicit(&r->key, memory_order_acquire) != s->key || r->pd != pd ||
 	    (r->access & access) != access || s->addr < r->iova || s->length > r->length ||
-	    s->addr - r->iova > r->length - s->length)
+	    s->addr - r->iova > r->length - s->length ||
+	    (r->is_window && (s->qpn == 0 || (r->qpn != 0 && r->qpn != s->qpn))))
 		return false;
 	*where = s->addr - r->iova + r->start;
 	return !(r->access & IBV_ACCESS_ON_DEMAND) || m != verbs_adapter.memory ||

@@ -46,6 +46,8 @@ struct shared_region {
 	uint64_t iova;   /* what remote addresses count from */
 	uint64_t start;  /* where that is in the program */
 	uint64_t length;
+	uint32_t is_window;
+	uint32_t qpn; /* of a window of type 2: the queue pair that it is bound to */
 };
 
 struct shared_receive {

@@ -35,6 +35,8 @@ static inline enum wr_kind transport_wr(uint32_t opcode)
 		[IBV_WR_RDMA_READ] = WR_READ,
 		[IBV_WR_ATOMIC_CMP_AND_SWP] = WR_CMP_SWAP,
 		[IBV_WR_ATOMIC_FETCH_AND_ADD] = WR_FETCH_ADD,
+		[IBV_WR_SEND_WITH_INV] = WR_SEND,
+		[IBV_WR_ATOMIC_WRITE] = WR_WRITE,
 	};
 
 	return kinds[opcode];

@@ -140,8 +140,9 @@ struct adapter {
 	int events, calls; /* connections to the daemon */
 	int bell[2];
 	pthread_mutex_t call_lock;
-	pthread_mutex_t lock; /* lists and numbers below */
-	uint32_t forks;       /* between the first that attached and this process */
+	pthread_mutex_t lock;   /* lists and numbers below */
+	uint32_t forks;         /* between the first that attached and this process */
+	uint32_t first_key_use; /* random, so that keys cannot be guessed */
 	struct id_pool qp_numbers, cq_numbers, srq_numbers, region_numbers;
 	struct soft_qp *qps[LIVE_QPS];
 	struct cq *cqs[MAX_CQS];
@@ -221,18 +222,24 @@ struct ah {
 	union ibv_gid dgid;
 };
 
-/* Access that regions and queue pairs grant, and hints that they ignore. */
+/* Access that regions and queue pairs grant, and what they know besides. */
 enum {
-	GRANTED_ACCESS = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-			 IBV_ACCESS_REMOTE_ATOMIC,
-	QP_ACCESS = GRANTED_ACCESS | IBV_ACCESS_HUGETLB | IBV_ACCESS_OPTIONAL_RANGE,
-	REGION_ACCESS = QP_ACCESS | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_ON_DEMAND,
+	REMOTE_ACCESS = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC,
+	GRANTED_ACCESS = IBV_ACCESS_LOCAL_WRITE | REMOTE_ACCESS,
+	KNOWN_ACCESS = GRANTED_ACCESS | IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED |
+		       IBV_ACCESS_ON_DEMAND | IBV_ACCESS_HUGETLB | IBV_ACCESS_OPTIONAL_RANGE,
 };
+
+/* A key of a new index, which it returns; NO_INDEX if there is none. */
+int32_t verbs_key_alloc(uint32_t *key);
+/* Nothing uses the key of that index any more, and the index is free. */
+void verbs_key_free(int32_t index);
 
 /* Bytes under a key, as a request names them. */
 struct key_range {
 	uint32_t key;
 	uint64_t addr, length;
+	uint32_t qpn; /* of the responder, which may use windows; 0: local use */
 };
 
 /* Where they are; false if they may not be used so by that domain. */
@@ -242,6 +249,34 @@ bool verbs_region_find(const struct program_memory *m, uint32_t pd, const struct
 bool verbs_region_is_on_demand(const struct program_memory *m, uint32_t key);
 int verbs_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags,
 		    struct ibv_sge *list, uint32_t n);
+
+/* ---- window.c: memory windows */
+
+/* Memory windows, invalidation, XRC and atomic writes: with the free clock only, since neither the
+ * simulated transport nor RoCE's has them. */
+bool verbs_has_extensions(void);
+struct ibv_mw *verbs_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
+int verbs_dealloc_mw(struct ibv_mw *mw);
+int verbs_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind_info);
+bool verbs_region_has_windows(int32_t index);
+/* After fork(): they are the parent's. */
+void verbs_windows_forget(void);
+
+/* A work request that binds a window. */
+struct window_bind {
+	uint32_t window; /* the window's key */
+	uint32_t key;    /* the key that it gets */
+	uint32_t lkey;   /* of the region */
+	uint32_t access;
+	uint64_t addr, length;
+};
+
+struct soft_qp;
+
+/* The status of the work request. */
+enum ibv_wc_status verbs_window_bind(const struct soft_qp *q, const struct window_bind *b);
+/* Ends the binding of a window of type 2; false if that queue pair has none of that key. */
+bool verbs_window_invalidate(struct program_memory *m, uint32_t key, uint32_t pd, uint32_t qpn);
 
 /* ---- completion.c */
 
@@ -335,6 +370,7 @@ struct send_wqe {
 	uint32_t rkey;
 	uint64_t remote_addr, compare, swap;
 	uint64_t length;
+	struct window_bind bind;
 	uint32_t status;  /* enum ibv_wc_status, once it has arrived */
 	uint32_t is_over; /* timed UC, UD: it has arrived, or is lost */
 	uint32_t n_sge;
@@ -440,6 +476,10 @@ int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **ba
 int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 /* Operations of queue pairs of a type: enum ibv_qp_create_send_ops_flags. */
 uint64_t post_operations(enum ibv_qp_type type);
+/* Its flag of that enumeration. */
+uint64_t post_operation_flag(uint32_t opcode);
+int post_take_bind(struct send_wqe *s, const struct ibv_mw *mw, uint32_t key,
+		   const struct ibv_mw_bind_info *info);
 /* Flags of a send that this adapter has; the others are refused. */
 enum {
 	SEND_FLAGS = IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE,
