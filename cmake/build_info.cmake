@@ -1,5 +1,5 @@
 # cmake -DOUT= -DROOT= -DBUILD= -P build_info.cmake
-# Writes OUT: build_info[], the commit of the sources and the kind of build. The file changes only
+# Writes OUT: cli_build_info[], the commit of the sources and the kind of build. The file changes only
 # if its text does. Without git, a source archive has its commit in cmake/commit.txt.
 set(commit "")
 find_package(Git QUIET)
@@ -25,5 +25,5 @@ file(CONFIGURE OUTPUT "${OUT}" @ONLY CONTENT
 /* Made by cmake/build_info.cmake. */
 #include \"cli/build_info.h\"
 
-const char build_info[] = \"commit @commit@, @BUILD@\";
+const char cli_build_info[] = \"commit @commit@, @BUILD@\";
 ")

@@ -21,7 +21,7 @@
 #define MOST_SPINS  4096
 #define SHORT_SLEEP 50000 /* ns: to look on would have been better */
 
-struct member {
+struct pool_member {
 	struct barrier_pool *pool;
 	unsigned number;
 	unsigned spins;
@@ -32,7 +32,7 @@ struct barrier_pool {
 	barrier_pool_fn *work;
 	void *context;
 	unsigned size;
-	struct member *members; /* 0 has no thread */
+	struct pool_member *members; /* 0 has no thread */
 	/* 0 if there are not enough processors: who looks on holds up whom it
 	 * waits for. */
 	unsigned least_spins;
@@ -74,7 +74,7 @@ static void sleep_until(struct barrier_pool *c, atomic_uint_fast64_t *count, uin
 }
 
 /* Until *count is at least `value`. */
-static void await(struct member *m, atomic_uint_fast64_t *count, uint64_t value)
+static void await(struct pool_member *m, atomic_uint_fast64_t *count, uint64_t value)
 {
 	for (unsigned i = 0; i < m->spins; i++) {
 		if (atomic_load(count) >= value)
@@ -104,14 +104,14 @@ static void advance(struct barrier_pool *c, atomic_uint_fast64_t *count)
 
 static void do_turn(void *argument)
 {
-	const struct member *m = argument;
+	const struct pool_member *m = argument;
 
 	m->pool->work(m->pool->context, m->number);
 }
 
 static void *member_main(void *argument)
 {
-	struct member *m = argument;
+	struct pool_member *m = argument;
 	struct barrier_pool *c = m->pool;
 	char why[MEMORY_LINE];
 
@@ -135,11 +135,11 @@ struct barrier_pool *barrier_pool_new(unsigned n, barrier_pool_fn *work, void *c
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_cond_init(&c->changed, NULL);
 	c->least_spins = n <= parallel_processors() ? LEAST_SPINS : 0;
-	c->members[0] = (struct member){ .pool = c, .spins = c->least_spins };
+	c->members[0] = (struct pool_member){ .pool = c, .spins = c->least_spins };
 	for (c->size = 1; c->size < n; c->size++) {
-		struct member *m = &c->members[c->size];
+		struct pool_member *m = &c->members[c->size];
 
-		*m = (struct member){ .pool = c, .number = c->size, .spins = c->least_spins };
+		*m = (struct pool_member){ .pool = c, .number = c->size, .spins = c->least_spins };
 		if (pthread_create(&m->thread, NULL, member_main, m) != 0)
 			break;
 	}

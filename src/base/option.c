@@ -363,7 +363,7 @@ void options_help(const struct option *const *tables, struct strbuf *out)
  * roff reads a bare dash as a hyphen, a backslash as its own, and a dot or
  * quote at the start of a line as a request.
  */
-void man_text(struct strbuf *out, const char *text)
+void option_man_text(struct strbuf *out, const char *text)
 {
 	bool line_start = out->len == 0 || out->text[out->len - 1] == '\n';
 
@@ -391,11 +391,11 @@ void options_man(const struct option *const *tables, struct strbuf *out)
 			strbuf_puts(out, ".TP\n");
 			print_heading(o, &line);
 			strbuf_puts(out, ".B ");
-			man_text(out, line.text + strspn(line.text, " "));
+			option_man_text(out, line.text + strspn(line.text, " "));
 			strbuf_putc(out, '\n');
 			strbuf_clear(&line);
 			print_meaning(o, &line);
-			man_text(out, line.text);
+			option_man_text(out, line.text);
 			strbuf_puts(out, ".\n");
 			strbuf_fini(&line);
 		}

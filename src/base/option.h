@@ -120,6 +120,6 @@ void options_help(const struct option *const *tables, struct strbuf *out);
 /* The same as man(7) source. */
 void options_man(const struct option *const *tables, struct strbuf *out);
 /* Text of ours as man(7) source: what roff would interpret is escaped. */
-void man_text(struct strbuf *out, const char *text);
+void option_man_text(struct strbuf *out, const char *text);
 
 #endif

@@ -217,7 +217,7 @@ static void man_source_hides_nothing_from_roff(void **state)
 	struct strbuf out = STRBUF_INIT;
 
 	(void)state;
-	man_text(&out, ".dot\n'quote\na-b \\fB");
+	option_man_text(&out, ".dot\n'quote\na-b \\fB");
 	assert_string_equal(out.text, "\\&.dot\n\\&'quote\na\\-b \\efB");
 	strbuf_clear(&out);
 	options_man(tables, &out);

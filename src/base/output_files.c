@@ -9,26 +9,26 @@
 #include "base/file.h"
 
 /* A file, or the place of one that is not there: the folder's numbers then. */
-struct place {
+struct file_identity {
 	dev_t device;
 	ino_t inode;
 	char *name; /* NULL: the file is there */
 };
 
-static struct claim {
-	struct place place;
+static struct output_file {
+	struct file_identity place;
 	const char *who;
 	bool readable;
 } * claims;
 static size_t n_claims, claims_cap;
 
 /* False if it cannot be told, or is nothing that belongs to one. */
-static bool place_of(const char *path, struct place *out)
+static bool place_of(const char *path, struct file_identity *out)
 {
 	struct stat st;
 
 	if (stat(path, &st) == 0) {
-		*out = (struct place){ st.st_dev, st.st_ino, NULL };
+		*out = (struct file_identity){ st.st_dev, st.st_ino, NULL };
 		return S_ISREG(st.st_mode);
 	}
 	char *target = file_target(path);
@@ -38,15 +38,15 @@ static bool place_of(const char *path, struct place *out)
 	if (found) {
 		const char *slash = strrchr(target, '/');
 
-		*out = (struct place){ st.st_dev, st.st_ino,
-				       hd_strdup(slash ? slash + 1 : target) };
+		*out = (struct file_identity){ st.st_dev, st.st_ino,
+					       hd_strdup(slash ? slash + 1 : target) };
 	}
 	free(folder);
 	free(target);
 	return found;
 }
 
-static bool place_same(const struct place *a, const struct place *b)
+static bool place_same(const struct file_identity *a, const struct file_identity *b)
 {
 	return a->device == b->device && a->inode == b->inode &&
 	       (a->name && b->name ? strcmp(a->name, b->name) == 0 : a->name == b->name);
@@ -54,7 +54,7 @@ static bool place_same(const struct place *a, const struct place *b)
 
 const char *output_files_add(const char *path, const char *who, bool readable)
 {
-	struct place place = { .name = NULL };
+	struct file_identity place = { .name = NULL };
 
 	if (!place_of(path, &place))
 		return NULL;
@@ -65,13 +65,13 @@ const char *output_files_add(const char *path, const char *who, bool readable)
 		}
 	}
 	claims = hd_grow(claims, &claims_cap, n_claims + 1, sizeof(*claims));
-	claims[n_claims++] = (struct claim){ place, who, readable };
+	claims[n_claims++] = (struct output_file){ place, who, readable };
 	return NULL;
 }
 
 static const char *find(const struct stat *st)
 {
-	const struct place place = { st->st_dev, st->st_ino, NULL };
+	const struct file_identity place = { st->st_dev, st->st_ino, NULL };
 
 	for (size_t i = 0; i < n_claims; i++) {
 		if (!claims[i].readable && place_same(&claims[i].place, &place))
@@ -105,7 +105,7 @@ void output_files_clear(void)
 
 bool file_is_same(const char *a, const char *b)
 {
-	struct place x = { .name = NULL }, y = { .name = NULL };
+	struct file_identity x = { .name = NULL }, y = { .name = NULL };
 	bool same = place_of(a, &x) && place_of(b, &y) && place_same(&x, &y);
 
 	free(x.name);

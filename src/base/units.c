@@ -250,7 +250,7 @@ static const struct {
 	[SPEED_XDR] = { "XDR", { UINT64_C(200000000000), 1 } },
 };
 
-const char *link_speed_name(enum link_speed speed)
+const char *hd_link_speed_name(enum link_speed speed)
 {
 	assert(speed < SPEED_COUNT);
 	return speeds[speed].name;

@@ -56,7 +56,7 @@ enum link_speed {
 
 /* Permitted widths are 1, 2, 4, 8 and 12 lanes. */
 struct hd_rate hd_rate_of_link(unsigned lanes, enum link_speed speed);
-const char *link_speed_name(enum link_speed speed); /* "SDR" */
+const char *hd_link_speed_name(enum link_speed speed); /* "SDR" */
 HD_MUST_CHECK enum hd_status link_speed_parse(const char *text, enum link_speed *out);
 
 struct hd_rate hd_rate_make(uint64_t num, uint64_t den);

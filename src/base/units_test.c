@@ -339,7 +339,8 @@ static void links_have_the_rates_of_the_standard(void **state)
 		enum link_speed again;
 
 		assert_int_equal(hd_rate_duration(rate, 75), rows[i].per_75_bytes);
-		assert_int_equal(link_speed_parse(link_speed_name(rows[i].speed), &again), HD_OK);
+		assert_int_equal(link_speed_parse(hd_link_speed_name(rows[i].speed), &again),
+				 HD_OK);
 		assert_int_equal(again, rows[i].speed);
 	}
 	/* 608 bits at 600/11 Gb/s: 11146.67 ps, rounded up once. */

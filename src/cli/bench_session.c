@@ -127,7 +127,7 @@ static enum hd_status open_backend(struct session *s, struct diag *d)
 static enum hd_status measure(struct session *s, struct diag *d)
 {
 	const struct bench_watch watch = { session_show, s };
-	enum hd_status status = choice_overrides(&s->scenario, SEED_OF_SCENARIO, d);
+	enum hd_status status = fabric_choice_overrides(&s->scenario, SEED_OF_SCENARIO, d);
 
 	if (status == HD_OK)
 		status = open_backend(s, d);

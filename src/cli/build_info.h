@@ -3,6 +3,6 @@
 #define HD_CLI_BUILD_INFO_H
 
 /* "commit 1234567890ab, Release, GNU 12.2.0"; cmake/build_info.cmake writes it. */
-extern const char build_info[];
+extern const char cli_build_info[];
 
 #endif

@@ -42,8 +42,8 @@ static int refuse(const struct command *self, const char *name)
 	return status;
 }
 
-int cc_variants(const struct command *self, const struct option_list *wanted,
-		struct study_comparison *c)
+int cli_cc_variants_read(const struct command *self, const struct option_list *wanted,
+			 struct study_comparison *c)
 {
 	size_t n = 0;
 
@@ -97,8 +97,8 @@ static void show_runs(void *context, size_t done, size_t all)
 	progress_show(&x->progress, (double)done);
 }
 
-enum hd_status cc_variants_run(struct study_comparison *c, const struct common_options *common,
-			       struct diag *d, struct results *r)
+enum hd_status cli_cc_variants_run(struct study_comparison *c, const struct common_options *common,
+				   struct diag *d, struct results *r)
 {
 	struct comparing x = { .common = common, .runs = (double)c->n };
 
@@ -114,7 +114,7 @@ enum hd_status cc_variants_run(struct study_comparison *c, const struct common_o
 	return status;
 }
 
-struct results *cc_variants_shown(struct results *r, bool left_out)
+struct results *cli_cc_variants_shown(struct results *r, bool left_out)
 {
 	const struct table *rates = results_find(r, "rates");
 
@@ -160,8 +160,8 @@ static void show_trials(void *context, uint32_t trials)
 	progress_show(&t->progress, trials);
 }
 
-enum hd_status cc_tune_run(struct tune_options *o, const struct common_options *common,
-			   struct diag *d, struct tune_result *out)
+enum hd_status cli_cc_tune_run(struct tune_options *o, const struct common_options *common,
+			       struct diag *d, struct tune_result *out)
 {
 	struct tuning t = { .options = o, .common = common };
 

@@ -29,18 +29,18 @@
  * in the order of scn_algorithm_words. EXIT_DONE, or a usage error of `self`.
  * The caller frees c->values.
  */
-int cc_variants(const struct command *self, const struct option_list *wanted,
-		struct study_comparison *c);
+int cli_cc_variants_read(const struct command *self, const struct option_list *wanted,
+			 struct study_comparison *c);
 /* comparison_run on all cores, with progress. */
-HD_MUST_CHECK enum hd_status cc_variants_run(struct study_comparison *c,
-					     const struct common_options *common, struct diag *d,
-					     struct results *r);
+HD_MUST_CHECK enum hd_status cli_cc_variants_run(struct study_comparison *c,
+						 const struct common_options *common,
+						 struct diag *d, struct results *r);
 /* tune_search_parameters with an estimate of its duration and progress on stderr. */
-HD_MUST_CHECK enum hd_status cc_tune_run(struct tune_options *o,
-					 const struct common_options *common, struct diag *d,
-					 struct tune_result *out);
+HD_MUST_CHECK enum hd_status cli_cc_tune_run(struct tune_options *o,
+					     const struct common_options *common, struct diag *d,
+					     struct tune_result *out);
 
 /* `r`, or a copy without its series if they are to be `left_out`. */
-struct results *cc_variants_shown(struct results *r, bool left_out);
+struct results *cli_cc_variants_shown(struct results *r, bool left_out);
 
 #endif

@@ -63,18 +63,20 @@ static int run(const struct command *self, void *values, int n, char **args)
 		.rates = v->rates,
 	};
 	struct results *r = results_new("cc compare");
-	int status = cc_variants(self, &v->algorithms, &c);
+	int status = cli_cc_variants_read(self, &v->algorithms, &c);
 
 	(void)n;
-	if (status == EXIT_DONE && (choice_overrides(&v->scenario, v->common.seed, &d) != HD_OK ||
-				    cc_variants_run(&c, &v->common, &d, r) != HD_OK))
+	if (status == EXIT_DONE &&
+	    (fabric_choice_overrides(&v->scenario, v->common.seed, &d) != HD_OK ||
+	     cli_cc_variants_run(&c, &v->common, &d, r) != HD_OK))
 		status = command_refuse(&d);
 	v->common.seed = c.seed;
 	free((void *)c.values);
 	if (status == EXIT_DONE) {
-		struct results *shown = cc_variants_shown(r, output_is_text(&v->common) && !v->all);
+		struct results *shown =
+			cli_cc_variants_shown(r, output_is_text(&v->common) && !v->all);
 
-		status = output_kept(&v->common, shown, r, true);
+		status = output_shown_and_recorded(&v->common, shown, r, true);
 	} else {
 		results_free(r);
 	}

@@ -4,13 +4,13 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 
-struct values {
+struct cc_curve_options {
 	struct common_options common;
 	double rmin, rmax, m, add, unit;
 	uint64_t points;
 };
 
-#define FIELD(name) offsetof(struct values, name)
+#define FIELD(name) offsetof(struct cc_curve_options, name)
 
 static const struct option options[] = {
 	{ "rmax", 0, OPT_DOUBLE, FIELD(rmax), "RATE", "483559",
@@ -42,7 +42,7 @@ static int refuse_name(const struct command *self, const char *name)
 
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	const struct values *v = values;
+	const struct cc_curve_options *v = values;
 	struct diag d = { .status = HD_OK };
 	const struct cc_algorithm *a = cc_find(args[0]);
 
@@ -86,5 +86,5 @@ const struct command command_cc_curve = {
 		       "1/rmin keeps its rate with one mark per 1/rmin, whatever the rate.\n",
 	.options = options,
 	.examples = examples,
-	COMMAND_CALL(run, struct values, 1, 1),
+	COMMAND_CALL(run, struct cc_curve_options, 1, 1),
 };

@@ -48,7 +48,7 @@ static const struct option options[] = {
 static int show(const struct cc_tune_options *v, struct tune_options *o, struct diag *d)
 {
 	struct tune_result found;
-	enum hd_status status = cc_tune_run(o, &v->common, d, &found);
+	enum hd_status status = cli_cc_tune_run(o, &v->common, d, &found);
 
 	if (status != HD_OK)
 		return command_refuse(d);
@@ -99,7 +99,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 	(void)n;
 	if (v->floor.num > v->floor.den)
 		return command_usage(self, "--floor is at most 100%%");
-	enum hd_status status = choice_overrides(&v->scenario, v->common.seed, &d);
+	enum hd_status status = fabric_choice_overrides(&v->scenario, v->common.seed, &d);
 
 	if (status == HD_OK)
 		status = scenario_read(args[0], &v->scenario.overrides, &d, &scenario);

@@ -5,14 +5,14 @@
 #include "cli/output.h"
 #include "wire/decode.h"
 
-struct values {
+struct decode_options {
 	struct common_options common;
 	struct decoder decoder;
 	const char *hex;
 	unsigned as;
 };
 
-#define FIELD(name) offsetof(struct values, name)
+#define FIELD(name) offsetof(struct decode_options, name)
 
 static const struct option options[] = {
 	{ "verbose", 'v', OPT_FLAG, FIELD(decoder.verbose), NULL, NULL,
@@ -45,11 +45,11 @@ static int verdict(const struct dissect_counts *c)
 	return c->malformed ? EXIT_BAD_INPUT : EXIT_DONE;
 }
 
-static int decode(struct values *v, const char *path)
+static int decode(struct decode_options *v, const char *path)
 {
 	struct diag d = { .status = HD_OK };
 	struct decoder *x = &v->decoder;
-	struct output out;
+	struct output_stream out;
 	int status = output_open(&v->common, &out);
 
 	if (status != EXIT_DONE)
@@ -72,7 +72,7 @@ static int decode(struct values *v, const char *path)
 
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct values *v = values;
+	struct decode_options *v = values;
 	const char *format = output_format(&v->common);
 	unsigned form = 0;
 
@@ -80,7 +80,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 		return command_usage(self, "expected one FILE or --hex STRING");
 	if (v->as && !v->hex)
 		return command_usage(self, "--as needs --hex");
-	if (output_is_kept(&v->common))
+	if (output_is_recorded(&v->common))
 		return command_usage(self,
 				     "packets are no results: --db and --html do not go with them");
 	while (decode_form_names[form] && strcmp(decode_form_names[form], format) != 0)
@@ -115,5 +115,5 @@ const struct command command_decode = {
 		"The exit status is 0 if every packet is good, 1 if a checksum is bad, and 3 if there is none bad but something malformed. A packet that the capture cut short is shown as such and not checked.",
 	.options = options,
 	.examples = examples,
-	COMMAND_CALL(run, struct values, 0, 1),
+	COMMAND_CALL(run, struct decode_options, 0, 1),
 };

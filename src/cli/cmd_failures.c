@@ -5,7 +5,7 @@
 #include "cli/progress.h"
 #include "cli/scenario.h"
 
-struct values {
+struct cli_failures_options {
 	struct common_options common;
 	struct fabric_choice fabric;
 	struct option_list fail;
@@ -13,12 +13,12 @@ struct values {
 	unsigned replan; /* enum replan_mode */
 };
 
-#define FIELD(name) offsetof(struct values, name)
+#define FIELD(name) offsetof(struct cli_failures_options, name)
 
 static const struct option options[] = {
-	OPTION_ENGINE(struct values, fabric),
-	OPTIONS_OPENSM(struct values, fabric),
-	OPTION_SET(struct values, fabric),
+	OPTION_ENGINE(struct cli_failures_options, fabric),
+	OPTIONS_OPENSM(struct cli_failures_options, fabric),
+	OPTION_SET(struct cli_failures_options, fabric),
 	{ "fail", 0, OPT_LIST, FIELD(fail), "KIND", NULL,
 	  "what fails in turn: switches, links (cables between switches) or hosts (cables of adapters); all of them unless one is named" },
 	{ "pairs", 0, OPT_UINT, FIELD(pairs), "N", "0",
@@ -50,7 +50,7 @@ static const struct example examples[] = {
 	{ NULL, NULL },
 };
 
-static int analyse(struct fabric *fabric, const struct values *v, const char *path,
+static int analyse(struct fabric *fabric, const struct cli_failures_options *v, const char *path,
 		   struct failure_options o, struct diag *d)
 {
 	struct results *r = results_new("failures");
@@ -92,7 +92,7 @@ static int analyse(struct fabric *fabric, const struct values *v, const char *pa
 
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct values *v = values;
+	struct cli_failures_options *v = values;
 	struct diag d = { .status = HD_OK };
 	struct failure_options o = {
 		.n_pairs = v->pairs,
@@ -104,10 +104,10 @@ static int run(const struct command *self, void *values, int n, char **args)
 	int status;
 
 	(void)n;
-	if (!engine_known(self, &v->fabric, "engine", &status) ||
+	if (!cli_check_engine_option(self, &v->fabric, "engine", &status) ||
 	    !cli_failures_kinds(self, &v->fail, &o, &status))
 		return status;
-	if (fabric_choose(&v->fabric, args[0], &d, &fabric) == HD_OK) {
+	if (fabric_choice_open(&v->fabric, args[0], &d, &fabric) == HD_OK) {
 		status = analyse(fabric, v, args[0], o, &d);
 		fabric_free(fabric);
 	} else {
@@ -136,6 +136,6 @@ const struct command command_failures = {
 		"The manager is where most end ports are. What is found does not depend on the number of threads.",
 	.options = options,
 	.examples = examples,
-	COMMAND_CALL(run, struct values, 1, 1),
+	COMMAND_CALL(run, struct cli_failures_options, 1, 1),
 	.is_long = true,
 };

@@ -7,12 +7,12 @@
 #include "cli/output.h"
 #include "workload/record.h"
 
-struct values {
+struct job_record_options {
 	struct common_options common;
 	bool no_compute;
 };
 
-#define FIELD(name) offsetof(struct values, name)
+#define FIELD(name) offsetof(struct job_record_options, name)
 
 static const struct option options[] = {
 	{ "no-compute", 0, OPT_FLAG, FIELD(no_compute), NULL, NULL,
@@ -20,9 +20,9 @@ static const struct option options[] = {
 	{ .name = NULL },
 };
 
-static int write_goal(const struct values *v, const struct opgraph *g)
+static int write_goal(const struct job_record_options *v, const struct opgraph *g)
 {
-	struct output out;
+	struct output_stream out;
 	int status = output_open(&v->common, &out);
 
 	if (status != EXIT_DONE)
@@ -33,7 +33,7 @@ static int write_goal(const struct values *v, const struct opgraph *g)
 
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	const struct values *v = values;
+	const struct job_record_options *v = values;
 	const struct record_how how = { .has_compute = !v->no_compute, .aside = !v->common.output };
 	char **words = hd_alloc((size_t)n + 1, sizeof(*words));
 	struct diag d = { .status = HD_OK };
@@ -71,5 +71,5 @@ const struct command command_job_record = {
 	.options = options,
 	.examples = examples,
 	.writes = WRITES_TEXT,
-	COMMAND_CALL(run, struct values, 1, ANY_NUMBER),
+	COMMAND_CALL(run, struct job_record_options, 1, ANY_NUMBER),
 };

@@ -3,13 +3,13 @@
 #include "cli/output.h"
 #include "workload/show.h"
 
-struct values {
+struct job_show_options {
 	struct common_options common;
 	struct ideal_net net;
 	bool all, goal;
 };
 
-#define FIELD(name) offsetof(struct values, name)
+#define FIELD(name) offsetof(struct job_show_options, name)
 
 static const struct option options[] = {
 	{ "latency", 0, OPT_TIME, FIELD(net.latency), "TIME", "1us",
@@ -23,13 +23,13 @@ static const struct option options[] = {
 	{ .name = NULL },
 };
 
-static int show(const struct command *self, const struct values *v, const char *file,
+static int show(const struct command *self, const struct job_show_options *v, const char *file,
 		const struct opgraph *g)
 {
 	struct diag d = { .status = HD_OK, .file = file };
 	const struct job_view view = { file, v->net, v->all };
 	struct results *r = results_new(self->name);
-	struct output out;
+	struct output_stream out;
 	bool well;
 	enum hd_status found = opgraph_show(g, &view, &d, r, &well);
 
@@ -48,11 +48,11 @@ static int show(const struct command *self, const struct values *v, const char *
 
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	const struct values *v = values;
-	const struct own_format own[] = { { "--goal", v->goal }, { NULL, false } };
+	const struct job_show_options *v = values;
+	const struct output_own_format own[] = { { "--goal", v->goal }, { NULL, false } };
 	struct diag d = { .status = HD_OK };
 	struct opgraph g;
-	int status = output_check_own(self, &v->common, own);
+	int status = output_check_own_formats(self, &v->common, own);
 
 	(void)n;
 	if (status != EXIT_DONE)
@@ -84,5 +84,5 @@ const struct command command_job_show = {
 		       "receives, a message that is larger than its receive.\n",
 	.options = options,
 	.examples = examples,
-	COMMAND_CALL(run, struct values, 1, 1),
+	COMMAND_CALL(run, struct job_show_options, 1, 1),
 };

@@ -19,10 +19,10 @@ static const struct command command_live_link = {
 	.arguments = "PORT down|up|speed NAME|width N",
 	.description =
 		"A PORT is 'leaf3:19', or the name of a host with one port. Both ends of the cable change, and switches say so to their subnet manager (trap 128).",
-	.options = live_options,
+	.options = cli_live_name_options,
 	.examples = link_examples,
 	.writes = WRITES_NOTHING,
-	COMMAND_CALL(live_pass_on, struct live_values, 0, ANY_NUMBER),
+	COMMAND_CALL(cli_live_forward, struct cli_live_name, 0, ANY_NUMBER),
 };
 
 static const struct example error_examples[] = {
@@ -36,16 +36,16 @@ static const struct command command_live_inject_error = {
 	.summary = "add to a counter of a port",
 	.arguments = "PORT COUNTER N",
 	.description = "COUNTER is a name that perfquery prints.",
-	.options = live_options,
+	.options = cli_live_name_options,
 	.examples = error_examples,
 	.writes = WRITES_NOTHING,
-	COMMAND_CALL(live_pass_on, struct live_values, 0, ANY_NUMBER),
+	COMMAND_CALL(cli_live_forward, struct cli_live_name, 0, ANY_NUMBER),
 };
 
 static int run_down(const struct command *self, void *values, int n, char **words)
 {
-	const struct live_values *v = values;
-	int status = live_pass_on(self, values, n, words);
+	const struct cli_live_name *v = values;
+	int status = cli_live_forward(self, values, n, words);
 
 	if (status == EXIT_DONE)
 		live_await_end(v->name);
@@ -63,10 +63,10 @@ static const struct command command_live_down = {
 	.arguments = "",
 	.description =
 		"Programs that are attached find their adapter gone. One that reads from it again and again, as OpenSM does, gets SIGTERM.",
-	.options = live_options,
+	.options = cli_live_name_options,
 	.examples = down_examples,
 	.writes = WRITES_NOTHING,
-	COMMAND_CALL(run_down, struct live_values, 0, ANY_NUMBER),
+	COMMAND_CALL(run_down, struct cli_live_name, 0, ANY_NUMBER),
 };
 
 static const struct command *const subcommands[] = {

@@ -8,17 +8,17 @@
 #include "cli/commands.h"
 #include "cli/live.h"
 
-struct values {
+struct live_capture_options {
 	struct common_options common;
 	const char *name;
 	bool stop, data;
 };
 
 static const struct option options[] = {
-	LIVE_NAME_OPTION(struct values),
-	{ "stop", 0, OPT_FLAG, offsetof(struct values, stop), NULL, NULL, "end the capture", NULL,
-	  0, 0 },
-	{ "data", 0, OPT_FLAG, offsetof(struct values, data), NULL, NULL,
+	LIVE_NAME_OPTION(struct live_capture_options),
+	{ "stop", 0, OPT_FLAG, offsetof(struct live_capture_options, stop), NULL, NULL,
+	  "end the capture", NULL, 0, 0 },
+	{ "data", 0, OPT_FLAG, offsetof(struct live_capture_options, data), NULL, NULL,
 	  "capture packets of programs ('live up --clock simulated') instead of MADs", NULL, 0, 0 },
 	{ NULL },
 };
@@ -33,7 +33,7 @@ static int open_file(const char *path, bool *made)
 	return *made ? file : open(path, flags, 0666);
 }
 
-static int start(const struct values *v, char **port, int n)
+static int start(const struct live_capture_options *v, char **port, int n)
 {
 	struct diag d = { .status = HD_OK, .file = v->common.output };
 	struct strbuf out = STRBUF_INIT;
@@ -44,7 +44,8 @@ static int start(const struct values *v, char **port, int n)
 		diag_fail(&d, HD_ERR_IO, "cannot be written: %s", strerror(errno));
 		return command_refuse(&d);
 	}
-	status = live_ask_with(v->name, v->data ? "capture-data" : "capture", port, n, file, &out);
+	status = cli_live_request_with_file(v->name, v->data ? "capture-data" : "capture", port, n,
+					    file, &out);
 	if (status != EXIT_DONE && made)
 		unlink(v->common.output);
 	close(file);
@@ -53,7 +54,7 @@ static int start(const struct values *v, char **port, int n)
 }
 
 /* Who writes of data what is left is asked until he has. */
-static int stop(const struct values *v)
+static int stop(const struct live_capture_options *v)
 {
 	const struct timespec a_while = { .tv_nsec = 5000000 };
 	bool ends = true;
@@ -62,7 +63,8 @@ static int stop(const struct values *v)
 	while (ends && status == EXIT_DONE) {
 		struct strbuf out = STRBUF_INIT;
 
-		status = live_ask(v->name, v->data ? "release-data" : "release", NULL, 0, &out);
+		status = cli_live_request(v->name, v->data ? "release-data" : "release", NULL, 0,
+					  &out);
 		ends = status == EXIT_DONE && out.len > 0;
 		strbuf_fini(&out);
 		if (ends)
@@ -73,7 +75,7 @@ static int stop(const struct values *v)
 
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	const struct values *v = values;
+	const struct live_capture_options *v = values;
 
 	if (n > 1 || (v->stop && (n > 0 || v->common.output)))
 		return command_usage(self, "[PORT] -o FILE, or --stop");
@@ -109,5 +111,5 @@ const struct command command_live_capture = {
 	.options = options,
 	.examples = examples,
 	.writes = WRITES_TEXT,
-	COMMAND_CALL(run, struct values, 0, ANY_NUMBER),
+	COMMAND_CALL(run, struct live_capture_options, 0, ANY_NUMBER),
 };

@@ -7,15 +7,15 @@
 #include "cli/output.h"
 #include "subnet/tables/tables.h"
 
-struct values {
+struct live_dump_options {
 	struct common_options common;
 	const char *name;
 	const char *format;
 };
 
 static const struct option options[] = {
-	LIVE_NAME_OPTION(struct values),
-	{ "to", 0, OPT_TEXT, offsetof(struct values, format), "FORMAT", "fts",
+	LIVE_NAME_OPTION(struct live_dump_options),
+	{ "to", 0, OPT_TEXT, offsetof(struct live_dump_options, format), "FORMAT", "fts",
 	  "fts, lfts, opensm or fdbs (forwarding), mfts or mcfdbs (multicast), sl2vl (lanes) or json (all tables)",
 	  NULL, 0, 0 },
 	{ NULL },
@@ -23,7 +23,7 @@ static const struct option options[] = {
 
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	const struct values *v = values;
+	const struct live_dump_options *v = values;
 	struct strbuf out = STRBUF_INIT;
 
 	(void)n;
@@ -31,7 +31,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 	if (!table_writer_find(v->format))
 		return command_usage(self, "'%s' is no format of tables", v->format);
 	char *words[] = { (char *)v->format };
-	int status = live_ask(v->name, "dump", words, 1, &out);
+	int status = cli_live_request(v->name, "dump", words, 1, &out);
 
 	if (status == EXIT_DONE)
 		return output_text(&v->common, &out, true);
@@ -55,5 +55,5 @@ const struct command command_live_dump = {
 	.options = options,
 	.examples = examples,
 	.writes = WRITES_TEXT,
-	COMMAND_CALL(run, struct values, 0, 0),
+	COMMAND_CALL(run, struct live_dump_options, 0, 0),
 };

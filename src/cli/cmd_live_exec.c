@@ -9,37 +9,37 @@
 /* What stands in for the kernel: for MADs and files, and for verbs. */
 static const char *const libraries[] = { "libheddle-umad.so", "libheddle-verbs.so", NULL };
 
-static int start(const struct live_values *v, const char *host, char **words, int n)
+static int start(const struct cli_live_name *v, const char *host, char **words, int n)
 {
 	struct diag d = { .status = HD_OK };
 	char *dir = live_folder(v->name);
 
 	setenv(LIVE_DIR, dir, 1);
 	setenv(LIVE_HOST, host, 1);
-	live_choose_adapter();
-	if (live_preload(libraries, &d))
-		live_become(words, n, &d);
+	cli_live_use_adapter();
+	if (cli_live_preload(libraries, &d))
+		cli_live_exec(words, n, &d);
 	free(dir);
 	return command_refuse(&d);
 }
 
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	const struct live_values *v = values;
+	const struct cli_live_name *v = values;
 	struct strbuf out = STRBUF_INIT;
 	int status;
 
 	(void)self;
-	if (live_are_hosts(args[0])) {
+	if (cli_live_is_selection(args[0])) {
 		struct diag d = { .status = HD_OK };
 
-		status = live_find_hosts(v->name, args[0], &d, &out) == HD_OK
+		status = cli_live_find_hosts(v->name, args[0], &d, &out) == HD_OK
 				 ? start(v, out.text, args + 1, n - 1)
 				 : command_refuse(&d);
 		strbuf_fini(&out);
 		return status;
 	}
-	status = live_ask(v->name, "host", args, 1, &out);
+	status = cli_live_request(v->name, "host", args, 1, &out);
 	strbuf_fini(&out);
 	return status == EXIT_DONE ? start(v, args[0], args + 1, n - 1) : status;
 }
@@ -68,8 +68,8 @@ const struct command command_live_exec = {
 		"status is that of the program.\n"
 		"\n"
 		"All hosts being on this machine, Open MPI and UCX would send through its memory; they are told to use the adapter, unless their own variables (OMPI_MCA_pml, UCX_TLS, ...) are set.",
-	.options = live_options,
+	.options = cli_live_name_options,
 	.writes = BECOMES_ANOTHER,
 	.examples = examples,
-	COMMAND_CALL(run, struct live_values, 2, ANY_NUMBER),
+	COMMAND_CALL(run, struct cli_live_name, 2, ANY_NUMBER),
 };

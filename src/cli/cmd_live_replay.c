@@ -6,7 +6,7 @@
 #include "cli/live.h"
 #include "live/daemon/recording.h"
 
-struct values {
+struct live_replay_options {
 	struct common_options common;
 	const char *name;
 	bool foreground;
@@ -14,10 +14,10 @@ struct values {
 	const char *pcap, *port;
 };
 
-#define V(member) offsetof(struct values, member)
+#define V(member) offsetof(struct live_replay_options, member)
 
 static const struct option options[] = {
-	LIVE_NAME_OPTION(struct values),
+	LIVE_NAME_OPTION(struct live_replay_options),
 	{ "foreground", 0, OPT_FLAG, V(foreground), NULL, NULL,
 	  "stay, and end the fabric when interrupted", NULL, 0, 0 },
 	{ "until", 0, OPT_TIME, V(until), "TIME", "0ns",
@@ -30,7 +30,8 @@ static const struct option options[] = {
 };
 
 /* What it does, once the fabric of the recording is known. */
-static enum hd_status replay(const struct values *v, struct recording *r, struct diag *d)
+static enum hd_status replay(const struct live_replay_options *v, struct recording *r,
+			     struct diag *d)
 {
 	hd_time until = v->until ? v->until : HD_TIME_NEVER;
 	const struct live_options o = { .times = recording_times(r), .replay = r, .until = until };
@@ -53,13 +54,13 @@ static enum hd_status replay(const struct values *v, struct recording *r, struct
 
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	const struct values *v = values;
+	const struct live_replay_options *v = values;
 	struct diag d = { .status = HD_OK };
 	struct recording *r = NULL;
 	FILE *in;
 
 	(void)n;
-	if (!live_is_name(v->name))
+	if (!cli_live_is_name(v->name))
 		return command_usage(self, "'%s' is no name for a fabric", v->name);
 	if (v->port && !v->pcap)
 		return command_usage(self, "--port needs --pcap");
@@ -91,5 +92,5 @@ const struct command command_live_replay = {
 	.options = options,
 	.examples = examples,
 	.writes = WRITES_NOTHING,
-	COMMAND_CALL(run, struct values, 1, 1),
+	COMMAND_CALL(run, struct live_replay_options, 1, 1),
 };

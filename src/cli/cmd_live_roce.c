@@ -12,7 +12,7 @@
 
 static const char *const mtus[] = { "256", "512", "1024", "2048", "4096", NULL };
 
-struct values {
+struct live_roce_options {
 	/* cppcheck-suppress unusedStructMember ; read by command_parse */
 	struct common_options common;
 	const char *address, *local, *remote;
@@ -21,21 +21,21 @@ struct values {
 };
 
 static const struct option options[] = {
-	{ "address", 'a', OPT_TEXT, offsetof(struct values, address), "IPV4", NULL,
+	{ "address", 'a', OPT_TEXT, offsetof(struct live_roce_options, address), "IPV4", NULL,
 	  "the adapter's IPv4 address; its MAC address follows from it", NULL, 0, 0 },
-	{ "local", 'l', OPT_TEXT, offsetof(struct values, local), "SOCKET", NULL,
+	{ "local", 'l', OPT_TEXT, offsetof(struct live_roce_options, local), "SOCKET", NULL,
 	  "the socket of this end of the cable, which is made", NULL, 0, 0 },
-	{ "remote", 'r', OPT_TEXT, offsetof(struct values, remote), "SOCKET", NULL,
+	{ "remote", 'r', OPT_TEXT, offsetof(struct live_roce_options, remote), "SOCKET", NULL,
 	  "the socket of the other end", NULL, 0, 0 },
-	{ "mtu", 'm', OPT_CHOICE, offsetof(struct values, mtu), "BYTES", "1024",
+	{ "mtu", 'm', OPT_CHOICE, offsetof(struct live_roce_options, mtu), "BYTES", "1024",
 	  "the port's active MTU", mtus, 0, 0 },
-	{ "lose", 0, OPT_UINT, offsetof(struct values, lose), "N", "0",
+	{ "lose", 0, OPT_UINT, offsetof(struct live_roce_options, lose), "N", "0",
 	  "lose one of N frames, each way, at random; 0: none", NULL, 0, UINT32_MAX },
 	{ NULL },
 };
 
 /* A usage error, or NULL. */
-static const char *refusal(const struct values *v, int n_args)
+static const char *refusal(const struct live_roce_options *v, int n_args)
 {
 	enum { ROOM = sizeof(((struct sockaddr_un *)NULL)->sun_path) };
 	struct in_addr address;
@@ -51,7 +51,7 @@ static const char *refusal(const struct values *v, int n_args)
 		       : NULL;
 }
 
-static void set_place(const struct values *v)
+static void set_place(const struct live_roce_options *v)
 {
 	char lose[24];
 
@@ -66,15 +66,15 @@ static void set_place(const struct values *v)
 static int run(const struct command *self, void *values, int n, char **args)
 {
 	static const char *const libraries[] = { "libheddle-verbs.so", NULL };
-	const struct values *v = values;
+	const struct live_roce_options *v = values;
 	struct diag d = { .status = HD_OK };
 	const char *why = refusal(v, n);
 
 	if (why)
 		return command_usage(self, "%s", why);
 	set_place(v);
-	if (live_preload(libraries, &d))
-		live_become(args, n, &d);
+	if (cli_live_preload(libraries, &d))
+		cli_live_exec(args, n, &d);
 	return command_refuse(&d);
 }
 
@@ -99,5 +99,5 @@ const struct command command_live_roce = {
 	.options = options,
 	.writes = BECOMES_ANOTHER,
 	.examples = examples,
-	COMMAND_CALL(run, struct values, 0, ANY_NUMBER),
+	COMMAND_CALL(run, struct live_roce_options, 0, ANY_NUMBER),
 };

@@ -41,12 +41,12 @@ static void put_lines(struct table *t, char *text)
 
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	const struct live_values *v = values;
+	const struct cli_live_name *v = values;
 	struct strbuf out = STRBUF_INIT;
 
 	if (n > 0)
 		return command_usage(self, "a fabric is named by --name %s", args[0]);
-	int status = live_ask(v->name, "show", NULL, 0, &out);
+	int status = cli_live_request(v->name, "show", NULL, 0, &out);
 
 	if (status == EXIT_DONE) {
 		struct results *r = results_new("live show");
@@ -69,7 +69,7 @@ const struct command command_live_show = {
 	.arguments = "",
 	.description =
 		"The ports of all nodes, with what a subnet manager has made of them so far.",
-	.options = live_options,
+	.options = cli_live_name_options,
 	.examples = examples,
-	COMMAND_CALL(run, struct live_values, 0, ANY_NUMBER),
+	COMMAND_CALL(run, struct cli_live_name, 0, ANY_NUMBER),
 };

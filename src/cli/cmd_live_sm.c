@@ -8,7 +8,7 @@
 #include "cli/scenario.h"
 #include "qos/opensm/port_conf.h"
 
-struct values {
+struct live_sm_options {
 	/* cppcheck-suppress unusedStructMember ; read by command_parse */
 	struct common_options common;
 	const char *name;
@@ -16,10 +16,10 @@ struct values {
 	uint64_t priority;
 };
 
-#define V(member) offsetof(struct values, member)
+#define V(member) offsetof(struct live_sm_options, member)
 
 static const struct option options[] = {
-	LIVE_NAME_OPTION(struct values),
+	LIVE_NAME_OPTION(struct live_sm_options),
 	{ "engine", 'e', OPT_TEXT, V(engine), "NAME", "minhop",
 	  "how it routes: an engine of 'heddle route'", .words = route_engine_words },
 	{ "priority", 'p', OPT_UINT, V(priority), "N", "0",
@@ -43,14 +43,14 @@ static void be_ready(void *context)
 
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	const struct values *v = values;
+	const struct live_sm_options *v = values;
 	struct diag d = { .status = HD_OK };
 	int status;
 
 	(void)n;
-	if (!live_is_name(v->name))
+	if (!cli_live_is_name(v->name))
 		return command_usage(self, "'%s' is no name for a fabric", v->name);
-	if (!engine_named(self, v->engine, &status))
+	if (!cli_check_engine(self, v->engine, &status))
 		return status;
 	if (strcmp(v->engine, "file") == 0)
 		return command_usage(self, "a manager routes by itself");
@@ -100,5 +100,5 @@ const struct command command_live_sm = {
 	.options = options,
 	.examples = examples,
 	.writes = WRITES_NOTHING,
-	COMMAND_CALL(run, struct values, 1, 1),
+	COMMAND_CALL(run, struct live_sm_options, 1, 1),
 };

@@ -17,8 +17,8 @@ const struct command command_live_time = {
 		       "that are to begin at the same time are started while it is "
 		       "held. Without a word: the time, how many programs there are, "
 		       "and what they have asked for.",
-	.options = live_options,
+	.options = cli_live_name_options,
 	.examples = examples,
 	.writes = WRITES_NOTHING,
-	COMMAND_CALL(live_pass_on, struct live_values, 0, ANY_NUMBER),
+	COMMAND_CALL(cli_live_forward, struct cli_live_name, 0, ANY_NUMBER),
 };

@@ -7,7 +7,7 @@
 #include "cli/live.h"
 #include "cli/scenario.h"
 
-struct values {
+struct live_traffic_options {
 	/* cppcheck-suppress unusedStructMember ; read by command_parse */
 	struct common_options common;
 	struct fabric_choice scenario;
@@ -16,9 +16,9 @@ struct values {
 };
 
 static const struct option options[] = {
-	LIVE_NAME_OPTION(struct values),
-	OPTION_SET(struct values, scenario),
-	{ "pace", 0, OPT_TEXT, offsetof(struct values, pace), "FACTOR", "0",
+	LIVE_NAME_OPTION(struct live_traffic_options),
+	OPTION_SET(struct live_traffic_options, scenario),
+	{ "pace", 0, OPT_TEXT, offsetof(struct live_traffic_options, pace), "FACTOR", "0",
 	  "seconds of the run in a second of the clock; 0: as fast as it goes", NULL, 0, 0 },
 	{ NULL },
 };
@@ -26,7 +26,7 @@ static const struct option options[] = {
 /* The words of 'heddle sim', on that fabric. */
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	const struct values *v = values;
+	const struct live_traffic_options *v = values;
 	const struct option_settings *set = &v->scenario.set;
 	char *const added[] = { "--live", (char *)v->name, "--pace", (char *)v->pace };
 	enum { ADDED = sizeof(added) / sizeof(*added) };
@@ -69,5 +69,5 @@ const struct command command_live_traffic = {
 	.options = options,
 	.examples = examples,
 	.writes = BECOMES_ANOTHER,
-	COMMAND_CALL(run, struct values, 0, ANY_NUMBER),
+	COMMAND_CALL(run, struct live_traffic_options, 0, ANY_NUMBER),
 };

@@ -10,7 +10,7 @@
 #include "hca/profile.h"
 #include "mgmt/agents/agents.h"
 
-struct values {
+struct live_up_options {
 	struct common_options common;
 	struct fabric_choice fabric;
 	const char *name;
@@ -23,15 +23,15 @@ struct values {
 	const char *profile;
 };
 
-#define V(member) offsetof(struct values, member)
+#define V(member) offsetof(struct live_up_options, member)
 
 enum { CLOCK_FREE, CLOCK_SIMULATED };
 
 static const char *const clocks[] = { "free", "simulated", NULL };
 
 static const struct option options[] = {
-	LIVE_NAME_OPTION(struct values),
-	OPTION_SET(struct values, fabric),
+	LIVE_NAME_OPTION(struct live_up_options),
+	OPTION_SET(struct live_up_options, fabric),
 	{ "foreground", 0, OPT_FLAG, V(foreground), NULL, NULL,
 	  "stay, and end the fabric when interrupted" },
 	{ "sm", 0, OPT_TEXT, V(engine), "ENGINE", NULL,
@@ -51,41 +51,41 @@ static const struct option options[] = {
 	{ NULL },
 };
 
-static bool is_simulated(const struct values *v)
+static bool is_simulated(const struct live_up_options *v)
 {
 	return v->clock == CLOCK_SIMULATED;
 }
 
-static int bring_up(struct values *v, const char *path)
+static int bring_up(struct live_up_options *v, const char *path)
 {
 	struct diag d = { .status = HD_OK };
 	struct agents_timing times = { 0 };
 	struct fabric *fabric;
 
-	if (choice_overrides(&v->fabric, SEED_OF_SCENARIO, &d) != HD_OK ||
+	if (fabric_choice_overrides(&v->fabric, SEED_OF_SCENARIO, &d) != HD_OK ||
 	    fabric_open_bare(path, &v->fabric.overrides, &d, &fabric) != HD_OK)
 		return command_refuse(&d);
-	if (is_simulated(v) && live_times(fabric, &d, &times) != HD_OK) {
+	if (is_simulated(v) && cli_live_times(fabric, &d, &times) != HD_OK) {
 		fabric_free(fabric);
 		return command_refuse(&d);
 	}
-	const struct live_wish w = { .name = v->name,
-				     .path = path,
-				     .overrides = &v->fabric.overrides,
-				     .engine = v->engine,
-				     .patience = v->wait,
-				     .profile = is_simulated(v) ? v->profile : NULL,
-				     .stays = v->foreground,
-				     .options = { .times = is_simulated(v) ? &times : NULL,
-						  .pace = v->pace,
-						  .record = v->record,
-						  .times_data = is_simulated(v) } };
+	const struct cli_live_start w = { .name = v->name,
+					  .path = path,
+					  .overrides = &v->fabric.overrides,
+					  .engine = v->engine,
+					  .patience = v->wait,
+					  .profile = is_simulated(v) ? v->profile : NULL,
+					  .stays = v->foreground,
+					  .options = { .times = is_simulated(v) ? &times : NULL,
+						       .pace = v->pace,
+						       .record = v->record,
+						       .times_data = is_simulated(v) } };
 
-	bool up = live_bring_up(&w, &fabric->topo, &d);
+	bool up = cli_live_bring_up(&w, &fabric->topo, &d);
 	int status = d.status != HD_OK ? command_refuse(&d) : up ? EXIT_DONE : EXIT_GOAL_MISSED;
 
 	if (status == EXIT_DONE && !v->foreground && !v->common.quiet)
-		live_print_next(&w, &fabric->topo);
+		cli_live_print_hints(&w, &fabric->topo);
 	free(times.cables);
 	fabric_free(fabric);
 	return status;
@@ -93,17 +93,17 @@ static int bring_up(struct values *v, const char *path)
 
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct values *v = values;
+	struct live_up_options *v = values;
 	struct diag d = { .status = HD_OK };
 	int status;
 
 	if (n != 1)
 		return command_usage(self, "which SCENARIO or FABRIC?");
-	if (!live_is_name(v->name))
+	if (!cli_live_is_name(v->name))
 		return command_usage(self, "'%s' is no name for a fabric", v->name);
 	if (v->engine && v->foreground)
 		return command_usage(self, "--sm needs a fabric in the background; see 'live sm'");
-	if (!engine_named(self, v->engine, &status))
+	if (!cli_check_engine(self, v->engine, &status))
 		return status;
 	if (!(v->pace > 0) || v->pace > 1e6)
 		return command_usage(self, "--pace is above 0, and at most 1e6");
@@ -139,5 +139,5 @@ const struct command command_live_up = {
 	.options = options,
 	.examples = examples,
 	.writes = WRITES_NOTHING,
-	COMMAND_CALL(run, struct values, 0, ANY_NUMBER),
+	COMMAND_CALL(run, struct live_up_options, 0, ANY_NUMBER),
 };

@@ -6,7 +6,7 @@
 #include "cli/threads.h"
 #include "study/mcast_compare.h"
 
-struct values {
+struct cli_mcast_compare_options {
 	struct common_options common;
 	struct fabric_choice fabric;
 	struct mcast_compare_options how;
@@ -16,7 +16,7 @@ struct values {
 	bool begun;
 };
 
-#define FIELD(name) offsetof(struct values, name)
+#define FIELD(name) offsetof(struct cli_mcast_compare_options, name)
 
 static const struct option options[] = {
 	{ "topology", 0, OPT_TEXT, FIELD(how.topology), "TEXT", NULL,
@@ -43,7 +43,7 @@ static const struct option options[] = {
 	  "lanes by direction (1, 2 or 4), on meshes and tori" },
 	{ "headers", 0, OPT_FLAG, FIELD(how.headers), NULL, NULL,
 	  "add 26 bytes to a packet and 40 of a GRH to a multicast one" },
-	OPTION_SET(struct values, fabric),
+	OPTION_SET(struct cli_mcast_compare_options, fabric),
 	{ "seeds", 0, OPT_UINT, FIELD(how.seeds), "N", "1",
 	  "draws of shares of hosts, for intervals", .low = 1, .high = MCAST_COMPARE_MAX_SEEDS },
 	{ "ber", 0, OPT_SET, FIELD(fabric.set), "RATE", NULL, "bit errors on all links",
@@ -65,7 +65,7 @@ static const struct example examples[] = {
 	{ NULL, NULL },
 };
 
-static void put_failure(const struct values *v, struct overrides *out)
+static void put_failure(const struct cli_mcast_compare_options *v, struct overrides *out)
 {
 	overrides_put(out, "--fail", "faults.events.+.kind", "switch-down");
 	overrides_put(out, "--fail", "faults.events.-.port", "%s", v->fail);
@@ -76,7 +76,7 @@ static void put_failure(const struct values *v, struct overrides *out)
 /* Work begins when a fabric was found fit for it. */
 static bool show(void *context, double runs)
 {
-	struct values *v = context;
+	struct cli_mcast_compare_options *v = context;
 
 	if (!v->begun)
 		progress_begin(&v->bar, &v->common, "runs", mcast_compare_count(&v->how));
@@ -84,7 +84,7 @@ static bool show(void *context, double runs)
 	return progress_show(&v->bar, runs);
 }
 
-static int compare(struct values *v)
+static int compare(struct cli_mcast_compare_options *v)
 {
 	struct diag d = { .status = HD_OK };
 	struct results *r = results_new("mcast compare");
@@ -95,7 +95,7 @@ static int compare(struct values *v)
 	v->how.overrides = &v->fabric.overrides;
 	v->how.progress = show;
 	v->how.context = v;
-	if (choice_overrides(&v->fabric, SEED_OF_SCENARIO, &d) == HD_OK &&
+	if (fabric_choice_overrides(&v->fabric, SEED_OF_SCENARIO, &d) == HD_OK &&
 	    mcast_compare_run(&v->how, r, &d, &all_well) == HD_OK) {
 		progress_end(&v->bar);
 		return output_results(&v->common, r, all_well);
@@ -106,16 +106,16 @@ static int compare(struct values *v)
 
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct values *v = values;
+	struct cli_mcast_compare_options *v = values;
 	struct mcast_compare_options *o = &v->how;
 	int status;
 
 	if ((n == 1) == (o->topology != NULL))
 		return command_usage(self, "give a scenario FILE or --topology");
-	if (!engine_known(self, &v->fabric, "engine", &status))
+	if (!cli_check_engine_option(self, &v->fabric, "engine", &status))
 		return status;
 	o->file = n ? args[0] : NULL;
-	o->routing = option_given(&v->fabric, "engine");
+	o->routing = fabric_choice_option(&v->fabric, "engine");
 	o->seed = v->common.seed;
 	status = compare(v);
 	fabric_choice_fini(&v->fabric);
@@ -140,6 +140,6 @@ const struct command command_mcast_compare = {
 		"channels that could lock up. Exit status 1 if a member lacks something; it says who.\n",
 	.options = options,
 	.examples = examples,
-	COMMAND_CALL(run, struct values, 0, 1),
+	COMMAND_CALL(run, struct cli_mcast_compare_options, 0, 1),
 	.is_long = true,
 };

@@ -3,7 +3,7 @@
 
 #include "cli/model_credit.h"
 
-#define FIELD(name) offsetof(struct credit_values, name)
+#define FIELD(name) offsetof(struct credit_sweep_options, name)
 
 static const struct option options[] = {
 	{ "lambda", 0, OPT_TEXT, FIELD(text[CREDIT_LAMBDA]), "LIST", "5",
@@ -61,6 +61,6 @@ const struct command command_model_credit = {
 		       "share lost at node 1, from the stationary distribution.\n",
 	.options = options,
 	.examples = examples,
-	COMMAND_CALL(run, struct credit_values, 0, 0),
+	COMMAND_CALL(run, struct credit_sweep_options, 0, 0),
 	.is_long = true,
 };

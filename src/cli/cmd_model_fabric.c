@@ -6,13 +6,13 @@
 #include "cli/scenario.h"
 #include "study/vl_sharing.h"
 
-struct values {
+struct model_fabric_options {
 	struct common_options common;
 	struct fabric_choice scenario;
 };
 
 static const struct option options[] = {
-	OPTION_SET(struct values, scenario),
+	OPTION_SET(struct model_fabric_options, scenario),
 	{ .name = NULL },
 };
 
@@ -25,7 +25,8 @@ static const struct example examples[] = {
 };
 
 /* Runs the study and frees it. */
-static int show(const struct command *self, struct values *v, struct study_vl_sharing *s)
+static int show(const struct command *self, struct model_fabric_options *v,
+		struct study_vl_sharing *s)
 {
 	struct diag d = { .status = HD_OK };
 	struct progress progress;
@@ -52,10 +53,10 @@ static int show(const struct command *self, struct values *v, struct study_vl_sh
 
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct values *v = values;
+	struct model_fabric_options *v = values;
 	struct diag d = { .status = HD_OK };
 	struct study_vl_sharing *s;
-	enum hd_status done = choice_overrides(&v->scenario, v->common.seed, &d);
+	enum hd_status done = fabric_choice_overrides(&v->scenario, v->common.seed, &d);
 	int status;
 
 	(void)n;
@@ -66,7 +67,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 	return status;
 }
 
-static const struct values initial = { .common.seed = SEED_OF_SCENARIO };
+static const struct model_fabric_options initial = { .common.seed = SEED_OF_SCENARIO };
 
 const struct command command_model_fabric = {
 	.name = "model fabric",

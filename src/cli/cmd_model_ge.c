@@ -3,7 +3,7 @@
 
 #include "cli/model_ge.h"
 
-#define FIELD(name) offsetof(struct ge_values, name)
+#define FIELD(name) offsetof(struct ge_sweep_options, name)
 
 static const struct option options[] = {
 	{ "lambda", 0, OPT_TEXT, FIELD(lambda), "LIST", NULL,
@@ -20,7 +20,7 @@ static const struct option options[] = {
 	  "levels from which the next rate holds (default none; et 8; ajt 8,16)" },
 	{ "semantics", 0, OPT_CHOICE, FIELD(semantics), NULL, "s1",
 	  "s1: a batch may fill the whole capacity; s2: only the room of the region that it finds",
-	  ge_semantics },
+	  ge_sweep_semantics },
 	{ "rooms", 0, OPT_TEXT, FIELD(rooms), "N[,N...]", NULL,
 	  "s2: room of each region (default equal steps up to the capacity)" },
 	{ "class", 0, OPT_LIST, FIELD(classes), "LAMBDA:CA2", NULL,
@@ -68,7 +68,7 @@ const struct command command_model_ge = {
 		       "coefficients of variation ca2 and cs2. Solved exactly at any load.\n",
 	.options = options,
 	.examples = ge_examples,
-	COMMAND_CALL(run, struct ge_values, 0, 0),
+	COMMAND_CALL(run, struct ge_sweep_options, 0, 0),
 	.is_long = true,
 };
 
@@ -90,7 +90,7 @@ const struct command command_model_et = {
 		       "--mu when --threshold packets are present, and falls back below.\n",
 	.options = options,
 	.examples = et_examples,
-	COMMAND_CALL(run, struct ge_values, 0, 0),
+	COMMAND_CALL(run, struct ge_sweep_options, 0, 0),
 	.is_long = true,
 };
 
@@ -112,6 +112,6 @@ const struct command command_model_ajt = {
 		       "from each --threshold on, any number of them.\n",
 	.options = options,
 	.examples = ajt_examples,
-	COMMAND_CALL(run, struct ge_values, 0, 0),
+	COMMAND_CALL(run, struct ge_sweep_options, 0, 0),
 	.is_long = true,
 };

@@ -2,7 +2,7 @@
 #include "cli/model_commands.h"
 #include "cli/model_loss.h"
 
-#define FIELD(name) offsetof(struct loss_values, name)
+#define FIELD(name) offsetof(struct cli_model_loss_options, name)
 
 static const struct option options[] = {
 	{ "places", 0, OPT_TEXT, FIELD(places), "LIST", "10",
@@ -26,7 +26,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 {
 	(void)n;
 	(void)args;
-	return loss_run(self, values);
+	return cli_model_loss_run(self, values);
 }
 
 const struct command command_model_loss = {
@@ -41,5 +41,5 @@ const struct command command_model_loss = {
 		       "beside what it found for connections that come and go.\n",
 	.options = options,
 	.examples = examples,
-	COMMAND_CALL(run, struct loss_values, 0, 0),
+	COMMAND_CALL(run, struct cli_model_loss_options, 0, 0),
 };

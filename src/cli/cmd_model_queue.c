@@ -3,7 +3,7 @@
 
 #include "cli/model_queue.h"
 
-#define FIELD(name) offsetof(struct queue_values, name)
+#define FIELD(name) offsetof(struct queue_sweep_options, name)
 
 static const struct option options[] = {
 	{ "lambda", 0, OPT_TEXT, FIELD(lambda), "LIST", "1", "arrival rates to go through" },
@@ -53,6 +53,6 @@ const struct command command_model_queue = {
 		       "of rate --mu, each by the weight of a VL arbitration entry.\n",
 	.options = options,
 	.examples = examples,
-	COMMAND_CALL(run, struct queue_values, 1, 1),
+	COMMAND_CALL(run, struct queue_sweep_options, 1, 1),
 	.is_long = true,
 };

@@ -15,12 +15,12 @@ static int fit(struct paper_session *s, const char *name)
 	struct results *r = results_new(name);
 
 	review_fit(&s->review, r);
-	return paper_session_tell(s, r, true);
+	return paper_session_print(s, r, true);
 }
 
 static int run_fit(const struct command *self, int argc, char **argv)
 {
-	static const struct paper_wish wish = {
+	static const struct paper_session_action wish = {
 		.act = fit,
 		.runs = true,
 		.least = 1,
@@ -28,7 +28,7 @@ static int run_fit(const struct command *self, int argc, char **argv)
 		.wrong = "which? 'heddle paper list' shows them",
 	};
 
-	return paper_session(self, argc, argv, &wish);
+	return paper_session_call(self, argc, argv, &wish);
 }
 
 static const struct option fit_options[] = {
@@ -36,7 +36,7 @@ static const struct option fit_options[] = {
 	PAPER_OPTION_JOBS,
 	{ .name = "vary",
 	  .kind = OPT_LIST,
-	  .offset = offsetof(struct paper_values, vary),
+	  .offset = offsetof(struct paper_session_options, vary),
 	  .value = "AXIS=VALUES",
 	  .help = "try these values of what is open: a list, LOW..HIGH:STEP or LOW..HIGH:*FACTOR" },
 	{ .name = NULL },
@@ -52,12 +52,12 @@ static const struct example fit_examples[] = {
 
 const struct command command_paper_calibrate = {
 	.name = "paper calibrate",
-	.summary = "find the open parameters with which a paper's results hold",
+	.summary = "fit a paper's open parameters to its published results",
 	.arguments = "ID | FILE ...",
 	.description = "Sweeps the parameters that a paper leaves open, and shows in which\n"
 		       "settings its numbers and claims hold, how many of them, and how far the\n"
 		       "others are off.\n",
-	.words = paper_words,
+	.words = paper_session_words,
 	.options = fit_options,
 	.examples = fit_examples,
 	.run = run_fit,

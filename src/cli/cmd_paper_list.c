@@ -25,14 +25,14 @@ static int list(struct paper_session *s, const char *name)
 		review_records(&s->review, shown);
 	else
 		review_brief(&s->review, shown);
-	return output_kept(&s->v.common, shown, r, true);
+	return output_shown_and_recorded(&s->v.common, shown, r, true);
 }
 
 static int run_list(const struct command *self, int argc, char **argv)
 {
-	static const struct paper_wish wish = { .act = list, .most = INT_MAX };
+	static const struct paper_session_action wish = { .act = list, .most = INT_MAX };
 
-	return paper_session(self, argc, argv, &wish);
+	return paper_session_call(self, argc, argv, &wish);
 }
 
 static const struct option list_options[] = {
@@ -41,7 +41,7 @@ static const struct option list_options[] = {
 	{ .name = "all",
 	  .letter = 'a',
 	  .kind = OPT_FLAG,
-	  .offset = offsetof(struct paper_values, all),
+	  .offset = offsetof(struct paper_session_options, all),
 	  .help = "all of each, with the command behind it and the reason, instead of a line; one that is named alone is shown so" },
 	{ .name = NULL },
 };
@@ -66,7 +66,7 @@ const struct command command_paper_list = {
 		"trend holds (words, by the rule beside them), reproduced for (some of what\n"
 		"the paper leaves open, or most cases), not reproduced, refuted (the text\n"
 		"contradicts itself: with proof), or no number to compare.\n",
-	.words = paper_words,
+	.words = paper_session_words,
 	.options = list_options,
 	.examples = list_examples,
 	.run = run_list,

@@ -26,7 +26,7 @@ static int review(struct paper_session *s, const char *name)
 		done < s->review.n_jobs ? HD_OK : paper_session_write(s, &found, &d);
 
 	outcomes_fini(&found);
-	int code = paper_session_tell(s, r, same);
+	int code = paper_session_print(s, r, same);
 
 	if (status != HD_OK)
 		return command_refuse(&d);
@@ -35,7 +35,7 @@ static int review(struct paper_session *s, const char *name)
 
 static int run_some(const struct command *self, int argc, char **argv)
 {
-	static const struct paper_wish wish = {
+	static const struct paper_session_action wish = {
 		.act = review,
 		.runs = true,
 		.least = 1,
@@ -43,18 +43,18 @@ static int run_some(const struct command *self, int argc, char **argv)
 		.wrong = "which? 'heddle paper list' shows them",
 	};
 
-	return paper_session(self, argc, argv, &wish);
+	return paper_session_call(self, argc, argv, &wish);
 }
 
 static int run_all(const struct command *self, int argc, char **argv)
 {
-	static const struct paper_wish wish = {
+	static const struct paper_session_action wish = {
 		.act = review,
 		.runs = true,
 		.wrong = "names are too much: it runs all",
 	};
 
-	return paper_session(self, argc, argv, &wish);
+	return paper_session_call(self, argc, argv, &wish);
 }
 
 static const struct option run_options[] = {
@@ -83,7 +83,7 @@ const struct command command_paper_run = {
 		       "that a call which was interrupted goes on from there. --html draws what\n"
 		       "was asked for. A FILE (.yaml) has experiments of your own, as 'heddle\n"
 		       "paper show' hands them over.\n",
-	.words = paper_words,
+	.words = paper_session_words,
 	.options = run_options,
 	.examples = run_examples,
 	.run = run_some,

@@ -31,20 +31,20 @@ static int show(struct paper_session *s, const char *name)
 
 static int run(const struct command *self, int argc, char **argv)
 {
-	static const struct paper_wish wish = {
+	static const struct paper_session_action wish = {
 		.act = show,
 		.least = 1,
 		.most = 1,
 		.wrong = "which one? 'heddle paper list' shows them",
 	};
 
-	return paper_session(self, argc, argv, &wish);
+	return paper_session_call(self, argc, argv, &wish);
 }
 
 static const struct option options[] = {
 	{ .name = "scenario",
 	  .kind = OPT_FLAG,
-	  .offset = offsetof(struct paper_values, scenario),
+	  .offset = offsetof(struct paper_session_options, scenario),
 	  .help = "only the scenario that its command reads, for 'heddle sim' and 'heddle sweep'" },
 	{ .name = NULL },
 };
@@ -64,7 +64,7 @@ const struct command command_paper_show = {
 	.description = "Hands over what is behind an experiment, in one file: its command, what\n"
 		       "of it varies, the scenarios that it reads, and the checks. Change it, and\n"
 		       "'heddle paper run' and 'fit' take it like one of their own.\n",
-	.words = paper_words,
+	.words = paper_session_words,
 	.options = options,
 	.examples = examples,
 	.writes = WRITES_TEXT,

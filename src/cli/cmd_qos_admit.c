@@ -4,7 +4,7 @@
 #include "cli/qos_options.h"
 #include "qos/admission/admission.h"
 
-struct values {
+struct qos_admit_options {
 	struct common_options common;
 	struct fabric_choice fabric;
 	struct admission_params params;
@@ -13,15 +13,15 @@ struct values {
 	uint64_t payload;
 };
 
-#define FIELD(name) offsetof(struct values, name)
+#define FIELD(name) offsetof(struct qos_admit_options, name)
 
 static const struct option options[] = {
 	OPTION_REQUESTS(FIELD(requests), "connections"),
 	OPTION_GROUP(FIELD(params.terms.groups), "requests"),
 	{ "random", 0, OPT_UINT, FIELD(params.random), "N", "0",
 	  "instead, try to establish N random connections as paper 000 does", .high = 1000000 },
-	OPTION_ENGINE(struct values, fabric),
-	OPTION_SET(struct values, fabric),
+	OPTION_ENGINE(struct qos_admit_options, fabric),
+	OPTION_SET(struct qos_admit_options, fabric),
 	OPTIONS_ADMISSION(FIELD(fabric.set)),
 	OPTION_BEST_EFFORT_GIVEN(FIELD(shares.best_effort)),
 	OPTION_PREFERRED_GIVEN(FIELD(shares.preferred)),
@@ -44,7 +44,7 @@ static const struct option options[] = {
 };
 
 /* What is wrong with the command line alone; NULL: nothing. */
-static const char *find_wrong(const struct values *v)
+static const char *find_wrong(const struct qos_admit_options *v)
 {
 	const struct admission_params *p = &v->params;
 
@@ -58,19 +58,19 @@ static const char *find_wrong(const struct values *v)
 	return NULL;
 }
 
-static int show(const struct values *v, const struct fabric *fabric, struct admission *a)
+static int show(const struct qos_admit_options *v, const struct fabric *fabric, struct admission *a)
 {
 	struct results *r = results_new("qos admit");
 
 	admission_show(a, r);
-	remark_classes(fabric, r);
+	cli_qos_remark_classes(fabric, r);
 	int status = output_results(&v->common, r, admission_met(a));
 
 	admission_fini(a);
 	return status;
 }
 
-static int admit(struct values *v, const char *path)
+static int admit(struct qos_admit_options *v, const char *path)
 {
 	const struct option_list groups = v->params.terms.groups;
 	struct diag d = { .status = HD_OK };
@@ -79,10 +79,11 @@ static int admit(struct values *v, const char *path)
 	struct fabric *fabric;
 	int status;
 
-	if (fabric_and_requests(v->requests, &v->fabric, path, &d, &requests, &fabric) != HD_OK)
+	if (cli_qos_fabric_and_requests(v->requests, &v->fabric, path, &d, &requests, &fabric) !=
+	    HD_OK)
 		return command_refuse(&d);
-	if (fabric_admission(fabric, (uint32_t)v->payload, &v->shares, &d, &v->params.broker,
-			     &v->params.terms) == HD_OK) {
+	if (cli_qos_admission(fabric, (uint32_t)v->payload, &v->shares, &d, &v->params.broker,
+			      &v->params.terms) == HD_OK) {
 		v->params.terms.groups = groups;
 		if (admission_run(&a, &fabric->subnet, &v->params, v->requests ? &requests : NULL,
 				  &d) == HD_OK)
@@ -99,15 +100,15 @@ static int admit(struct values *v, const char *path)
 
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct values *v = values;
+	struct qos_admit_options *v = values;
 	int status;
 
 	(void)n;
 	if (find_wrong(v))
 		return command_usage(self, "%s", find_wrong(v));
-	if (!shares_fit(self, &v->shares, &status) ||
-	    !payload_possible(self, v->payload, &status) ||
-	    !engine_known(self, &v->fabric, "engine", &status))
+	if (!cli_qos_check_shares(self, &v->shares, &status) ||
+	    !cli_qos_check_payload(self, v->payload, &status) ||
+	    !cli_check_engine_option(self, &v->fabric, "engine", &status))
 		return status;
 	v->params.seed = v->common.seed;
 	status = admit(v, args[0]);
@@ -156,5 +157,5 @@ const struct command command_qos_admit = {
 		"asked for.\n",
 	.options = options,
 	.examples = examples,
-	COMMAND_CALL(run, struct values, 1, 1),
+	COMMAND_CALL(run, struct qos_admit_options, 1, 1),
 };

@@ -5,7 +5,7 @@
 #include "qos/admission/admission.h"
 #include "scenario/words.h"
 
-struct values {
+struct qos_bound_options {
 	struct common_options common;
 	struct fabric_choice fabric;
 	struct admission_params params;
@@ -14,15 +14,15 @@ struct values {
 	uint64_t payload, management;
 };
 
-#define FIELD(name) offsetof(struct values, name)
+#define FIELD(name) offsetof(struct qos_bound_options, name)
 
 /* Those of switches and cables are short for --set of the scenario's field. */
 static const struct option options[] = {
 	OPTION_GROUP(FIELD(params.terms.groups), "flows"),
 	{ "mode", 0, OPT_CHOICE, FIELD(mode), NULL, "grouped",
 	  "the bound that decides; all are shown", bound_mode_names },
-	OPTION_ENGINE(struct values, fabric),
-	OPTION_SET(struct values, fabric),
+	OPTION_ENGINE(struct qos_bound_options, fabric),
+	OPTION_SET(struct qos_bound_options, fabric),
 	OPTIONS_ADMISSION(FIELD(fabric.set)),
 	OPTION_BEST_EFFORT_GIVEN(FIELD(shares.best_effort)),
 	OPTION_PREFERRED_GIVEN(FIELD(shares.preferred)),
@@ -53,7 +53,7 @@ static const struct option options[] = {
 	{ .name = NULL },
 };
 
-static int show(const struct values *v, const struct fabric *fabric, struct admission *a)
+static int show(const struct qos_bound_options *v, const struct fabric *fabric, struct admission *a)
 {
 	struct results *r = results_new("qos bound");
 
@@ -62,21 +62,21 @@ static int show(const struct values *v, const struct fabric *fabric, struct admi
 			r,
 			"the published rule is no bound: it forgets that a delayed burst catches up with the next one");
 	admission_show_bounds(a, r);
-	remark_classes(fabric, r);
+	cli_qos_remark_classes(fabric, r);
 	int status = output_results(&v->common, r, admission_met(a));
 
 	admission_fini(a);
 	return status;
 }
 
-static enum hd_status admit(struct values *v, struct fabric *fabric,
+static enum hd_status admit(struct qos_bound_options *v, struct fabric *fabric,
 			    const struct qos_requests *flows, struct diag *d, struct admission *a)
 {
 	const struct option_list groups = v->params.terms.groups;
 
 	if (qos_requests_need_promises(flows, "it has no bound", d) != HD_OK ||
-	    fabric_admission(fabric, (uint32_t)v->payload, &v->shares, d, &v->params.broker,
-			     &v->params.terms) != HD_OK)
+	    cli_qos_admission(fabric, (uint32_t)v->payload, &v->shares, d, &v->params.broker,
+			      &v->params.terms) != HD_OK)
 		return d->status;
 	v->params.terms.groups = groups;
 	v->params.broker.latency.mode = v->mode;
@@ -84,14 +84,14 @@ static enum hd_status admit(struct values *v, struct fabric *fabric,
 	return admission_run(a, &fabric->subnet, &v->params, flows, d);
 }
 
-static int bound(struct values *v, char **argv)
+static int bound(struct qos_bound_options *v, char **argv)
 {
 	struct diag d = { .status = HD_OK };
 	struct qos_requests flows = { 0 };
 	struct admission a;
 	struct fabric *fabric;
 
-	if (fabric_and_requests(argv[1], &v->fabric, argv[0], &d, &flows, &fabric) != HD_OK)
+	if (cli_qos_fabric_and_requests(argv[1], &v->fabric, argv[0], &d, &flows, &fabric) != HD_OK)
 		return command_refuse(&d);
 	int status = admit(v, fabric, &flows, &d, &a) == HD_OK ? show(v, fabric, &a)
 							       : command_refuse(&d);
@@ -103,15 +103,15 @@ static int bound(struct values *v, char **argv)
 
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct values *v = values;
+	struct qos_bound_options *v = values;
 	int status;
 
 	(void)n;
 	if (v->management > UINT32_MAX)
 		return command_usage(self, "VL15 sends less than 4 GiB at once");
-	if (!shares_fit(self, &v->shares, &status) ||
-	    !payload_possible(self, v->payload, &status) ||
-	    !engine_known(self, &v->fabric, "engine", &status))
+	if (!cli_qos_check_shares(self, &v->shares, &status) ||
+	    !cli_qos_check_payload(self, v->payload, &status) ||
+	    !cli_check_engine_option(self, &v->fabric, "engine", &status))
 		return status;
 	status = bound(v, args);
 	fabric_choice_fini(&v->fabric);
@@ -149,5 +149,5 @@ const struct command command_qos_bound = {
 		"refused.\n",
 	.options = options,
 	.examples = examples,
-	COMMAND_CALL(run, struct values, 2, 2),
+	COMMAND_CALL(run, struct qos_bound_options, 2, 2),
 };

@@ -54,7 +54,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 			"--source, --destination, --manager, --partitions and --set need a --fabric");
 	if (v->service_id && !read_id(v->service_id, &q.service_id))
 		return command_usage(self, "'%.40s' is no service id", v->service_id);
-	return qos_classify_path(v, n ? args[0] : NULL, &q);
+	return cli_qos_classify_path(v, n ? args[0] : NULL, &q);
 }
 
 static const struct example examples[] = {

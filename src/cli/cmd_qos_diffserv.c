@@ -5,12 +5,12 @@
 #include "qos/admission/diffserv.h"
 #include "scenario/words.h"
 
-struct values {
+struct qos_diffserv_options {
 	struct common_options common;
 	unsigned vls;
 };
 
-#define FIELD(name) offsetof(struct values, name)
+#define FIELD(name) offsetof(struct qos_diffserv_options, name)
 
 static const struct option options[] = {
 	{ "lanes", 0, OPT_CHOICE, FIELD(vls), NULL, "8", "data lanes of the subnet's links",
@@ -21,7 +21,7 @@ static const struct option options[] = {
 
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	const struct values *v = values;
+	const struct qos_diffserv_options *v = values;
 	unsigned vls = vls_of_code(v->vls + 1u);
 	struct diffserv_map map = diffserv_map_for(vls);
 	struct results *r = results_new(self->name);
@@ -60,5 +60,5 @@ const struct command command_qos_diffserv = {
 		       "(qos.marks).\n",
 	.options = options,
 	.examples = examples,
-	COMMAND_CALL(run, struct values, 0, 0),
+	COMMAND_CALL(run, struct qos_diffserv_options, 0, 0),
 };

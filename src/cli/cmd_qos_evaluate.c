@@ -7,8 +7,8 @@
 #include "cli/progress.h"
 #include "cli/qos_evaluate_options.h"
 
-struct watch {
-	const struct evaluate_values *v;
+struct evaluate_progress {
+	const struct cli_evaluate_options *v;
 	struct progress bar;
 	uint32_t run;
 	time_t begun; /* that run */
@@ -16,7 +16,7 @@ struct watch {
 
 static bool show(void *context, uint32_t run, double packets)
 {
-	struct watch *w = context;
+	struct evaluate_progress *w = context;
 
 	if (w->run != run)
 		w->begun = time(NULL);
@@ -33,10 +33,10 @@ static bool goes_on(void)
 
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	const struct evaluate_values *v = values;
-	struct watch watch = { .v = v, .run = UINT32_MAX };
+	const struct cli_evaluate_options *v = values;
+	struct evaluate_progress watch = { .v = v, .run = UINT32_MAX };
 	struct diag d = { .status = HD_OK };
-	struct eval_series series = evaluate_series(v);
+	struct eval_series series = cli_evaluate_series(v);
 	struct results *r = results_new("qos evaluate");
 	int shown = EXIT_DONE;
 
@@ -88,8 +88,8 @@ const struct command command_qos_evaluate = {
 		       "Switches have queues of 4 packets per lane at input and output, a\n"
 		       "crossbar at twice the link's rate and 20 ns of arbitration. Packets\n"
 		       "have 8 bytes beside the payload, as the paper's buffers imply.\n",
-	.options = evaluate_options,
+	.options = cli_evaluate_options,
 	.examples = examples,
-	COMMAND_CALL(run, struct evaluate_values, 0, 0),
+	COMMAND_CALL(run, struct cli_evaluate_options, 0, 0),
 	.is_long = true,
 };

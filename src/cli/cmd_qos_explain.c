@@ -5,7 +5,7 @@
 #include "cli/qos_options.h"
 #include "qos/opensm/explain.h"
 
-struct values {
+struct qos_explain_options {
 	struct common_options common;
 	struct fabric_choice fabric;
 	struct option_list classes;
@@ -14,7 +14,7 @@ struct values {
 	struct hd_rate rate;
 };
 
-#define FIELD(name) offsetof(struct values, name)
+#define FIELD(name) offsetof(struct qos_explain_options, name)
 
 static const struct option options[] = {
 	{ "against", 0, OPT_INPUT, FIELD(against), "FILE", NULL,
@@ -31,12 +31,12 @@ static const struct option options[] = {
 	OPTION_OVERHEAD(FIELD(overhead), "bytes that every packet has beside its payload"),
 	{ "rate", 0, OPT_RATE, FIELD(rate), "RATE", "100Gb/s",
 	  "rate of the links, if no FABRIC says it" },
-	OPTION_SET(struct values, fabric),
+	OPTION_SET(struct qos_explain_options, fabric),
 	{ .name = NULL },
 };
 
-static int show(const struct values *v, const struct explain_view *view,
-		const struct conf_files *files, const struct subnet *s)
+static int show(const struct qos_explain_options *v, const struct explain_view *view,
+		const struct cli_conf_files *files, const struct subnet *s)
 {
 	struct results *r = results_new("qos explain");
 	struct explain first, second;
@@ -56,7 +56,7 @@ static int show(const struct values *v, const struct explain_view *view,
 
 /* In a fabric, if one is named. */
 /* Two files are easily named one after the other. */
-static int refuse_fabric(const struct values *v, const struct diag *d)
+static int refuse_fabric(const struct qos_explain_options *v, const struct diag *d)
 {
 	struct strbuf message = STRBUF_INIT;
 	struct diag hint = *d;
@@ -68,15 +68,15 @@ static int refuse_fabric(const struct values *v, const struct diag *d)
 	return command_refuse(v->against ? d : &hint);
 }
 
-static int explain(struct values *v, const struct explain_view *view,
-		   const struct conf_files *files, const char *fabric)
+static int explain(struct qos_explain_options *v, const struct explain_view *view,
+		   const struct cli_conf_files *files, const char *fabric)
 {
 	struct diag d = { .status = HD_OK };
 	struct fabric *f;
 
 	if (!fabric)
 		return show(v, view, files, NULL);
-	if (choice_overrides(&v->fabric, SEED_OF_SCENARIO, &d) != HD_OK)
+	if (fabric_choice_overrides(&v->fabric, SEED_OF_SCENARIO, &d) != HD_OK)
 		return command_refuse(&d);
 	overrides_put(&v->fabric.overrides, "--lanes", "qos.lanes", "%u", view->vls);
 	if (fabric_open(fabric, &v->fabric.overrides, &d, &f) != HD_OK)
@@ -89,14 +89,14 @@ static int explain(struct values *v, const struct explain_view *view,
 
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct values *v = values;
+	struct qos_explain_options *v = values;
 	struct diag d = { .status = HD_OK };
 	struct qos_packets largest;
-	struct conf_files files;
+	struct cli_conf_files files;
 	int status;
 
-	if (!lanes_possible(self, v->lanes, &status) ||
-	    !packets_possible(self, v->mtu, v->overhead, &largest, &status))
+	if (!cli_qos_check_vls(self, v->lanes, &status) ||
+	    !cli_qos_check_packets(self, v->mtu, v->overhead, &largest, &status))
 		return status;
 	struct explain_view view = { .mtu = (uint32_t)v->mtu,
 				     .overhead = largest.overhead,
@@ -105,10 +105,10 @@ static int run(const struct command *self, void *values, int n, char **args)
 				     .rate = v->rate };
 
 	if (explain_classes(&v->classes, &d, &view) != HD_OK ||
-	    !conf_files_read(args[0], v->against, &d, &files))
+	    !cli_conf_files_read(args[0], v->against, &d, &files))
 		return command_refuse(&d);
 	status = explain(v, &view, &files, n > 1 ? args[1] : NULL);
-	conf_files_fini(&files);
+	cli_conf_files_fini(&files);
 	fabric_choice_fini(&v->fabric);
 	return status;
 }
@@ -137,5 +137,5 @@ const struct command command_qos_explain = {
 		       "are, and their lanes and rates.\n",
 	.options = options,
 	.examples = examples,
-	COMMAND_CALL(run, struct values, 1, 2),
+	COMMAND_CALL(run, struct qos_explain_options, 1, 2),
 };

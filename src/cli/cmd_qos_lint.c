@@ -4,13 +4,13 @@
 #include "cli/qos_options.h"
 #include "qos/opensm/opensm.h"
 
-struct values {
+struct qos_lint_options {
 	struct common_options common;
 	const char *policy;
 	uint64_t vls, mtu, entries;
 };
 
-#define FIELD(name) offsetof(struct values, name)
+#define FIELD(name) offsetof(struct qos_lint_options, name)
 
 static const struct option options[] = {
 	{ "lanes", 0, OPT_UINT, FIELD(vls), "N", "8",
@@ -24,7 +24,8 @@ static const struct option options[] = {
 	{ .name = NULL },
 };
 
-static int lint(const struct values *v, const struct opensm_conf *conf, const struct policy *policy)
+static int lint(const struct qos_lint_options *v, const struct opensm_conf *conf,
+		const struct policy *policy)
 {
 	const struct opensm_port port = { .scope = OPENSM_SWE,
 					  .vls = (unsigned)v->vls,
@@ -37,7 +38,7 @@ static int lint(const struct values *v, const struct opensm_conf *conf, const st
 }
 
 /* With the policy, if one is named. */
-static int lint_both(const struct values *v, const struct opensm_conf *conf)
+static int lint_both(const struct qos_lint_options *v, const struct opensm_conf *conf)
 {
 	struct diag d = { .status = HD_OK };
 	struct policy policy;
@@ -54,13 +55,13 @@ static int lint_both(const struct values *v, const struct opensm_conf *conf)
 
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	const struct values *v = values;
+	const struct qos_lint_options *v = values;
 	struct diag d = { .status = HD_OK };
 	struct opensm_conf conf;
 	int status;
 
 	(void)n;
-	if (!lanes_possible(self, v->vls, &status))
+	if (!cli_qos_check_vls(self, v->vls, &status))
 		return status;
 	if (v->mtu == 0 || v->mtu > 4096)
 		return command_usage(self, "an MTU is 256 to 4096 bytes");
@@ -93,5 +94,5 @@ const struct command command_qos_lint = {
 		       "there is a finding.\n",
 	.options = options,
 	.examples = examples,
-	COMMAND_CALL(run, struct values, 1, 1),
+	COMMAND_CALL(run, struct qos_lint_options, 1, 1),
 };

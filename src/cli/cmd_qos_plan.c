@@ -4,7 +4,7 @@
 #include "cli/qos_options.h"
 #include "cli/qos_planning.h"
 
-#define FIELD(name) offsetof(struct plan_values, name)
+#define FIELD(name) offsetof(struct qos_plan_options, name)
 
 static const struct option options[] = {
 	{ "lanes", 0, OPT_UINT, FIELD(vls), "N", "8", "data lanes of the links: 1, 2, 4, 8 or 15",
@@ -19,7 +19,7 @@ static const struct option options[] = {
 	  "goals of classes, a line each: 'mpi: at least 70%', 'mds: latency 20us, packets 256', 'backup: leftovers'; the argument is then the FABRIC that they are for" },
 	{ "verify", 0, OPT_FLAG, FIELD(verify), NULL, NULL,
 	  "with --goals: simulate on the FABRIC what the plan promises; ends with 1 if a goal is missed" },
-	OPTION_SET(struct plan_values, fabric),
+	OPTION_SET(struct qos_plan_options, fabric),
 	{ "conf", 0, OPT_FLAG, FIELD(conf), NULL, NULL, "print the lines for opensm.conf instead" },
 	{ "vls", .kind = OPT_RENAMED, .value = "lanes" },
 	{ .name = NULL },
@@ -27,17 +27,17 @@ static const struct option options[] = {
 
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct plan_values *v = values;
-	const struct own_format own[] = { { "--conf", v->conf }, { NULL, false } };
+	struct qos_plan_options *v = values;
+	const struct output_own_format own[] = { { "--conf", v->conf }, { NULL, false } };
 	struct qos_packets largest;
-	int status = output_check_own(self, &v->common, own);
+	int status = output_check_own_formats(self, &v->common, own);
 
 	if (status != EXIT_DONE)
 		return status;
 	if (n > N_SLS - 1)
 		return command_usage(self, "%d classes; SLs allow %d", n, N_SLS - 1);
-	if (!lanes_possible(self, v->vls, &status) ||
-	    !packets_possible(self, v->mtu, v->overhead, &largest, &status))
+	if (!cli_qos_check_vls(self, v->vls, &status) ||
+	    !cli_qos_check_packets(self, v->mtu, v->overhead, &largest, &status))
 		return status;
 	const struct plan_link link = { .vls = (unsigned)v->vls,
 					.entries = (unsigned)v->entries,
@@ -49,8 +49,8 @@ static int run(const struct command *self, void *values, int n, char **args)
 		return command_usage(self, "which classes (mpi=70%%), or which --goals?");
 	if ((v->verify || v->fabric.set.n) && !v->goals)
 		return command_usage(self, "--verify and --set need --goals");
-	return v->goals ? plan_for_goals(v, args[0], &link)
-			: plan_for_classes(v, args, (unsigned)n, &link);
+	return v->goals ? cli_qos_plan_goals(v, args[0], &link)
+			: cli_qos_plan_classes(v, args, (unsigned)n, &link);
 }
 
 static const struct example examples[] = {
@@ -84,6 +84,6 @@ const struct command command_qos_plan = {
 		       "and the nearest that can.\n",
 	.options = options,
 	.examples = examples,
-	COMMAND_CALL(run, struct plan_values, 0, ANY_NUMBER),
+	COMMAND_CALL(run, struct qos_plan_options, 0, ANY_NUMBER),
 	.is_long = true,
 };

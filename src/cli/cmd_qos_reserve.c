@@ -8,7 +8,7 @@
 #define MAX_ROUNDS 1000
 #define LONGEST    (24 * 3600 * HD_S)
 
-struct values {
+struct qos_reserve_options {
 	struct common_options common;
 	struct fabric_choice fabric;
 	const char *requests;
@@ -17,12 +17,12 @@ struct values {
 	uint64_t payload;
 };
 
-#define FIELD(name) offsetof(struct values, name)
+#define FIELD(name) offsetof(struct qos_reserve_options, name)
 
 static const struct option options[] = {
 	OPTION_REQUESTS(FIELD(requests), "flows"),
-	OPTION_ENGINE(struct values, fabric),
-	OPTION_SET(struct values, fabric),
+	OPTION_ENGINE(struct qos_reserve_options, fabric),
+	OPTION_SET(struct qos_reserve_options, fabric),
 	{ "lifetime", 0, OPT_TIME, FIELD(params.lifetime), "TIME", "30s",
 	  "how long managers remember what is not repeated" },
 	{ "repeat", 0, OPT_TIME, FIELD(params.repeat), "TIME", "10s",
@@ -39,19 +39,20 @@ static const struct option options[] = {
 	{ .name = NULL },
 };
 
-static int show(const struct values *v, const struct fabric *fabric, struct reserve_run *p)
+static int show(const struct qos_reserve_options *v, const struct fabric *fabric,
+		struct reserve_run *p)
 {
 	struct results *r = results_new("qos reserve");
 
 	reserve_run_show(p, r);
-	remark_classes(fabric, r);
+	cli_qos_remark_classes(fabric, r);
 	int status = output_results(&v->common, r, p->unconfirmed == 0);
 
 	reserve_run_fini(p);
 	return status;
 }
 
-static int play(struct values *v, const char *path)
+static int play(struct qos_reserve_options *v, const char *path)
 {
 	struct diag d = { .status = HD_OK };
 	struct qos_requests flows = { 0 };
@@ -59,10 +60,11 @@ static int play(struct values *v, const char *path)
 	struct fabric *fabric;
 	int status;
 
-	if (fabric_and_requests(v->requests, &v->fabric, path, &d, &flows, &fabric) != HD_OK)
+	if (cli_qos_fabric_and_requests(v->requests, &v->fabric, path, &d, &flows, &fabric) !=
+	    HD_OK)
 		return command_refuse(&d);
-	if (fabric_admission(fabric, (uint32_t)v->payload, &v->shares, &d, &v->params.broker,
-			     &v->params.terms) == HD_OK &&
+	if (cli_qos_admission(fabric, (uint32_t)v->payload, &v->shares, &d, &v->params.broker,
+			      &v->params.terms) == HD_OK &&
 	    reserve_run(&p, &fabric->subnet, &flows, &v->params, &d) == HD_OK)
 		status = show(v, fabric, &p);
 	else
@@ -73,7 +75,7 @@ static int play(struct values *v, const char *path)
 }
 
 /* What is wrong with the command line alone; NULL: nothing. */
-static const char *find_wrong(const struct values *v)
+static const char *find_wrong(const struct qos_reserve_options *v)
 {
 	const struct reserve_run_params *p = &v->params;
 
@@ -88,16 +90,16 @@ static const char *find_wrong(const struct values *v)
 
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct values *v = values;
+	struct qos_reserve_options *v = values;
 	const char *wrong = find_wrong(v);
 	int status;
 
 	(void)n;
 	if (wrong)
 		return command_usage(self, "%s", wrong);
-	if (!shares_fit(self, &v->shares, &status) ||
-	    !payload_possible(self, v->payload, &status) ||
-	    !engine_known(self, &v->fabric, "engine", &status))
+	if (!cli_qos_check_shares(self, &v->shares, &status) ||
+	    !cli_qos_check_payload(self, v->payload, &status) ||
+	    !cli_check_engine_option(self, &v->fabric, "engine", &status))
 		return status;
 	status = play(v, args[0]);
 	fabric_choice_fini(&v->fabric);
@@ -130,5 +132,5 @@ const struct command command_qos_reserve = {
 		       "confirmed.\n",
 	.options = options,
 	.examples = examples,
-	COMMAND_CALL(run, struct values, 1, 1),
+	COMMAND_CALL(run, struct qos_reserve_options, 1, 1),
 };

@@ -4,13 +4,13 @@
 #include "cli/qos_options.h"
 #include "qos/tables/port_fill.h"
 
-struct values {
+struct qos_table_options {
 	struct common_options common;
 	struct port_fill_params params;
 	uint64_t vls;
 };
 
-#define FIELD(name) offsetof(struct values, name)
+#define FIELD(name) offsetof(struct qos_table_options, name)
 
 static const struct option options[] = {
 	{ "link", 0, OPT_RATE, FIELD(params.link), "RATE", "10Gb/s", "data rate of the link" },
@@ -24,7 +24,7 @@ static const struct option options[] = {
 	{ .name = NULL },
 };
 
-static int fill(const struct values *v, char **words, unsigned n)
+static int fill(const struct qos_table_options *v, char **words, unsigned n)
 {
 	struct results *r = results_new("qos table");
 	struct strbuf lost = STRBUF_INIT;
@@ -47,11 +47,11 @@ static int fill(const struct values *v, char **words, unsigned n)
 
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct values *v = values;
+	struct qos_table_options *v = values;
 	int status;
 
-	if (!lanes_possible(self, v->vls, &status) ||
-	    !best_effort_fits(self, v->params.best_effort, v->params.preferred, &status))
+	if (!cli_qos_check_vls(self, v->vls, &status) ||
+	    !cli_qos_check_best_effort(self, v->params.best_effort, v->params.preferred, &status))
 		return status;
 	v->params.vls = (unsigned)v->vls;
 	return fill(v, args, (unsigned)n);
@@ -78,5 +78,5 @@ const struct command command_qos_table = {
 		       "connection does not fit.\n",
 	.options = options,
 	.examples = examples,
-	COMMAND_CALL(run, struct values, 0, ANY_NUMBER),
+	COMMAND_CALL(run, struct qos_table_options, 0, ANY_NUMBER),
 };

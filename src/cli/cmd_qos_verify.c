@@ -6,19 +6,19 @@
 #include "cli/scenario.h"
 #include "qos/opensm/verify.h"
 
-struct values {
+struct qos_verify_options {
 	struct common_options common;
 	struct fabric_choice fabric;
 	const char *against;
-	struct verify_plan plan;
+	struct cli_verify_plan plan;
 };
 
 static const struct option options[] = {
-	{ "against", 0, OPT_TEXT, offsetof(struct values, against), "FOLDER", NULL,
+	{ "against", 0, OPT_TEXT, offsetof(struct qos_verify_options, against), "FOLDER", NULL,
 	  "where the files are that smpquery, saquery or OpenSM wrote" },
-	{ "tables", 0, OPT_INPUT, offsetof(struct values, plan.tables), "FILE", NULL,
+	{ "tables", 0, OPT_INPUT, offsetof(struct qos_verify_options, plan.tables), "FILE", NULL,
 	  "in place of PLAN: tables that 'heddle qos reserve --tables' wrote" },
-	OPTION_SET(struct values, fabric),
+	OPTION_SET(struct qos_verify_options, fabric),
 	{ .name = NULL },
 };
 
@@ -34,7 +34,8 @@ static enum hd_status compare(struct verify *v, const struct readings *read, con
 			     "%s: no table of smpquery, saquery or OpenSM in any file", folder);
 }
 
-static int verify(const struct values *v, const struct readings *read, const struct fabric *fabric)
+static int verify(const struct qos_verify_options *v, const struct readings *read,
+		  const struct fabric *fabric)
 {
 	struct results *r = results_new("qos verify");
 	struct diag d = { .status = HD_OK };
@@ -50,7 +51,7 @@ static int verify(const struct values *v, const struct readings *read, const str
 	return command_refuse(&d);
 }
 
-static int verify_folder(struct values *v, const char *fabric)
+static int verify_folder(struct qos_verify_options *v, const char *fabric)
 {
 	struct diag d = { .status = HD_OK };
 	struct readings read;
@@ -64,7 +65,7 @@ static int verify_folder(struct values *v, const char *fabric)
 	if (!fabric)
 		diag_fail(&d, HD_ERR_INPUT, "%s: no output of ibnetdiscover in it: which FABRIC?",
 			  v->against);
-	if (fabric && verify_plan_open(&v->plan, &v->fabric, fabric, &d, &f) == HD_OK) {
+	if (fabric && cli_verify_plan_open(&v->plan, &v->fabric, fabric, &d, &f) == HD_OK) {
 		status = verify(v, &read, f);
 		fabric_free(f);
 	} else {
@@ -76,7 +77,7 @@ static int verify_folder(struct values *v, const char *fabric)
 
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct values *v = values;
+	struct qos_verify_options *v = values;
 
 	if (!v->against)
 		return command_usage(self, "--against which folder?");
@@ -88,7 +89,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 		v->plan.conf = *args++;
 	int status = verify_folder(v, n > !v->plan.tables ? args[0] : NULL);
 
-	verify_plan_fini(&v->plan);
+	cli_verify_plan_fini(&v->plan);
 	fabric_choice_fini(&v->fabric);
 	return status;
 }
@@ -118,5 +119,5 @@ const struct command command_qos_verify = {
 		"ibnetdiscover among them, says whose LIDs those are. Ends with 1 if something differs.\n",
 	.options = options,
 	.examples = examples,
-	COMMAND_CALL(run, struct values, 0, 2),
+	COMMAND_CALL(run, struct qos_verify_options, 0, 2),
 };

@@ -37,10 +37,10 @@ static int list_engines(const struct common_options *common)
 	return output_results(common, r, true);
 }
 
-static int dump(const struct inspection *x, const struct route_values *v, struct diag *d)
+static int dump(const struct inspection *x, const struct cli_route_options *v, struct diag *d)
 {
 	const struct table_writer *w = table_writer_find(v->dump);
-	struct output out;
+	struct output_stream out;
 
 	d->file = NULL;
 	if (tables_check_export(x->subnet, w, d) != HD_OK)
@@ -54,7 +54,7 @@ static int dump(const struct inspection *x, const struct route_values *v, struct
 	return output_close(&out, clean);
 }
 
-static int show(const struct inspection *x, const struct route_values *v, struct diag *d)
+static int show(const struct inspection *x, const struct cli_route_options *v, struct diag *d)
 {
 	struct results *shown = results_new("route"), *kept = shown;
 	bool met;
@@ -63,16 +63,16 @@ static int show(const struct inspection *x, const struct route_values *v, struct
 		results_free(shown);
 		return command_refuse(d);
 	}
-	if (output_is_kept(&v->common) && v->look.load) {
+	if (output_is_recorded(&v->common) && v->look.load) {
 		kept = results_new("route");
 		if (inspection_show(x, kept, d, &met) != HD_OK)
 			assert(false && "it was shown");
 		inspection_picture(x, kept);
 	}
-	return output_kept(&v->common, shown, kept, met);
+	return output_shown_and_recorded(&v->common, shown, kept, met);
 }
 
-static int inspect(struct fabric *fabric, struct route_values *v, struct diag *d)
+static int inspect(struct fabric *fabric, struct cli_route_options *v, struct diag *d)
 {
 	struct route_options route;
 	struct inspection x;
@@ -92,9 +92,9 @@ static int inspect(struct fabric *fabric, struct route_values *v, struct diag *d
 
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct route_values *v = values;
+	struct cli_route_options *v = values;
 	struct diag d = { .status = HD_OK };
-	const char *engine = option_given(&v->fabric, "engine");
+	const char *engine = fabric_choice_option(&v->fabric, "engine");
 	struct fabric *fabric;
 	int status;
 
@@ -104,7 +104,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 		return command_usage(self, "which FABRIC?");
 	if (!route_options_take(self, v, args[0], &status))
 		return status;
-	if (fabric_choose(&v->fabric, args[0], &d, &fabric) == HD_OK) {
+	if (fabric_choice_open(&v->fabric, args[0], &d, &fabric) == HD_OK) {
 		status = inspect(fabric, v, &d);
 		fabric_free(fabric);
 	} else {
@@ -129,5 +129,5 @@ const struct command command_route = {
 		"End ports are named by their node's name, by LID, or by the GUID of port or node (0x...).",
 	.options = route_options_table,
 	.examples = examples,
-	COMMAND_CALL(run, struct route_values, 0, 1),
+	COMMAND_CALL(run, struct cli_route_options, 0, 1),
 };

@@ -67,7 +67,7 @@ static int serve_scenario(struct serve_options *o, const char *path)
 	struct diag d = { .status = HD_OK };
 	struct follow *s;
 
-	if (choice_overrides(&o->scenario, o->common.seed, &d) != HD_OK ||
+	if (fabric_choice_overrides(&o->scenario, o->common.seed, &d) != HD_OK ||
 	    follow_new(path, &o->scenario.overrides, &how, &d, &s) != HD_OK)
 		return command_refuse(&d);
 	int status = listen_with(&o->listen, true, serve_follow, s);
@@ -99,7 +99,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 
 	if (status == EXIT_DONE)
 		status = o->from   ? serve_archive(o)
-			 : o->live ? live_serve(self, o->live, &o->listen)
+			 : o->live ? cli_live_serve(self, o->live, &o->listen)
 				   : serve_scenario(o, args[0]);
 	fabric_choice_fini(&o->scenario);
 	return status;

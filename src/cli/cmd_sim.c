@@ -5,7 +5,7 @@
 #include "cli/simulation.h"
 #include "cli/threads.h"
 
-#define FIELD(name) offsetof(struct sim_values, name)
+#define FIELD(name) offsetof(struct sim_session_options, name)
 
 static const struct option options[] = {
 	{ "live", 0, OPT_TEXT, FIELD(live), "NAME", NULL,
@@ -14,16 +14,16 @@ static const struct option options[] = {
 	  "with --live: seconds of the run in a second of the clock; 0: as fast as it goes" },
 	{ "explain", 0, OPT_FLAG, FIELD(explain), NULL, NULL,
 	  "print the scenario with every default filled in, and run nothing" },
-	OPTIONS_OPENSM(struct sim_values, scenario),
-	OPTION_SET(struct sim_values, scenario),
+	OPTIONS_OPENSM(struct sim_session_options, scenario),
+	OPTION_SET(struct sim_session_options, scenario),
 	{ "all", 'a', OPT_FLAG, FIELD(all), NULL, NULL,
 	  "show every port and flow, not only the busiest ports" },
 	{ "counters", 0, OPT_FLAG, FIELD(counters), NULL, NULL,
 	  "print the ports' counters as perfquery does, instead of results" },
 	{ "checksum", 0, OPT_FLAG, FIELD(checksum), NULL, NULL,
 	  "print one number that all deliveries and counters enter, instead of results" },
-	OPTIONS_WATCH(struct sim_values, run),
-	OPTIONS_CHECKPOINT(struct sim_values, run),
+	OPTIONS_WATCH(struct sim_session_options, run),
+	OPTIONS_CHECKPOINT(struct sim_session_options, run),
 	OPTION_VERBOSE,
 	{ .name = NULL },
 };
@@ -45,12 +45,12 @@ static const struct example examples[] = {
 
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct sim_values *v = values;
-	const struct own_format own[] = { { "--explain", v->explain },
-					  { "--checksum", v->checksum },
-					  { "--counters", v->counters },
-					  { NULL, false } };
-	int status = output_check_own(self, &v->common, own);
+	struct sim_session_options *v = values;
+	const struct output_own_format own[] = { { "--explain", v->explain },
+						 { "--checksum", v->checksum },
+						 { "--counters", v->counters },
+						 { NULL, false } };
+	int status = output_check_own_formats(self, &v->common, own);
 
 	(void)n;
 	if (status == EXIT_DONE && (!(v->pace >= 0) || (v->pace > 0 && !v->live)))
@@ -65,12 +65,12 @@ static int run(const struct command *self, void *values, int n, char **args)
 	if (!v->run.every)
 		v->run.every = 10 * 60 * HD_S;
 	if (status == EXIT_DONE)
-		status = sim_session(v, args[0]);
+		status = sim_session_run(v, args[0]);
 	fabric_choice_fini(&v->scenario);
 	return status;
 }
 
-static const struct sim_values initial = { .common.seed = SEED_OF_SCENARIO };
+static const struct sim_session_options initial = { .common.seed = SEED_OF_SCENARIO };
 
 const struct command command_sim = {
 	.name = "sim",

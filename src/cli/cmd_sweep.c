@@ -5,13 +5,13 @@
 #include "cli/threads.h"
 #include "study/axis.h"
 
-#define FIELD(name) offsetof(struct sweep_values, name)
+#define FIELD(name) offsetof(struct sweep_session_options, name)
 
 static const struct option options[] = {
 	{ "vary", 0, OPT_LIST, FIELD(vary), "FIELD=VALUES", NULL,
 	  "values of a field: a list, LOW..HIGH:STEP or LOW..HIGH:*FACTOR; several make a grid, 'A=1,2 & B=3,4' go along together" },
-	OPTIONS_OPENSM(struct sweep_values, scenario),
-	OPTION_SET(struct sweep_values, scenario),
+	OPTIONS_OPENSM(struct sweep_session_options, scenario),
+	OPTION_SET(struct sweep_session_options, scenario),
 	{ "seeds", 0, OPT_UINT, FIELD(seeds), "N", NULL,
 	  "runs of each cell of the grid, with seeds that count on from the scenario's; 1, or what the study says",
 	  .low = 1, .high = STUDY_MOST_POINTS },
@@ -37,15 +37,15 @@ static const struct option options[] = {
 
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	struct sweep_values *v = values;
-	int status = sweep_run_words(self, v, n, args);
+	struct sweep_session_options *v = values;
+	int status = cli_sweep_run_words(self, v, n, args);
 
 	fabric_choice_fini(&v->scenario);
 	return status;
 }
 
-static const struct sweep_values initial = {
-	.common = { .db = sweep_default_db, .seed = SEED_OF_SCENARIO },
+static const struct sweep_session_options initial = {
+	.common = { .db = cli_sweep_default_db, .seed = SEED_OF_SCENARIO },
 };
 
 static const struct example examples[] = {

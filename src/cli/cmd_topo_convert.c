@@ -3,29 +3,29 @@
 #include "cli/topo_formats.h"
 #include "topo/read.h"
 
-struct values {
+struct topo_convert_options {
 	struct common_options common;
 	const char *to;
 };
 
 static const struct option options[] = {
-	TOPO_TO_OPTION(struct values, to),
+	TOPO_TO_OPTION(struct topo_convert_options, to),
 	{ .name = NULL },
 };
 
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	const struct values *v = values;
+	const struct topo_convert_options *v = values;
 	struct diag d = { .status = HD_OK };
 	struct topo t;
-	int status = topo_output_check(self, &v->common, v->to);
+	int status = cli_topo_output_check(self, &v->common, v->to);
 
 	(void)n;
 	if (status != EXIT_DONE)
 		return status;
 	if (topo_open(args[0], v->common.seed, NULL, &d, &t) != HD_OK)
 		return command_refuse(&d);
-	status = topo_output(self, &v->common, v->to, &t);
+	status = cli_topo_output(self, &v->common, v->to, &t);
 	topo_fini(&t);
 	return status;
 }
@@ -52,5 +52,5 @@ const struct command command_topo_convert = {
 		       "'heddle topo gen' remember how they were made).",
 	.options = options,
 	.examples = examples,
-	COMMAND_CALL(run, struct values, 1, 1),
+	COMMAND_CALL(run, struct topo_convert_options, 1, 1),
 };

@@ -6,30 +6,30 @@
 #include "cli/topo_formats.h"
 #include "topo/generate.h"
 
-struct values {
+struct topo_gen_options {
 	struct common_options common;
 	const char *to;
 	struct topo_params params;
 };
 
 static const struct option own_options[] = {
-	TOPO_TO_OPTION(struct values, to),
+	TOPO_TO_OPTION(struct topo_gen_options, to),
 	{ .name = NULL },
 };
 
-static int make(const struct command *self, const struct generator *g, struct values *v)
+static int make(const struct command *self, const struct generator *g, struct topo_gen_options *v)
 {
 	struct diag d = { .status = HD_OK };
 	struct topo t;
 
 	v->params.seed = v->common.seed;
-	int status = topo_output_check(self, &v->common, v->to);
+	int status = cli_topo_output_check(self, &v->common, v->to);
 
 	if (status != EXIT_DONE)
 		return status;
 	if (topo_generate(g, &v->params, &d, &t) != HD_OK)
 		return command_refuse(&d);
-	status = topo_output(self, &v->common, v->to, &t);
+	status = cli_topo_output(self, &v->common, v->to, &t);
 
 	topo_fini(&t);
 	return status;
@@ -38,7 +38,8 @@ static int make(const struct command *self, const struct generator *g, struct va
 static int run_kind(const struct generator *g, int argc, char **argv)
 {
 	const struct option *const theirs[] = { g->params, generator_common, NULL };
-	struct option *options = options_join(own_options, theirs, offsetof(struct values, params));
+	struct option *options =
+		options_join(own_options, theirs, offsetof(struct topo_gen_options, params));
 	char name[64], line[160];
 	const struct example shown[] = {
 		{ line, "writes it to standard output" },
@@ -52,7 +53,7 @@ static int run_kind(const struct generator *g, int argc, char **argv)
 		.options = options,
 		.examples = shown,
 	};
-	struct values v = { 0 };
+	struct topo_gen_options v = { 0 };
 	int n_args, status;
 
 	snprintf(name, sizeof(name), "topo gen %s", g->name);
@@ -79,7 +80,7 @@ static int which_kind(const struct command *self)
 static int run(const struct command *self, int argc, char **argv)
 {
 	struct diag d = { .status = HD_OK };
-	struct values v = { 0 };
+	struct topo_gen_options v = { 0 };
 	int n_args, status;
 
 	if (argc > 0 && argv[0][0] != '-') {

@@ -17,7 +17,7 @@ bool colour_on(int fd)
 	return isatty(fd) && !(refused && *refused) && kind && *kind && strcmp(kind, "dumb") != 0;
 }
 
-void complain(const char *who, const char *line)
+void cli_print_error(const char *who, const char *line)
 {
 	bool coloured = colour_on(STDERR_FILENO);
 

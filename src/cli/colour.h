@@ -17,6 +17,6 @@ bool colour_on(int fd);
  * Prints "WHO: LINE" to stderr, for all errors. WHO is "heddle", or "heddle "
  * and the name of a command; a line of progress that stands there is wiped.
  */
-void complain(const char *who, const char *line);
+void cli_print_error(const char *who, const char *line);
 
 #endif

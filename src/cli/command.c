@@ -20,7 +20,7 @@
 #include "topo/read.h"
 
 /* Those of results, those of something written, those of work, and help. */
-const struct option common_table[] = {
+const struct option command_common_options[] = {
 	{ .name = "json",
 	  .kind = OPT_FLAG,
 	  .offset = offsetof(struct common_options, json),
@@ -88,7 +88,7 @@ const struct option *command_common(const struct command *c)
 		[WRITES_NOTHING] = "seed",
 		[BECOMES_ANOTHER] = "help",
 	};
-	const struct option *o = common_table;
+	const struct option *o = command_common_options;
 
 	while (strcmp(o->name, first[c->subcommands ? BECOMES_ANOTHER : c->writes]) != 0)
 		o++;
@@ -125,7 +125,7 @@ static bool is_replaced(const struct option *const *tables, const struct option 
 
 static bool is_common(const struct option *o)
 {
-	for (const struct option *c = common_table; c->name; c++) {
+	for (const struct option *c = command_common_options; c->name; c++) {
 		if (c == o)
 			return true;
 	}
@@ -275,7 +275,7 @@ bool command_parse(const struct command *self, void *values, int argc, char **ar
 		return false;
 	}
 	out_of_memory_limit(common->memory);
-	threads_ask(common);
+	threads_apply(common);
 	*status = check_files(self, tables, values);
 	if (*status == EXIT_DONE)
 		*status = record_begin(self, common);
@@ -295,7 +295,7 @@ int command_refuse(const struct diag *d)
 	if (d->status == HD_OK)
 		abort();
 	diag_print(d, &line);
-	complain("heddle", line.text);
+	cli_print_error("heddle", line.text);
 	strbuf_fini(&line);
 	return command_status(d);
 }
@@ -312,7 +312,7 @@ int command_usage(const struct command *self, const char *format, ...)
 	text_show(&line, message.text);
 	strbuf_printf(&who, "heddle %s", self->name);
 	strbuf_printf(&line, "; '%s --help' shows how", who.text);
-	complain(who.text, line.text);
+	cli_print_error(who.text, line.text);
 	strbuf_fini(&who);
 	strbuf_fini(&message);
 	strbuf_fini(&line);
@@ -412,7 +412,7 @@ static int refuse_command(const struct command *group, const struct command *con
 	strbuf_puts(&line, text_hint(nearest).text);
 	strbuf_printf(&who, "heddle%s%s", group ? " " : "", group ? group->name : "");
 	strbuf_printf(&line, "; '%s --help' lists them", who.text);
-	complain(who.text, line.text);
+	cli_print_error(who.text, line.text);
 	strbuf_fini(&who);
 	strbuf_fini(&line);
 	return EXIT_USAGE;

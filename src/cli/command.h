@@ -102,7 +102,7 @@ struct common_options {
 	uint64_t seed;      /* before parsing 0, or a default of one's own */
 };
 
-extern const struct option common_table[]; /* of struct common_options */
+extern const struct option command_common_options[]; /* of struct common_options */
 /* Those of a command: all; of one without results, or of several, the last. */
 const struct option *command_common(const struct command *c);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool live_is_name(const char *name)
+bool cli_live_is_name(const char *name)
 {
 	size_t n = strlen(name);
 
@@ -16,20 +16,20 @@ bool live_is_name(const char *name)
 	return n > 0 && n <= 32;
 }
 
-int live_ask(const char *name, const char *verb, char **words, int n, struct strbuf *out)
+int cli_live_request(const char *name, const char *verb, char **words, int n, struct strbuf *out)
 {
-	return live_ask_with(name, verb, words, n, -1, out);
+	return cli_live_request_with_file(name, verb, words, n, -1, out);
 }
 
-int live_ask_with(const char *name, const char *verb, char **words, int n, int file,
-		  struct strbuf *out)
+int cli_live_request_with_file(const char *name, const char *verb, char **words, int n, int file,
+			       struct strbuf *out)
 {
 	enum { MOST = 16 };
 	const char *all[MOST] = { verb };
 	struct diag d = { .status = HD_OK };
 	int used = n < MOST ? n : MOST - 1;
 
-	if (!live_is_name(name)) {
+	if (!cli_live_is_name(name)) {
 		diag_fail(&d, HD_ERR_USAGE, "'%s' is no name for a fabric", name);
 		return command_refuse(&d);
 	}
@@ -42,20 +42,20 @@ int live_ask_with(const char *name, const char *verb, char **words, int n, int f
 	return status == HD_OK ? EXIT_DONE : command_refuse(&d);
 }
 
-const struct option live_options[] = {
-	LIVE_NAME_OPTION(struct live_values),
+const struct option cli_live_name_options[] = {
+	LIVE_NAME_OPTION(struct cli_live_name),
 	{ NULL },
 };
 
-int live_pass_on(const struct command *self, void *values, int n, char **words)
+int cli_live_forward(const struct command *self, void *values, int n, char **words)
 {
-	const struct live_values *v = values;
+	const struct cli_live_name *v = values;
 	struct strbuf out = STRBUF_INIT;
 
 	/* 'live down lab' must not end the one that is not called lab. */
 	if (n > 0 && self->arguments[0] == '\0')
 		return command_usage(self, "a fabric is named by --name %s", words[0]);
-	int status = live_ask(v->name, command_short_name(self), words, n, &out);
+	int status = cli_live_request(v->name, command_short_name(self), words, n, &out);
 
 	if (status == EXIT_DONE && out.len > 0)
 		fputs(out.text, stdout);

@@ -17,44 +17,45 @@
 	}
 
 /* Letters, digits, '-' and '_': it becomes part of a path. */
-bool live_is_name(const char *name);
+bool cli_live_is_name(const char *name);
 
 /*
  * Asks the fabric `name` to do `verb` with `n` words; the exit status. What it
  * prints is left in `out`, which the caller frees.
  */
-int live_ask(const char *name, const char *verb, char **words, int n, struct strbuf *out);
+int cli_live_request(const char *name, const char *verb, char **words, int n, struct strbuf *out);
 /* The same with an open file for it; or -1. */
-int live_ask_with(const char *name, const char *verb, char **words, int n, int file,
-		  struct strbuf *out);
+int cli_live_request_with_file(const char *name, const char *verb, char **words, int n, int file,
+			       struct strbuf *out);
 
 /* Of commands that need no more than a fabric. */
-struct live_values {
+struct cli_live_name {
 	/* cppcheck-suppress unusedStructMember ; read by command_parse */
 	struct common_options common;
 	const char *name;
 };
-extern const struct option live_options[];
+extern const struct option cli_live_name_options[];
 /*
  * Calls commands whose words go to the fabric as they are; it says what is
  * wrong with them, or what they asked for, which is printed.
  */
-int live_pass_on(const struct command *self, void *values, int n, char **words);
+int cli_live_forward(const struct command *self, void *values, int n, char **words);
 
 /*
  * What is programmed in the fabric that runs under `name`: now, and what is
  * found later while a run on it goes on. If a manager is there and does not
  * answer, whoever needs it is refused; SLs are the applications' for others.
  */
-struct live_tables;
-HD_MUST_CHECK enum hd_status live_tables_open(const char *name, bool needs_manager, struct diag *d,
-					      struct live_tables **out);
-void live_tables_free(struct live_tables *l);
+struct cli_live_tables;
+HD_MUST_CHECK enum hd_status cli_live_tables_open(const char *name, bool needs_manager,
+						  struct diag *d, struct cli_live_tables **out);
+void cli_live_tables_free(struct cli_live_tables *l);
 /* Whether something else is programmed now than when they were opened. */
-bool live_tables_are_old(struct live_tables *l);
+bool cli_live_tables_changed(struct cli_live_tables *l);
 /* Looks again: what has changed holds from the time `at` of the run on. */
-HD_MUST_CHECK enum hd_status live_tables_look(struct live_tables *l, const struct fabric *fabric,
-					      hd_time at, struct diag *d, bool *changed);
+HD_MUST_CHECK enum hd_status cli_live_tables_update(struct cli_live_tables *l,
+						    const struct fabric *fabric, hd_time at,
+						    struct diag *d, bool *changed);
 
 /*
  * The scenario in `path` on that fabric: its topology must be that one's; LIDs,
@@ -62,12 +63,12 @@ HD_MUST_CHECK enum hd_status live_tables_look(struct live_tables *l, const struc
  * that are not active are down. What was found later happens at its time. Lives
  * no longer than `l`.
  */
-HD_MUST_CHECK enum hd_status live_fabric_read(struct live_tables *l, const char *path,
-					      const struct overrides *o, struct diag *d,
-					      struct fabric **out);
+HD_MUST_CHECK enum hd_status cli_live_fabric_read(struct cli_live_tables *l, const char *path,
+						  const struct overrides *o, struct diag *d,
+						  struct fabric **out);
 
 /* A fabric that is to run, and what beside it. */
-struct live_wish {
+struct cli_live_start {
 	const char *name;
 	const char *path;                  /* what it is started from, */
 	const struct overrides *overrides; /* and what is changed in it */
@@ -83,36 +84,36 @@ struct live_wish {
  * be freed. Refused where packets go by rules that MADs do not know.
  */
 struct agents_timing;
-HD_MUST_CHECK enum hd_status live_times(const struct fabric *fabric, struct diag *d,
-					struct agents_timing *out);
+HD_MUST_CHECK enum hd_status cli_live_times(const struct fabric *fabric, struct diag *d,
+					    struct agents_timing *out);
 
 /* Starts all of it, or nothing. Says it if the subnet is not up yet: false. */
-bool live_bring_up(const struct live_wish *w, const struct topo *t, struct diag *d);
+bool cli_live_bring_up(const struct cli_live_start *w, const struct topo *t, struct diag *d);
 /* Says that it is up, and what to do with it. */
-void live_print_next(const struct live_wish *w, const struct topo *t);
+void cli_live_print_hints(const struct cli_live_start *w, const struct topo *t);
 
 /* Words of a selection (fabric/select.h), not the name of one host. */
-bool live_are_hosts(const char *hosts);
+bool cli_live_is_selection(const char *hosts);
 /* Their names, as place.h wants several. */
-HD_MUST_CHECK enum hd_status live_find_hosts(const char *name, const char *hosts, struct diag *d,
-					     struct strbuf *out);
+HD_MUST_CHECK enum hd_status cli_live_find_hosts(const char *name, const char *hosts,
+						 struct diag *d, struct strbuf *out);
 
 /*
  * Ranks of one machine would talk over its memory: from now on over the
  * adapter, by what their libraries read, unless the user has said otherwise.
  */
-void live_choose_adapter(void);
+void cli_live_use_adapter(void);
 
 /*
  * Programs started from now on load these libraries of ours (NULL ends them)
  * before all others, and what is preloaded already behind them.
  */
-bool live_preload(const char *const *names, struct diag *d);
+bool cli_live_preload(const char *const *names, struct diag *d);
 /* Becomes a program of `n` words; returns only if it could not be started. */
-void live_become(char **words, int n, struct diag *d);
+void cli_live_exec(char **words, int n, struct diag *d);
 
 /* Runs the engine of a fabric in a process of its own. */
-HD_MUST_CHECK enum hd_status live_start_engine(const struct live_wish *w, struct diag *d);
+HD_MUST_CHECK enum hd_status cli_live_start_engine(const struct cli_live_start *w, struct diag *d);
 
 /*
  * What a subnet manager has set of congestion control, in place of what a
@@ -120,23 +121,24 @@ HD_MUST_CHECK enum hd_status live_start_engine(const struct live_wish *w, struct
  * SL, false: nothing. Refused if switches are to mark in different ways.
  */
 struct agents;
-HD_MUST_CHECK enum hd_status live_control(const struct agents *a, struct scn_congestion *c,
-					  struct diag *d);
-bool live_throttle(const struct agents *a, port_id source, unsigned sl, struct cc_config *c);
+HD_MUST_CHECK enum hd_status cli_live_control(const struct agents *a, struct scn_congestion *c,
+					      struct diag *d);
+bool cli_live_throttle(const struct agents *a, port_id source, unsigned sl, struct cc_config *c);
 /* The same, where others at other times are controlled: off if it is not. */
-HD_MUST_CHECK enum hd_status live_control_then(const struct agents *a, struct scn_congestion *c,
-					       struct diag *d);
-bool live_throttle_then(const struct agents *a, port_id source, unsigned sl, struct cc_config *c);
+HD_MUST_CHECK enum hd_status cli_live_control_or_off(const struct agents *a,
+						     struct scn_congestion *c, struct diag *d);
+bool cli_live_throttle_or_off(const struct agents *a, port_id source, unsigned sl,
+			      struct cc_config *c);
 
 /* Adds what a run counted to the counters of its ports there. */
-HD_MUST_CHECK enum hd_status live_count(const char *name, const struct fabric *fabric,
-					const struct sim_metrics *m, struct diag *d);
+HD_MUST_CHECK enum hd_status cli_live_count(const char *name, const struct fabric *fabric,
+					    const struct sim_metrics *m, struct diag *d);
 
 /* Notes whose packets a run's ports refuse; tells the fabric of it. */
-struct live_watch;
-struct live_watch *live_watch_new(const struct fabric *fabric, struct sim *s);
-HD_MUST_CHECK enum hd_status live_watch_tell(const struct live_watch *w, const char *name,
-					     struct diag *d);
-void live_watch_free(struct live_watch *w);
+struct cli_live_watch;
+struct cli_live_watch *cli_live_watch_new(const struct fabric *fabric, struct sim *s);
+HD_MUST_CHECK enum hd_status cli_live_watch_report(const struct cli_live_watch *w, const char *name,
+						   struct diag *d);
+void cli_live_watch_free(struct cli_live_watch *w);
 
 #endif

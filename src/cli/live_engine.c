@@ -5,19 +5,19 @@
 /* The engine of a live fabric, on what its manager has programmed. */
 
 struct engine_origin {
-	const struct live_wish *wish;
-	struct live_tables *tables;
+	const struct cli_live_start *wish;
+	struct cli_live_tables *tables;
 };
 
 static enum hd_status open_fabric(void *context, struct diag *d, struct fabric **out)
 {
 	struct engine_origin *o = context;
-	enum hd_status status = live_tables_open(o->wish->name, false, d, &o->tables);
+	enum hd_status status = cli_live_tables_open(o->wish->name, false, d, &o->tables);
 
 	if (status == HD_OK)
-		status = live_fabric_read(o->tables, o->wish->path, o->wish->overrides, d, out);
+		status = cli_live_fabric_read(o->tables, o->wish->path, o->wish->overrides, d, out);
 	if (status != HD_OK) {
-		live_tables_free(o->tables);
+		cli_live_tables_free(o->tables);
 		o->tables = NULL;
 	}
 	return status;
@@ -28,7 +28,7 @@ static void close_fabric(void *context, struct fabric *fabric)
 	struct engine_origin *o = context;
 
 	fabric_free(fabric);
-	live_tables_free(o->tables);
+	cli_live_tables_free(o->tables);
 	o->tables = NULL;
 }
 
@@ -36,7 +36,7 @@ static bool is_old(void *context)
 {
 	const struct engine_origin *o = context;
 
-	return live_tables_are_old(o->tables);
+	return cli_live_tables_changed(o->tables);
 }
 
 static enum hd_status run(const char *dir, void *context, void (*ready)(void *who), void *who,
@@ -48,7 +48,7 @@ static enum hd_status run(const char *dir, void *context, void (*ready)(void *wh
 	return timed_run(dir, o->wish->profile, &from, ready, who, d);
 }
 
-enum hd_status live_start_engine(const struct live_wish *w, struct diag *d)
+enum hd_status cli_live_start_engine(const struct cli_live_start *w, struct diag *d)
 {
 	struct engine_origin o = { .wish = w };
 	const struct live_companion c = { run, &o };

@@ -10,7 +10,7 @@
 
 /* Several hosts of a live fabric, by the words of scenarios. */
 
-bool live_are_hosts(const char *hosts)
+bool cli_live_is_selection(const char *hosts)
 {
 	return strpbrk(hosts, ",*?%") || strstr(hosts, "..") || strcmp(hosts, "all") == 0;
 }
@@ -28,8 +28,8 @@ static void add_name(const char *name, struct strbuf *out)
 	strbuf_puts(out, name);
 }
 
-enum hd_status live_find_hosts(const char *name, const char *hosts, struct diag *d,
-			       struct strbuf *out)
+enum hd_status cli_live_find_hosts(const char *name, const char *hosts, struct diag *d,
+				   struct strbuf *out)
 {
 	char *dir = live_folder(name);
 	struct selection chosen = { 0 };
@@ -53,7 +53,7 @@ enum hd_status live_find_hosts(const char *name, const char *hosts, struct diag 
 	return status;
 }
 
-void live_choose_adapter(void)
+void cli_live_use_adapter(void)
 {
 	static const char *const defaults[][2] = {
 		{ "OMPI_MCA_pml", "ucx" },

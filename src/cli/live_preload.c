@@ -44,7 +44,7 @@ static bool add_library(const char *name, struct strbuf *all, struct strbuf *fol
 	return d->status == HD_OK;
 }
 
-bool live_preload(const char *const *names, struct diag *d)
+bool cli_live_preload(const char *const *names, struct diag *d)
 {
 	struct strbuf all = STRBUF_INIT, folder = STRBUF_INIT;
 	bool found = true;
@@ -60,7 +60,7 @@ bool live_preload(const char *const *names, struct diag *d)
 	return found;
 }
 
-void live_become(char **words, int n, struct diag *d)
+void cli_live_exec(char **words, int n, struct diag *d)
 {
 	char **program = calloc((size_t)n + 1, sizeof(*program));
 

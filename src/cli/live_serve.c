@@ -9,12 +9,13 @@ static void serve_watch(void *context, struct asks *asks)
 	asks_serve(asks, watch_answer, context);
 }
 
-int live_serve(const struct command *self, const char *name, const struct listen_options *listen)
+int cli_live_serve(const struct command *self, const char *name,
+		   const struct listen_options *listen)
 {
 	struct diag d = { .status = HD_OK };
 	struct watch *w;
 
-	if (!live_is_name(name))
+	if (!cli_live_is_name(name))
 		return command_usage(self, "'%s' is no name for a fabric", name);
 	if (watch_new(name, &d, &w) != HD_OK)
 		return command_refuse(&d);

@@ -11,6 +11,7 @@
 #include "cli/serve_listen.h"
 
 /* Serves the pages of the live fabric `name`; the exit status. */
-int live_serve(const struct command *self, const char *name, const struct listen_options *listen);
+int cli_live_serve(const struct command *self, const char *name,
+		   const struct listen_options *listen);
 
 #endif

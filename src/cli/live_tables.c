@@ -29,7 +29,7 @@ struct moment {
 	bool *down;
 };
 
-struct live_tables {
+struct cli_live_tables {
 	const char *name;
 	char *dir;
 	uint64_t version;
@@ -43,7 +43,7 @@ struct live_tables {
 
 /* Whom the builder of a fabric asks: of the first moment. */
 struct programmed {
-	struct live_tables *tables;
+	struct cli_live_tables *tables;
 	struct agents *agents;
 	bool is_old; /* something else was programmed meanwhile */
 };
@@ -96,7 +96,7 @@ static const char *managed_host(const struct agents *a, const struct topo *t, ui
 
 /* ---- SLs of paths: asked for once at each moment, and kept with it */
 
-static enum hd_status ask_version(const struct live_tables *l, struct diag *d, uint64_t *out)
+static enum hd_status ask_version(const struct cli_live_tables *l, struct diag *d, uint64_t *out)
 {
 	const char *const words[] = { "version" };
 	struct strbuf text = STRBUF_INIT;
@@ -108,8 +108,8 @@ static enum hd_status ask_version(const struct live_tables *l, struct diag *d, u
 }
 
 /* What is there now, and its version, which is asked for before. */
-static enum hd_status fetch(const struct live_tables *l, struct strbuf *image, uint64_t *version,
-			    struct diag *d)
+static enum hd_status fetch(const struct cli_live_tables *l, struct strbuf *image,
+			    uint64_t *version, struct diag *d)
 {
 	const char *const all[] = { "image" };
 	uint64_t before = *version;
@@ -129,7 +129,7 @@ static bool is_same(const struct strbuf *a, const struct strbuf *b)
  * Whether they differ by now from what `image` of that version has: managers
  * set many things again as they are.
  */
-static enum hd_status compare(const struct live_tables *l, const struct strbuf *image,
+static enum hd_status compare(const struct cli_live_tables *l, const struct strbuf *image,
 			      uint64_t *version, struct diag *d, bool *differ)
 {
 	struct strbuf now = STRBUF_INIT;
@@ -147,7 +147,7 @@ struct found {
 	uint64_t version;
 };
 
-static void note_told(struct live_tables *l, uint8_t **rows, uint32_t n)
+static void note_told(struct cli_live_tables *l, uint8_t **rows, uint32_t n)
 {
 	struct told *g = hd_alloc(1, sizeof(*g));
 
@@ -161,8 +161,8 @@ static void note_told(struct live_tables *l, uint8_t **rows, uint32_t n)
  * What the manager says now of these tables. If they are others by now, it may
  * have spoken of those: then nothing is noted.
  */
-static enum hd_status ask_sls(struct live_tables *l, const struct agents *a, const struct subnet *s,
-			      const struct found *x, struct diag *d)
+static enum hd_status ask_sls(struct cli_live_tables *l, const struct agents *a,
+			      const struct subnet *s, const struct found *x, struct diag *d)
 {
 	uint16_t sm_lid;
 	const char *host = managed_host(a, s->topo, &sm_lid);
@@ -191,7 +191,7 @@ static enum hd_status program(void *context, struct subnet *s, struct diag *d)
 {
 	static const struct told none;
 	struct programmed *p = context;
-	struct live_tables *l = p->tables;
+	struct cli_live_tables *l = p->tables;
 	const struct found x = { &l->image, 0, l->version };
 	enum hd_status status = HD_OK;
 
@@ -218,11 +218,11 @@ static bool is_down(void *context, port_id port)
 static enum hd_status control(void *context, struct scn_congestion *c, struct diag *d)
 {
 	const struct programmed *p = context;
-	enum hd_status status = live_control(p->agents, c, d);
+	enum hd_status status = cli_live_control(p->agents, c, d);
 
 	for (const struct moment *m = p->tables->first;
 	     m && status == HD_OK && c->algorithm == SCN_CONTROL_SAME; m = m->next) {
-		status = live_control(m->agents, c, d);
+		status = cli_live_control(m->agents, c, d);
 		c->threshold = 0;
 	}
 	return status;
@@ -232,13 +232,13 @@ static bool throttle(void *context, port_id source, unsigned sl, struct cc_confi
 {
 	const struct programmed *p = context;
 
-	if (live_throttle(p->agents, source, sl, c))
+	if (cli_live_throttle(p->agents, source, sl, c))
 		return true;
 	for (const struct moment *m = p->tables->first; m; m = m->next) {
 		struct cc_config later = *c;
 
-		if (live_throttle(m->agents, source, sl, &later))
-			return live_throttle_then(p->agents, source, sl, c);
+		if (cli_live_throttle(m->agents, source, sl, &later))
+			return cli_live_throttle_or_off(p->agents, source, sl, c);
 	}
 	return false;
 }
@@ -247,14 +247,14 @@ static enum hd_status control_then(void *context, struct scn_congestion *c, stru
 {
 	const struct moment *m = context;
 
-	return live_control_then(m->agents, c, d);
+	return cli_live_control_or_off(m->agents, c, d);
 }
 
 static bool throttle_then(void *context, port_id source, unsigned sl, struct cc_config *c)
 {
 	const struct moment *m = context;
 
-	return live_throttle_then(m->agents, source, sl, c);
+	return cli_live_throttle_or_off(m->agents, source, sl, c);
 }
 
 /* ---- as it is later */
@@ -272,7 +272,7 @@ static void free_moment(struct moment *m)
  * SLs at a moment later than the first: senders keep those that they have while
  * the manager is at work, or out of reach.
  */
-static enum hd_status ask_again(struct live_tables *l, const struct moment *m,
+static enum hd_status ask_again(struct cli_live_tables *l, const struct moment *m,
 				const struct found *x, struct diag *d)
 {
 	struct diag here = { .status = HD_OK };
@@ -285,8 +285,8 @@ static enum hd_status ask_again(struct live_tables *l, const struct moment *m,
 }
 
 /* These tables, on a fabric of the same nodes. */
-static enum hd_status add_moment(struct live_tables *l, const struct topo *t, const struct found *x,
-				 struct diag *d)
+static enum hd_status add_moment(struct cli_live_tables *l, const struct topo *t,
+				 const struct found *x, struct diag *d)
 {
 	const struct lid_options lids = { .order = LIDS_KEEP };
 	struct moment *m = hd_alloc(1, sizeof(*m));
@@ -321,33 +321,33 @@ static enum hd_status add_moment(struct live_tables *l, const struct topo *t, co
 }
 
 /* The first moment, which begins now. */
-static enum hd_status begin(struct live_tables *l, struct diag *d)
+static enum hd_status begin(struct cli_live_tables *l, struct diag *d)
 {
 	l->version = UINT64_MAX;
 	strbuf_clear(&l->image);
 	return fetch(l, &l->image, &l->version, d);
 }
 
-enum hd_status live_tables_open(const char *name, bool needs_manager, struct diag *d,
-				struct live_tables **out)
+enum hd_status cli_live_tables_open(const char *name, bool needs_manager, struct diag *d,
+				    struct cli_live_tables **out)
 {
-	struct live_tables *l = hd_alloc(1, sizeof(*l));
+	struct cli_live_tables *l = hd_alloc(1, sizeof(*l));
 
-	*l = (struct live_tables){ .name = name,
-				   .dir = live_folder(name),
-				   .needs_manager = needs_manager,
-				   .latest = STRBUF_INIT,
-				   .image = STRBUF_INIT };
+	*l = (struct cli_live_tables){ .name = name,
+				       .dir = live_folder(name),
+				       .needs_manager = needs_manager,
+				       .latest = STRBUF_INIT,
+				       .image = STRBUF_INIT };
 	enum hd_status status = begin(l, d);
 
 	if (status == HD_OK)
 		*out = l;
 	else
-		live_tables_free(l);
+		cli_live_tables_free(l);
 	return status;
 }
 
-void live_tables_free(struct live_tables *l)
+void cli_live_tables_free(struct cli_live_tables *l)
 {
 	if (!l)
 		return;
@@ -372,7 +372,7 @@ void live_tables_free(struct live_tables *l)
 	free(l);
 }
 
-bool live_tables_are_old(struct live_tables *l)
+bool cli_live_tables_changed(struct cli_live_tables *l)
 {
 	struct diag d = { .status = HD_OK };
 	uint64_t version = l->version;
@@ -384,8 +384,8 @@ bool live_tables_are_old(struct live_tables *l)
 	return false;
 }
 
-enum hd_status live_tables_look(struct live_tables *l, const struct fabric *fabric, hd_time at,
-				struct diag *d, bool *changed)
+enum hd_status cli_live_tables_update(struct cli_live_tables *l, const struct fabric *fabric,
+				      hd_time at, struct diag *d, bool *changed)
 {
 	struct strbuf image = STRBUF_INIT;
 	uint64_t version = l->version;
@@ -413,7 +413,7 @@ enum hd_status live_tables_look(struct live_tables *l, const struct fabric *fabr
 }
 
 /* What has been found since, at its time. */
-static enum hd_status follow(const struct live_tables *l, struct fabric *fabric, struct diag *d)
+static enum hd_status follow(const struct cli_live_tables *l, struct fabric *fabric, struct diag *d)
 {
 	enum hd_status status = HD_OK;
 
@@ -431,8 +431,8 @@ static enum hd_status follow(const struct live_tables *l, struct fabric *fabric,
 	return status;
 }
 
-enum hd_status live_fabric_read(struct live_tables *l, const char *path, const struct overrides *o,
-				struct diag *d, struct fabric **out)
+enum hd_status cli_live_fabric_read(struct cli_live_tables *l, const char *path,
+				    const struct overrides *o, struct diag *d, struct fabric **out)
 {
 	enum { MOST = 100 };
 	struct programmed p;
@@ -463,14 +463,14 @@ enum hd_status live_fabric_read(struct live_tables *l, const char *path, const s
 
 /* ---- what it counted */
 
-struct counts {
+struct perfquery_text {
 	const char *dir;
 	struct strbuf text;
 	port_id port;
 	struct diag *d;
 };
 
-static enum hd_status flush(struct counts *c)
+static enum hd_status flush(struct perfquery_text *c)
 {
 	const char *const words[] = { "count", c->text.text };
 	struct strbuf out = STRBUF_INIT;
@@ -485,7 +485,7 @@ static enum hd_status flush(struct counts *c)
 
 static void put(void *context, const char *name, uint64_t value)
 {
-	struct counts *c = context;
+	struct perfquery_text *c = context;
 	int counter = agents_counter_named(name);
 
 	if (value > 0 && counter >= 0)
@@ -493,12 +493,12 @@ static void put(void *context, const char *name, uint64_t value)
 			      (unsigned)c->port, counter, value);
 }
 
-enum hd_status live_count(const char *name, const struct fabric *fabric,
-			  const struct sim_metrics *m, struct diag *d)
+enum hd_status cli_live_count(const char *name, const struct fabric *fabric,
+			      const struct sim_metrics *m, struct diag *d)
 {
 	enum { OF_A_PORT = 80 * 48 }; /* bytes, at most */
 	char *dir = live_folder(name);
-	struct counts c = { .dir = dir, .text = STRBUF_INIT, .d = d };
+	struct perfquery_text c = { .dir = dir, .text = STRBUF_INIT, .d = d };
 	enum hd_status status = HD_OK;
 
 	for (uint32_t i = 0; i < fabric->setup.n_ports && status == HD_OK; i++) {

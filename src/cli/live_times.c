@@ -32,7 +32,8 @@ static enum hd_status check_switches(const struct scenario *s, struct diag *d)
 	return HD_OK;
 }
 
-enum hd_status live_times(const struct fabric *fabric, struct diag *d, struct agents_timing *out)
+enum hd_status cli_live_times(const struct fabric *fabric, struct diag *d,
+			      struct agents_timing *out)
 {
 	const struct scn_switch *sw = &fabric->scenario->fabric.sw;
 	struct fabric_cable *cables = NULL;

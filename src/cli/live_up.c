@@ -24,13 +24,13 @@ static int in_ms(hd_time t)
 }
 
 /* What runs beside the fabric: an engine, a manager. */
-static enum hd_status start_others(const struct live_wish *w, const char *host, struct diag *d,
+static enum hd_status start_others(const struct cli_live_start *w, const char *host, struct diag *d,
 				   bool *is_late)
 {
 	enum hd_status status = HD_OK;
 
 	if (w->profile)
-		status = live_start_engine(w, d);
+		status = cli_live_start_engine(w, d);
 	if (status == HD_OK && w->engine)
 		status = live_start_manager(w->name, host, w->engine, in_ms(w->patience), d,
 					    is_late);
@@ -38,7 +38,7 @@ static enum hd_status start_others(const struct live_wish *w, const char *host, 
 }
 
 /* The fabric runs, and so does its manager. */
-static void say_late(const struct live_wish *w, const char *host)
+static void say_late(const struct cli_live_start *w, const char *host)
 {
 	char *dir = live_folder(w->name);
 
@@ -48,7 +48,7 @@ static void say_late(const struct live_wish *w, const char *host)
 	free(dir);
 }
 
-bool live_bring_up(const struct live_wish *w, const struct topo *t, struct diag *d)
+bool cli_live_bring_up(const struct cli_live_start *w, const struct topo *t, struct diag *d)
 {
 	const char *const down[] = { "down" };
 	struct strbuf out = STRBUF_INIT;
@@ -98,7 +98,7 @@ static void print_word(const char *word)
 	strbuf_fini(&shown);
 }
 
-void live_print_next(const struct live_wish *w, const struct topo *t)
+void cli_live_print_hints(const struct cli_live_start *w, const struct topo *t)
 {
 	const char *host = first_host(t);
 	bool is_named = strcmp(w->name, LIVE_USUAL_NAME) != 0;

@@ -15,14 +15,14 @@ struct refusal {
 	uint8_t sl;
 };
 
-struct live_watch {
+struct cli_live_watch {
 	const struct fabric *fabric;
 	struct refusal *ports; /* per sim port */
 };
 
 static void note(void *context, const struct sim_event_record *e, const struct sim_packet *p)
 {
-	struct live_watch *w = context;
+	struct cli_live_watch *w = context;
 	const struct sim_setup *u = &w->fabric->setup;
 	struct refusal *r = &w->ports[e->where];
 
@@ -36,9 +36,9 @@ static void note(void *context, const struct sim_event_record *e, const struct s
 	r->sl = p->sl;
 }
 
-struct live_watch *live_watch_new(const struct fabric *fabric, struct sim *s)
+struct cli_live_watch *cli_live_watch_new(const struct fabric *fabric, struct sim *s)
 {
-	struct live_watch *w = hd_alloc(1, sizeof(*w));
+	struct cli_live_watch *w = hd_alloc(1, sizeof(*w));
 	const struct sim_observer o = { .context = w, .ended = note };
 
 	w->fabric = fabric;
@@ -47,7 +47,7 @@ struct live_watch *live_watch_new(const struct fabric *fabric, struct sim *s)
 	return w;
 }
 
-void live_watch_free(struct live_watch *w)
+void cli_live_watch_free(struct cli_live_watch *w)
 {
 	if (!w)
 		return;
@@ -71,7 +71,8 @@ static enum hd_status tell_one(const char *dir, port_id port, const struct refus
 	return status;
 }
 
-enum hd_status live_watch_tell(const struct live_watch *w, const char *name, struct diag *d)
+enum hd_status cli_live_watch_report(const struct cli_live_watch *w, const char *name,
+				     struct diag *d)
 {
 	const struct sim_setup *u = &w->fabric->setup;
 	char *dir = live_folder(name);

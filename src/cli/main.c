@@ -120,7 +120,7 @@ static int refuse_option(const char *word)
 	strbuf_puts(&line, "unknown option '");
 	text_show(&line, word);
 	strbuf_printf(&line, "'%s; options of a command follow its name", text_hint(nearest).text);
-	complain("heddle", line.text);
+	cli_print_error("heddle", line.text);
 	strbuf_fini(&line);
 	return EXIT_USAGE;
 }
@@ -135,7 +135,7 @@ static int run_own(struct strbuf *out, int argc, char **argv)
 	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)
 		return help_on(out, argc - 2, argv + 2);
 	if (strcmp(word, "--version") == 0) {
-		strbuf_printf(out, "heddle " HD_VERSION " (%s)\n", build_info);
+		strbuf_printf(out, "heddle " HD_VERSION " (%s)\n", cli_build_info);
 		return EXIT_DONE;
 	}
 	if (strcmp(word, "--man") == 0)
@@ -178,10 +178,10 @@ int main(int argc, char **argv)
 	}
 	strbuf_fini(&out);
 	if (status == NOT_OWN) {
-		record_words(argc - 1, argv + 1);
+		record_arguments(argc - 1, argv + 1);
 		status = command_dispatch(commands, argc - 1, argv + 1);
 		record_end(status);
-		threads_tell();
+		threads_report();
 	}
 	/* Results that did not arrive must not pass for success. */
 	errno = 0;
@@ -194,7 +194,7 @@ int main(int argc, char **argv)
 
 		snprintf(line, sizeof(line), "cannot write to standard output%s%s", why ? ": " : "",
 			 why ? strerror(why) : "");
-		complain("heddle", line);
+		cli_print_error("heddle", line);
 		return EXIT_ENVIRONMENT;
 	}
 	return status;

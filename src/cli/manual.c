@@ -41,7 +41,7 @@ static void put_prose(struct strbuf *out, const struct command *c)
 
 		strbuf_add(&part, text, len);
 		strbuf_puts(out, verbatim ? ".PP\n.nf\n" : ".PP\n");
-		man_text(out, part.text);
+		option_man_text(out, part.text);
 		strbuf_puts(out, verbatim ? "\n.fi\n" : "\n");
 		strbuf_fini(&part);
 		text += len + strspn(text + len, "\n");
@@ -53,11 +53,11 @@ static void put_prose(struct strbuf *out, const struct command *c)
 static void put_synopsis(struct strbuf *out, const struct command *c)
 {
 	strbuf_puts(out, ".PP\n\\fBheddle ");
-	man_text(out, c->name);
+	option_man_text(out, c->name);
 	strbuf_puts(out, "\\fR [\\fIOPTION\\fR...]");
 	if (*c->arguments) {
 		strbuf_puts(out, " \\fI");
-		man_text(out, c->arguments);
+		option_man_text(out, c->arguments);
 		strbuf_puts(out, "\\fR");
 	}
 	strbuf_putc(out, '\n');
@@ -67,9 +67,9 @@ static void put_examples(struct strbuf *out, const struct example *e)
 {
 	for (; e && e->command; e++) {
 		strbuf_puts(out, ".TP\n.B ");
-		man_text(out, e->command);
+		option_man_text(out, e->command);
 		strbuf_putc(out, '\n');
-		man_text(out, e->meaning);
+		option_man_text(out, e->meaning);
 		strbuf_puts(out, ".\n");
 	}
 }
@@ -96,7 +96,7 @@ static void put_reference(struct strbuf *out, const struct command *c)
 	strbuf_puts(out, ".TP\n.BR heddle\\-");
 	put_dashed(out, c->name);
 	strbuf_puts(out, " (1)\n");
-	man_text(out, c->summary);
+	option_man_text(out, c->summary);
 	strbuf_puts(out, ".\n");
 }
 
@@ -125,7 +125,7 @@ void manual_command(const struct command *c, struct strbuf *out)
 	strbuf_puts(out, ".SH NAME\nheddle\\-");
 	put_dashed(out, c->name);
 	strbuf_puts(out, " \\- ");
-	man_text(out, c->summary);
+	option_man_text(out, c->summary);
 	strbuf_puts(out, "\n.SH SYNOPSIS\n");
 	if (!c->subcommands)
 		put_synopsis(out, c);
@@ -150,7 +150,7 @@ void manual_command(const struct command *c, struct strbuf *out)
 
 void manual_program(const struct command *const *commands, struct strbuf *out)
 {
-	const struct option *tables[] = { common_table, NULL };
+	const struct option *tables[] = { command_common_options, NULL };
 
 	put_title(out, "");
 	strbuf_puts(out, ".SH NAME\nheddle \\- an InfiniBand fabric in software\n.SH SYNOPSIS\n"
@@ -288,7 +288,7 @@ void manual_completion(const struct command *const *commands, const char *paths,
 	put_groups(out, commands);
 	strbuf_puts(out, ") command+=\" ${COMP_WORDS[i]}\" ;;\n"
 			 "\t\tesac\n\t\tbreak\n\tdone\n");
-	put_choices(out, common_table);
+	put_choices(out, command_common_options);
 	strbuf_puts(out, "\tcase $command in\n\t'' | help)\n\t\twords='");
 	for (size_t i = 0; commands[i]; i++)
 		strbuf_printf(out, "%s ", commands[i]->name);

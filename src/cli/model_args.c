@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 
-bool model_refused(const struct diag *d, int *status)
+bool cli_model_refused(const struct diag *d, int *status)
 {
 	if (d->status == HD_OK)
 		return false;
@@ -15,8 +15,8 @@ bool model_refused(const struct diag *d, int *status)
 	return true;
 }
 
-bool model_read_series(const struct command *self, const char *option, const char *text,
-		       struct series *out, int *status)
+bool cli_model_read_series(const struct command *self, const char *option, const char *text,
+			   struct series *out, int *status)
 {
 	struct diag d = { .status = HD_OK };
 
@@ -26,12 +26,12 @@ bool model_read_series(const struct command *self, const char *option, const cha
 	return false;
 }
 
-bool model_read_wholes(const struct command *self, const char *option, const char *text,
-		       struct series *out, int *status)
+bool cli_model_read_integers(const struct command *self, const char *option, const char *text,
+			     struct series *out, int *status)
 {
 	struct series s;
 
-	if (!model_read_series(self, option, text, &s, status))
+	if (!cli_model_read_series(self, option, text, &s, status))
 		return false;
 	for (size_t k = 0; k < s.n; k++) {
 		double v = s.values[k];
@@ -67,8 +67,8 @@ static size_t read_fields(char *text, size_t high, double *out)
 	return n;
 }
 
-bool model_read_fields(const struct command *self, const char *text, size_t low, size_t high,
-		       double *out, int *status)
+bool cli_model_read_fields(const struct command *self, const char *text, size_t low, size_t high,
+			   double *out, int *status)
 {
 	char *copy = hd_strdup(text);
 	size_t n = read_fields(copy, high, out);
@@ -81,18 +81,18 @@ bool model_read_fields(const struct command *self, const char *text, size_t low,
 	return false;
 }
 
-void model_progress_begin(struct model_progress *p, const struct common_options *common,
-			  size_t points, uint64_t packets)
+void cli_model_progress_begin(struct cli_model_progress *p, const struct common_options *common,
+			      size_t points, uint64_t packets)
 {
 	/* Packets of the warm-up count too. */
 	struct des_options o = { .packets = packets };
 	double each = packets ? (double)(packets + des_warmup(&o)) : 1;
 
-	*p = (struct model_progress){ .packets = packets, .each = each, .points = points };
+	*p = (struct cli_model_progress){ .packets = packets, .each = each, .points = points };
 	progress_begin(&p->line, common, packets ? "packets" : "points", (double)points * each);
 }
 
-bool model_progress_point(struct model_progress *p, size_t index)
+bool cli_model_progress_point(struct cli_model_progress *p, size_t index)
 {
 	p->index = index;
 	if (index < p->points && !progress_show(&p->line, (double)index * p->each))
@@ -102,21 +102,22 @@ bool model_progress_point(struct model_progress *p, size_t index)
 
 static bool tick(void *arg, uint64_t arrivals)
 {
-	struct model_progress *p = arg;
+	struct cli_model_progress *p = arg;
 
 	if (!progress_show(&p->line, (double)p->index * (double)p->packets + (double)arrivals))
 		p->stopped = true;
 	return !p->stopped;
 }
 
-void model_progress_end(struct model_progress *p, struct results *r)
+void cli_model_progress_end(struct cli_model_progress *p, struct results *r)
 {
 	progress_end(&p->line);
 	if (p->stopped)
 		results_remark(r, "interrupted after %zu of %zu points", p->index, p->points);
 }
 
-struct des_options model_des_options(const struct common_options *common, struct model_progress *p)
+struct des_options cli_model_des_options(const struct common_options *common,
+					 struct cli_model_progress *p)
 {
 	return (struct des_options){
 		.packets = p->packets,
@@ -128,9 +129,9 @@ struct des_options model_des_options(const struct common_options *common, struct
 	};
 }
 
-struct input_order input_order_of(const size_t *n_values, size_t n)
+struct cli_input_order cli_input_order(const size_t *n_values, size_t n)
 {
-	struct input_order order = { .n = n };
+	struct cli_input_order order = { .n = n };
 	size_t at = 0;
 
 	for (size_t k = 0; k < n; k++) {
@@ -145,8 +146,8 @@ struct input_order input_order_of(const size_t *n_values, size_t n)
 	return order;
 }
 
-struct table *model_table(struct results *r, const char *name, const char *title,
-			  const struct column *columns, const struct input_order *order)
+struct table *cli_model_table(struct results *r, const char *name, const char *title,
+			      const struct column *columns, const struct cli_input_order *order)
 {
 	struct column shown[32];
 	size_t n = 0;
@@ -161,19 +162,19 @@ struct table *model_table(struct results *r, const char *name, const char *title
 	return results_table(r, name, title, shown);
 }
 
-double comparison_error(const struct comparison *c)
+double cli_comparison_error(const struct cli_comparison *c)
 {
 	if (c->in->mean == 0)
 		return NAN;
 	return fabs(c->in->mean - c->computed) / fabs(c->in->mean);
 }
 
-bool comparison_holds(const struct comparison *c)
+bool cli_comparison_holds(const struct cli_comparison *c)
 {
 	return isnan(c->computed) || des_agrees(c->in, c->computed);
 }
 
-static const char *verdict(const struct comparison *c)
+static const char *verdict(const struct cli_comparison *c)
 {
 	if (isnan(c->computed))
 		return "-"; /* known by simulation only */
@@ -181,17 +182,17 @@ static const char *verdict(const struct comparison *c)
 		return "yes"; /* such as no loss where none can be */
 	if (!c->in->sound || c->in->half_width == 0)
 		return "unsure";
-	return comparison_holds(c) ? "yes" : "no";
+	return cli_comparison_holds(c) ? "yes" : "no";
 }
 
 struct comparison_row {
-	struct comparison compared;
+	struct cli_comparison compared;
 	struct interval in;
 	const char *inside;
 	double error;
 };
 
-struct table *comparison_table(struct results *r)
+struct table *cli_comparison_table(struct results *r)
 {
 	static const struct column columns[] = {
 		{ "point", NULL, CELL(comparison_row, compared.point) },
@@ -210,13 +211,13 @@ struct table *comparison_table(struct results *r)
 			     columns);
 }
 
-void comparison_put(struct table *t, const struct comparison *c)
+void cli_comparison_put(struct table *t, const struct cli_comparison *c)
 {
 	const struct comparison_row row = {
 		.compared = *c,
 		.in = *c->in,
 		.inside = verdict(c),
-		.error = comparison_error(c),
+		.error = cli_comparison_error(c),
 	};
 
 	table_put_row(t, &row);

@@ -29,20 +29,20 @@
 	}
 
 /* Prints what was refused, if anything was; *status is what to return then. */
-bool model_refused(const struct diag *d, int *status);
+bool cli_model_refused(const struct diag *d, int *status);
 
 /* True, or false with what was wrong printed and its status in *status. */
-bool model_read_series(const struct command *self, const char *option, const char *text,
-		       struct series *out, int *status);
+bool cli_model_read_series(const struct command *self, const char *option, const char *text,
+			   struct series *out, int *status);
 /* The same for whole numbers; names what they are in a refusal. */
-bool model_read_wholes(const struct command *self, const char *option, const char *text,
-		       struct series *out, int *status);
+bool cli_model_read_integers(const struct command *self, const char *option, const char *text,
+			     struct series *out, int *status);
 /* The numbers of "2:5:64": `low` to `high` of them, else a refusal. */
-bool model_read_fields(const struct command *self, const char *text, size_t low, size_t high,
-		       double *out, int *status);
+bool cli_model_read_fields(const struct command *self, const char *text, size_t low, size_t high,
+			   double *out, int *status);
 
 /* How far a sweep has come: in points or, when simulating, in packets. */
-struct model_progress {
+struct cli_model_progress {
 	struct progress line;
 	uint64_t packets; /* per point; 0: points are counted */
 	double each;      /* what a point counts for */
@@ -51,15 +51,16 @@ struct model_progress {
 	bool stopped;     /* by a signal, before all of them were done */
 };
 
-void model_progress_begin(struct model_progress *p, const struct common_options *common,
-			  size_t points, uint64_t packets);
+void cli_model_progress_begin(struct cli_model_progress *p, const struct common_options *common,
+			      size_t points, uint64_t packets);
 /* The next point; false if there is none, or a signal wants an end. */
-bool model_progress_point(struct model_progress *p, size_t index);
+bool cli_model_progress_point(struct cli_model_progress *p, size_t index);
 /* All points are done, or, as it remarks, those before the one under way. */
-void model_progress_end(struct model_progress *p, struct results *r);
+void cli_model_progress_end(struct cli_model_progress *p, struct results *r);
 
 /* Twin options of the point under way. */
-struct des_options model_des_options(const struct common_options *common, struct model_progress *p);
+struct des_options cli_model_des_options(const struct common_options *common,
+					 struct cli_model_progress *p);
 
 /*
  * In which order the first columns of a table, its inputs, are shown: those
@@ -67,22 +68,22 @@ struct des_options model_des_options(const struct common_options *common, struct
  */
 #define MODEL_MAX_INPUTS 8
 
-struct input_order {
+struct cli_input_order {
 	size_t n;
 	size_t column[MODEL_MAX_INPUTS]; /* which input comes k-th */
 	size_t n_swept;
 };
 
-struct input_order input_order_of(const size_t *n_values, size_t n);
+struct cli_input_order cli_input_order(const size_t *n_values, size_t n);
 /*
  * A table whose first order->n columns are inputs: a series if one of them is
  * swept, else rows.
  */
-struct table *model_table(struct results *r, const char *name, const char *title,
-			  const struct column *columns, const struct input_order *order);
+struct table *cli_model_table(struct results *r, const char *name, const char *title,
+			      const struct column *columns, const struct cli_input_order *order);
 
 /* One computed value and the simulated one. */
-struct comparison {
+struct cli_comparison {
 	const char *point; /* which: "lambda=4 ca2=5" */
 	const char *measure;
 	const char *unit;
@@ -91,10 +92,10 @@ struct comparison {
 };
 
 /* |simulated - computed| / simulated; NaN if nothing was simulated. */
-double comparison_error(const struct comparison *c);
-bool comparison_holds(const struct comparison *c);
+double cli_comparison_error(const struct cli_comparison *c);
+bool cli_comparison_holds(const struct cli_comparison *c);
 
-struct table *comparison_table(struct results *r);
-void comparison_put(struct table *t, const struct comparison *c);
+struct table *cli_comparison_table(struct results *r);
+void cli_comparison_put(struct table *t, const struct cli_comparison *c);
 
 #endif

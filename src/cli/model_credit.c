@@ -38,7 +38,7 @@ static bool read_lists(struct credit_sweep *s, const struct command *self, int *
 	for (int k = 0; k < CREDIT_PARAMETERS; k++) {
 		const char *text = s->values->text[k];
 		bool whole = k == CREDIT_N || k == CREDIT_M;
-		bool ok = (whole ? model_read_wholes : model_read_series)(
+		bool ok = (whole ? cli_model_read_integers : cli_model_read_series)(
 			self, option_names[k], text, &s->series[k], status);
 
 		if (!ok)
@@ -125,16 +125,16 @@ static enum hd_status solve(struct credit_point *point, bool levels, struct diag
 
 int credit_sweep_run(const struct credit_sweep *s)
 {
-	const struct credit_values *v = s->values;
+	const struct credit_sweep_options *v = s->values;
 	struct diag d = { .status = HD_OK };
 	struct credit_output out;
-	struct model_progress progress;
+	struct cli_model_progress progress;
 
 	credit_output_begin(&out, s);
-	model_progress_begin(&progress, &v->common, s->n, v->simulate);
-	for (size_t k = 0; d.status == HD_OK && model_progress_point(&progress, k); k++) {
+	cli_model_progress_begin(&progress, &v->common, s->n, v->simulate);
+	for (size_t k = 0; d.status == HD_OK && cli_model_progress_point(&progress, k); k++) {
 		struct credit_point point = { .link = link_at(s, k) };
-		struct des_options o = model_des_options(&v->common, &progress);
+		struct des_options o = cli_model_des_options(&v->common, &progress);
 
 		if (solve(&point, v->levels, &d) == HD_OK) {
 			if (v->simulate)
@@ -144,7 +144,7 @@ int credit_sweep_run(const struct credit_sweep *s)
 		}
 		free(point.p);
 	}
-	model_progress_end(&progress, out.results);
+	cli_model_progress_end(&progress, out.results);
 	if (d.status != HD_OK) {
 		credit_output_abandon(&out);
 		return command_refuse(&d);

@@ -18,7 +18,7 @@ enum credit_parameter {
 	CREDIT_PARAMETERS
 };
 
-struct credit_values {
+struct credit_sweep_options {
 	struct common_options common;
 	const char *text[CREDIT_PARAMETERS];
 	const char *phases;
@@ -27,7 +27,7 @@ struct credit_values {
 };
 
 struct credit_sweep {
-	const struct credit_values *values;
+	const struct credit_sweep_options *values;
 	struct series series[CREDIT_PARAMETERS];
 	unsigned phases; /* 0: constant */
 	size_t n;        /* points */
@@ -49,10 +49,10 @@ struct credit_point {
 
 /* The points as tables. */
 struct credit_output {
-	const struct credit_values *values;
+	const struct credit_sweep_options *values;
 	bool goals_met;
 	struct results *results;
-	struct input_order order;
+	struct cli_input_order order;
 	struct table *points, *levels, *simulated;
 };
 

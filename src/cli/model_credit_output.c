@@ -6,7 +6,7 @@
 #include "cli/output.h"
 
 /* The measures by name, in the order in which they are shown. */
-struct measure {
+struct credit_measure {
 	const char *name, *unit;
 	size_t result, des; /* offsets of a double and of an interval */
 };
@@ -17,7 +17,7 @@ struct measure {
 			offsetof(struct credit_des_result, field)  \
 	}
 
-static const struct measure measures[] = {
+static const struct credit_measure measures[] = {
 	MEASURE("L1", "packets", mean_upstream),
 	MEASURE("L2", "packets", mean_downstream),
 	MEASURE("L", "packets", mean),
@@ -43,11 +43,11 @@ static double value_of(const struct credit_point *point, size_t k)
 	return *(const double *)(const void *)(r + measures[k].result);
 }
 
-static struct comparison compare(const struct credit_point *point, size_t k, const char *label)
+static struct cli_comparison compare(const struct credit_point *point, size_t k, const char *label)
 {
 	const char *t = (const char *)&point->des;
 
-	return (struct comparison){
+	return (struct cli_comparison){
 		.point = label,
 		.measure = measures[k].name,
 		.unit = measures[k].unit,
@@ -102,7 +102,7 @@ static void begin_tables(struct credit_output *o, const struct credit_sweep *swe
 
 	for (int k = 0; k < CREDIT_PARAMETERS; k++)
 		n[k] = sweep->series[k].n;
-	o->order = input_order_of(n, CREDIT_PARAMETERS);
+	o->order = cli_input_order(n, CREDIT_PARAMETERS);
 	if (o->values->paired && n[CREDIT_N] > 1)
 		o->order.n_swept--; /* both are one */
 	o->results = r;
@@ -111,14 +111,14 @@ static void begin_tables(struct credit_output *o, const struct credit_sweep *swe
 		results_remark(r, "credits take a constant time: simulated only");
 	else if (sweep->phases > 1)
 		results_remark(r, "delay is the sum of %u exponential phases", sweep->phases);
-	o->points = model_table(r, "points",
-				"stationary distribution; residual is its distance from balance",
-				point_columns, &o->order);
+	o->points = cli_model_table(
+		r, "points", "stationary distribution; residual is its distance from balance",
+		point_columns, &o->order);
 	if (o->values->levels)
 		o->levels = results_table(
 			r, "levels", "probability of i and j packets at the nodes", level_columns);
 	if (o->values->simulate)
-		o->simulated = comparison_table(r);
+		o->simulated = cli_comparison_table(r);
 }
 
 void credit_output_begin(struct credit_output *o, const struct credit_sweep *sweep)
@@ -168,9 +168,9 @@ static void put_simulated(struct table *t, const struct credit_point *point)
 	if (l->delay > 0)
 		strbuf_printf(&label, " delay=%g", l->delay);
 	for (size_t k = 0; k < n_measures(l); k++) {
-		struct comparison c = compare(point, k, label.text);
+		struct cli_comparison c = compare(point, k, label.text);
 
-		comparison_put(t, &c);
+		cli_comparison_put(t, &c);
 	}
 	strbuf_fini(&label);
 }
@@ -178,9 +178,9 @@ static void put_simulated(struct table *t, const struct credit_point *point)
 void credit_output_point(struct credit_output *o, const struct credit_point *point)
 {
 	for (size_t k = 0; o->values->simulate && k < n_measures(&point->link); k++) {
-		struct comparison c = compare(point, k, "");
+		struct cli_comparison c = compare(point, k, "");
 
-		o->goals_met &= comparison_holds(&c);
+		o->goals_met &= cli_comparison_holds(&c);
 	}
 	put_point(o, point);
 	if (o->levels && point->p)

@@ -6,7 +6,7 @@
 #include "cli/model_commands.h"
 #include "cli/model_ge_output.h"
 
-const char *const ge_semantics[] = { "s1", "s2", NULL };
+const char *const ge_sweep_semantics[] = { "s1", "s2", NULL };
 
 /* What is assumed, after the thesis' sections 5.2.4 and 5.3.4. */
 static const struct assumption {
@@ -36,7 +36,7 @@ static bool read_thresholds(struct ge_sweep *s, const struct command *self, int 
 	struct series list = { 0 };
 	struct diag d = { .status = HD_OK };
 
-	if (text && !model_read_wholes(self, "threshold", text, &list, status))
+	if (text && !cli_model_read_integers(self, "threshold", text, &list, status))
 		return false;
 	if (list.n < a->least || list.n > a->most)
 		diag_fail(&d, HD_ERR_RANGE, "%zu thresholds: '%s' takes %zu to %zu", list.n,
@@ -49,7 +49,7 @@ static bool read_thresholds(struct ge_sweep *s, const struct command *self, int 
 	for (size_t i = 0; d.status == HD_OK && i < list.n; i++)
 		q->threshold[i] = (size_t)list.values[i];
 	series_fini(&list);
-	return !model_refused(&d, status);
+	return !cli_model_refused(&d, status);
 }
 
 static bool read_rates(struct ge_sweep *s, const struct command *self, int *status)
@@ -59,7 +59,7 @@ static bool read_rates(struct ge_sweep *s, const struct command *self, int *stat
 	struct series list;
 	struct diag d = { .status = HD_OK };
 
-	if (!model_read_series(self, "mu", text, &list, status))
+	if (!cli_model_read_series(self, "mu", text, &list, status))
 		return false;
 	if (list.n > GE_MAX_REGIONS)
 		diag_fail(&d, HD_ERR_RANGE, "%zu service rates: must be 1 to %d", list.n,
@@ -68,7 +68,7 @@ static bool read_rates(struct ge_sweep *s, const struct command *self, int *stat
 	for (size_t i = 0; d.status == HD_OK && i < list.n; i++)
 		q->mu[i] = list.values[i];
 	series_fini(&list);
-	return !model_refused(&d, status);
+	return !cli_model_refused(&d, status);
 }
 
 static bool read_capacity(struct ge_sweep *s, const struct command *self, int *status)
@@ -77,13 +77,13 @@ static bool read_capacity(struct ge_sweep *s, const struct command *self, int *s
 	struct series list;
 	struct diag d = { .status = HD_OK };
 
-	if (!model_read_wholes(self, "capacity", text, &list, status))
+	if (!cli_model_read_integers(self, "capacity", text, &list, status))
 		return false;
 	if (list.n != 1)
 		diag_fail(&d, HD_ERR_RANGE, "%zu capacities: there is one", list.n);
 	s->queue.service.capacity = (size_t)list.values[0];
 	series_fini(&list);
-	return !model_refused(&d, status);
+	return !cli_model_refused(&d, status);
 }
 
 /* Semantics s2: as given, or equal steps. */
@@ -98,7 +98,8 @@ static bool read_rooms(struct ge_sweep *s, const struct command *self, int *stat
 		s->queue.room[i] = q->capacity;
 	if (!s->values->rooms && s->values->semantics == 0)
 		return true;
-	if (s->values->rooms && !model_read_wholes(self, "rooms", s->values->rooms, &list, status))
+	if (s->values->rooms &&
+	    !cli_model_read_integers(self, "rooms", s->values->rooms, &list, status))
 		return false;
 	if (s->values->rooms && list.n != q->n_regions)
 		diag_fail(&d, HD_ERR_RANGE, "%zu rooms for %zu regions: there is one of each",
@@ -111,7 +112,7 @@ static bool read_rooms(struct ge_sweep *s, const struct command *self, int *stat
 		s->queue.room[i] =
 			list.n ? (size_t)list.values[i] : q->capacity / q->n_regions * (i + 1);
 	series_fini(&list);
-	return !model_refused(&d, status);
+	return !cli_model_refused(&d, status);
 }
 
 static bool read_classes(struct ge_sweep *s, const struct command *self, int *status)
@@ -131,13 +132,13 @@ static bool read_classes(struct ge_sweep *s, const struct command *self, int *st
 
 		diag_fail(&d, HD_ERR_RANGE, "%zu classes: must be 1 to %d", list->n,
 			  BATCH_MAX_CLASSES);
-		return !model_refused(&d, status);
+		return !cli_model_refused(&d, status);
 	}
 	s->queue.n_classes = list->n;
 	for (size_t k = 0; k < list->n; k++) {
 		double fields[2];
 
-		if (!model_read_fields(self, list->items[k], 2, 2, fields, status))
+		if (!cli_model_read_fields(self, list->items[k], 2, 2, fields, status))
 			return false;
 		s->queue.classes[k] = (struct batch_class){ fields[0], fields[1] };
 	}
@@ -147,16 +148,16 @@ static bool read_classes(struct ge_sweep *s, const struct command *self, int *st
 /* Classes bring their own rates: one point, or one per cs2. */
 static bool read_sweeps(struct ge_sweep *s, const struct command *self, int *status)
 {
-	const struct ge_values *v = s->values;
+	const struct ge_sweep_options *v = s->values;
 	const char *lambda = v->lambda ? v->lambda : "1..8";
 	const char *ca2 = v->ca2 ? v->ca2 : "5";
 	struct diag d = { .status = HD_OK };
 
 	if (v->classes.n)
 		lambda = ca2 = "1";
-	if (!model_read_series(self, "lambda", lambda, &s->lambda, status) ||
-	    !model_read_series(self, "ca2", ca2, &s->ca2, status) ||
-	    !model_read_series(self, "cs2", v->cs2 ? v->cs2 : "7", &s->cs2, status))
+	if (!cli_model_read_series(self, "lambda", lambda, &s->lambda, status) ||
+	    !cli_model_read_series(self, "ca2", ca2, &s->ca2, status) ||
+	    !cli_model_read_series(self, "cs2", v->cs2 ? v->cs2 : "7", &s->cs2, status))
 		return false;
 	double points = (double)s->lambda.n * (double)s->ca2.n * (double)s->cs2.n;
 
@@ -169,12 +170,12 @@ static bool read_sweeps(struct ge_sweep *s, const struct command *self, int *sta
 		diag_fail(&d, HD_ERR_RANGE,
 			  "a sweep of %.0f points with %zu levels each: at most 1e9 levels in all",
 			  points, s->queue.service.capacity + 1);
-	return !model_refused(&d, status);
+	return !cli_model_refused(&d, status);
 }
 
 static bool check_form(const struct ge_sweep *s, const struct command *self, int *status)
 {
-	const struct ge_values *v = s->values;
+	const struct ge_sweep_options *v = s->values;
 
 	if (v->form == MAXENT_JOINED || (v->classes.n < 2 && !v->rooms && v->semantics == 0))
 		return true;
@@ -214,28 +215,28 @@ static struct batch_queue queue_at(const struct ge_sweep *s, size_t index)
 
 int ge_sweep_run(const struct ge_sweep *s)
 {
-	const struct ge_values *v = s->values;
+	const struct ge_sweep_options *v = s->values;
 	size_t points = s->lambda.n * s->ca2.n * s->cs2.n;
 	struct diag d = { .status = HD_OK };
 	struct ge_output out;
-	struct model_progress progress;
+	struct cli_model_progress progress;
 
 	ge_output_begin(&out, s);
-	model_progress_begin(&progress, &v->common, points, v->simulate);
-	for (size_t k = 0; d.status == HD_OK && model_progress_point(&progress, k); k++) {
+	cli_model_progress_begin(&progress, &v->common, points, v->simulate);
+	for (size_t k = 0; d.status == HD_OK && cli_model_progress_point(&progress, k); k++) {
 		struct ge_study study = { .queue = queue_at(s, k),
 					  .reading = (enum maxent_reading)v->form,
 					  .without = v->compare };
 		struct ge_des_point point;
 
-		study.des = model_des_options(&v->common, &progress);
+		study.des = cli_model_des_options(&v->common, &progress);
 		if (ge_des_point_init(&point, &study, &d) != HD_OK)
 			break;
 		if (!progress.stopped)
 			ge_output_point(&out, &study.queue, &point);
 		ge_des_point_fini(&point);
 	}
-	model_progress_end(&progress, out.results);
+	cli_model_progress_end(&progress, out.results);
 	if (d.status != HD_OK) {
 		ge_output_abandon(&out);
 		return command_refuse(&d);

@@ -7,7 +7,7 @@
 #include "cli/model_args.h"
 #include "model/des/ge_study.h"
 
-struct ge_values {
+struct ge_sweep_options {
 	struct common_options common;
 	const char *lambda, *mu, *ca2, *cs2, *capacity, *threshold, *rooms;
 	struct option_list classes;
@@ -16,10 +16,10 @@ struct ge_values {
 	uint64_t simulate;
 };
 
-extern const char *const ge_semantics[]; /* "s1", "s2" */
+extern const char *const ge_sweep_semantics[]; /* "s1", "s2" */
 
 struct ge_sweep {
-	const struct ge_values *values;
+	const struct ge_sweep_options *values;
 	struct batch_queue queue; /* all that does not change */
 	struct series lambda, ca2, cs2;
 };

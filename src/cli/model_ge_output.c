@@ -5,7 +5,7 @@
 
 #include "cli/output.h"
 
-double ge_total_lambda(const struct batch_queue *q)
+double ge_output_total_lambda(const struct batch_queue *q)
 {
 	double sum = 0;
 
@@ -14,10 +14,10 @@ double ge_total_lambda(const struct batch_queue *q)
 	return sum;
 }
 
-struct comparison ge_comparison(const struct ge_des_point *point, enum ge_des_measure m,
-				const char *label)
+struct cli_comparison ge_output_comparison(const struct ge_des_point *point, enum ge_des_measure m,
+					   const char *label)
 {
-	return (struct comparison){
+	return (struct cli_comparison){
 		.point = label,
 		.measure = ge_des_measure_names[m],
 		.unit = ge_des_measure_units[m],
@@ -26,10 +26,10 @@ struct comparison ge_comparison(const struct ge_des_point *point, enum ge_des_me
 	};
 }
 
-struct comparison ge_class_comparison(const struct ge_des_point *point, size_t k,
-				      enum ge_des_measure m, const char *label)
+struct cli_comparison ge_output_class_comparison(const struct ge_des_point *point, size_t k,
+						 enum ge_des_measure m, const char *label)
 {
-	return (struct comparison){
+	return (struct cli_comparison){
 		.point = label,
 		.measure = ge_des_measure_names[m],
 		.unit = ge_des_measure_units[m],
@@ -45,7 +45,7 @@ void ge_output_begin(struct ge_output *o, const struct ge_sweep *sweep)
 	*o = (struct ge_output){
 		.values = sweep->values,
 		.goals_met = true,
-		.order = input_order_of(n, 3),
+		.order = cli_input_order(n, 3),
 	};
 	ge_tables_begin(o);
 }
@@ -64,19 +64,19 @@ static void judge(struct ge_output *o, const struct ge_des_point *point)
 	struct ge_errors *e = &o->errors;
 
 	for (int m = 0; m < GE_MEASURES; m++) {
-		struct comparison c = ge_comparison(point, (enum ge_des_measure)m, "");
+		struct cli_comparison c = ge_output_comparison(point, (enum ge_des_measure)m, "");
 
 		/* Separate regions are an approximation: an error is no miss. */
 		if (o->values->form == MAXENT_JOINED)
-			o->goals_met &= comparison_holds(&c);
-		add_error(comparison_error(&c), &e->sum[m], &e->n[m]);
+			o->goals_met &= cli_comparison_holds(&c);
+		add_error(cli_comparison_error(&c), &e->sum[m], &e->n[m]);
 	}
 	for (size_t k = 0; k < point->n_classes; k++) {
 		for (int m = 0; m < GE_MEASURES; m++) {
-			struct comparison c =
-				ge_class_comparison(point, k, (enum ge_des_measure)m, "");
+			struct cli_comparison c =
+				ge_output_class_comparison(point, k, (enum ge_des_measure)m, "");
 
-			o->goals_met &= comparison_holds(&c);
+			o->goals_met &= cli_comparison_holds(&c);
 		}
 	}
 }

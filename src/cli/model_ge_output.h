@@ -13,12 +13,12 @@ struct ge_errors {
 };
 
 struct ge_output {
-	const struct ge_values *values;
+	const struct ge_sweep_options *values;
 	bool goals_met;
 	struct ge_errors errors;
 
 	struct results *results;
-	struct input_order order;
+	struct cli_input_order order;
 	struct table *points, *without, *coefficients, *levels;
 	struct table *classes, *simulated;
 };
@@ -35,12 +35,12 @@ void ge_tables_begin(struct ge_output *o);
 void ge_tables_point(struct ge_output *o, const struct batch_queue *q,
 		     const struct ge_des_point *point);
 
-double ge_total_lambda(const struct batch_queue *q);
+double ge_output_total_lambda(const struct batch_queue *q);
 /* The comparison of measure m of the whole queue. */
-struct comparison ge_comparison(const struct ge_des_point *point, enum ge_des_measure m,
-				const char *label);
+struct cli_comparison ge_output_comparison(const struct ge_des_point *point, enum ge_des_measure m,
+					   const char *label);
 /* The same of class k. */
-struct comparison ge_class_comparison(const struct ge_des_point *point, size_t k,
-				      enum ge_des_measure m, const char *label);
+struct cli_comparison ge_output_class_comparison(const struct ge_des_point *point, size_t k,
+						 enum ge_des_measure m, const char *label);
 
 #endif

@@ -66,37 +66,37 @@ static const struct column class_columns[] = {
 
 void ge_tables_begin(struct ge_output *o)
 {
-	const struct ge_values *v = o->values;
+	const struct ge_sweep_options *v = o->values;
 	struct results *r = results_new("model");
 
 	o->results = r;
 	results_remark(r, "t is the unit of time that the rates are per");
-	o->points = model_table(r, "points",
-				v->form == MAXENT_JOINED ? "exact solution"
-							 : "approximation by separate regions",
-				point_columns, &o->order);
+	o->points = cli_model_table(r, "points",
+				    v->form == MAXENT_JOINED ? "exact solution"
+							     : "approximation by separate regions",
+				    point_columns, &o->order);
 	if (v->coefficients)
-		o->coefficients = model_table(
+		o->coefficients = cli_model_table(
 			r, "coefficients",
 			"P(n) = P(0) g x^n, times y at the capacity; largest difference from the exact solution",
 			coefficient_columns, &o->order);
 	if (v->compare)
-		o->without =
-			model_table(r, "without",
-				    "the first rate alone, with one lane's room and with all of it",
-				    without_columns, &o->order);
+		o->without = cli_model_table(
+			r, "without",
+			"the first rate alone, with one lane's room and with all of it",
+			without_columns, &o->order);
 	if (v->classes.n > 1)
 		o->classes = results_table(r, "classes", "each class", class_columns);
 	if (v->levels)
 		o->levels = results_series(r, "levels", "probability of n packets", level_columns);
 	if (v->simulate)
-		o->simulated = comparison_table(r);
+		o->simulated = cli_comparison_table(r);
 }
 
 static struct ge_row row_of(const struct batch_queue *q, const struct ge_result *r)
 {
 	return (struct ge_row){
-		.lambda = ge_total_lambda(q),
+		.lambda = ge_output_total_lambda(q),
 		.ca2 = q->n_classes == 1 ? q->classes[0].ca2 : NAN,
 		.cs2 = q->service.cs2,
 		.result = *r,
@@ -160,23 +160,24 @@ static void put_simulated(struct table *t, const struct batch_queue *q,
 {
 	struct strbuf label = STRBUF_INIT;
 
-	strbuf_printf(&label, "lambda=%g", ge_total_lambda(q));
+	strbuf_printf(&label, "lambda=%g", ge_output_total_lambda(q));
 	if (q->n_classes == 1)
 		strbuf_printf(&label, " ca2=%g", q->classes[0].ca2);
 	strbuf_printf(&label, " cs2=%g", q->service.cs2);
 	for (int m = 0; m < GE_MEASURES; m++) {
-		struct comparison c = ge_comparison(point, (enum ge_des_measure)m, label.text);
+		struct cli_comparison c =
+			ge_output_comparison(point, (enum ge_des_measure)m, label.text);
 
-		comparison_put(t, &c);
+		cli_comparison_put(t, &c);
 	}
 	for (size_t k = 0; k < point->n_classes; k++) {
 		strbuf_clear(&label);
 		strbuf_printf(&label, "class %zu", k + 1);
 		for (int m = 0; m < GE_MEASURES; m++) {
-			struct comparison c =
-				ge_class_comparison(point, k, (enum ge_des_measure)m, label.text);
+			struct cli_comparison c = ge_output_class_comparison(
+				point, k, (enum ge_des_measure)m, label.text);
 
-			comparison_put(t, &c);
+			cli_comparison_put(t, &c);
 		}
 	}
 	strbuf_fini(&label);

@@ -29,7 +29,7 @@ static const struct column columns[] = {
 };
 
 struct loss_sweep {
-	const struct loss_values *values;
+	const struct cli_model_loss_options *values;
 	struct series places, load;
 	struct loss_class *classes; /* as given, one of size 1 if none is */
 	uint32_t n_classes;
@@ -41,7 +41,7 @@ static bool read_class(struct loss_sweep *s, const struct command *self, const c
 	struct diag d = { .status = HD_OK };
 	double f[2];
 
-	if (!model_read_fields(self, text, 2, 2, f, status))
+	if (!cli_model_read_fields(self, text, 2, 2, f, status))
 		return false;
 	if (!(f[0] >= 1 && f[0] <= MOST_PLACES) || f[0] != floor(f[0]))
 		diag_fail(&d, HD_ERR_RANGE, "size %g: must be a whole number in 1..%.0f", f[0],
@@ -49,12 +49,12 @@ static bool read_class(struct loss_sweep *s, const struct command *self, const c
 	else if (!(f[1] >= 0 && f[1] <= MOST_LOAD))
 		diag_fail(&d, HD_ERR_RANGE, "load %g: must be in 0..%.0f", f[1], MOST_LOAD);
 	s->classes[s->n_classes++] = (struct loss_class){ (uint32_t)f[0], f[1] };
-	return !model_refused(&d, status);
+	return !cli_model_refused(&d, status);
 }
 
 static bool read_values(struct loss_sweep *s, const struct command *self, int *status)
 {
-	const struct loss_values *v = s->values;
+	const struct cli_model_loss_options *v = s->values;
 	struct diag d = { .status = HD_OK };
 	size_t n = v->classes.n;
 
@@ -65,8 +65,8 @@ static bool read_values(struct loss_sweep *s, const struct command *self, int *s
 	}
 	if (!n)
 		s->classes[s->n_classes++] = (struct loss_class){ 1, 1 };
-	if (!model_read_wholes(self, "places", v->places, &s->places, status) ||
-	    !model_read_series(self, "load", v->load, &s->load, status))
+	if (!cli_model_read_integers(self, "places", v->places, &s->places, status) ||
+	    !cli_model_read_series(self, "load", v->load, &s->load, status))
 		return false;
 	for (size_t i = 0; i < s->places.n; i++) {
 		if (!(s->places.values[i] <= MOST_PLACES))
@@ -80,7 +80,7 @@ static bool read_values(struct loss_sweep *s, const struct command *self, int *s
 	}
 	if (d.status == HD_OK && (double)s->places.n * (double)s->load.n > MODEL_MAX_POINTS)
 		diag_fail(&d, HD_ERR_RANGE, "a sweep of more than %d points", MODEL_MAX_POINTS);
-	return !model_refused(&d, status);
+	return !cli_model_refused(&d, status);
 }
 
 /* All classes at one number of places and one load. */
@@ -109,9 +109,9 @@ static void put_point(const struct loss_sweep *s, uint32_t places, double load, 
 static int sweep_run(const struct loss_sweep *s)
 {
 	const size_t n_values[] = { s->places.n, 1, 1, s->load.n };
-	const struct input_order order = input_order_of(n_values, 4);
+	const struct cli_input_order order = cli_input_order(n_values, 4);
 	struct results *r = results_new("model");
-	struct table *t = model_table(
+	struct table *t = cli_model_table(
 		r, "points", "who finds no room, by Erlang, Kaufman and Roberts", columns, &order);
 
 	for (size_t i = 0; i < s->places.n; i++) {
@@ -121,7 +121,7 @@ static int sweep_run(const struct loss_sweep *s)
 	return output_results(&s->values->common, r, true);
 }
 
-int loss_run(const struct command *self, const struct loss_values *values)
+int cli_model_loss_run(const struct command *self, const struct cli_model_loss_options *values)
 {
 	struct loss_sweep s = { .values = values };
 	int status;

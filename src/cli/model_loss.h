@@ -6,13 +6,13 @@
 
 #include "cli/model_args.h"
 
-struct loss_values {
+struct cli_model_loss_options {
 	struct common_options common;
 	const char *places, *load;
 	struct option_list classes;
 };
 
 /* The exit status. */
-int loss_run(const struct command *self, const struct loss_values *values);
+int cli_model_loss_run(const struct command *self, const struct cli_model_loss_options *values);
 
 #endif

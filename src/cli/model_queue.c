@@ -48,14 +48,14 @@ static bool read_classes(struct queue_sweep *s, const struct command *self, int 
 			  QUEUE_MAX_CLASSES);
 	if (!has_classes(s) && list->n)
 		*status = command_usage(self, "--class is for priority and sharing");
-	if (model_refused(&d, status) || (!has_classes(s) && list->n))
+	if (cli_model_refused(&d, status) || (!has_classes(s) && list->n))
 		return false;
 	s->n_classes = list->n;
 	for (size_t k = 0; k < list->n; k++) {
 		double *f = s->fields[k];
 
 		f[2] = sharing ? 64 : 1;
-		if (!model_read_fields(self, list->items[k], 2, 3, f, status))
+		if (!cli_model_read_fields(self, list->items[k], 2, 3, f, status))
 			return false;
 		if (sharing && (!(f[1] >= 1 && f[1] <= 255) || f[1] != floor(f[1])))
 			diag_fail(&d, HD_ERR_RANGE, "weight %g: must be a whole number in 1..255",
@@ -64,25 +64,25 @@ static bool read_classes(struct queue_sweep *s, const struct command *self, int 
 			diag_fail(&d, HD_ERR_RANGE,
 				  "packet of %g bytes: must be a whole number in 1..65536", f[2]);
 	}
-	return !model_refused(&d, status);
+	return !cli_model_refused(&d, status);
 }
 
 static bool read_lists(struct queue_sweep *s, const struct command *self, int *status)
 {
-	const struct queue_values *v = s->values;
+	const struct queue_sweep_options *v = s->values;
 	struct diag d = { .status = HD_OK };
 
 	if (hd_double_parse(v->mu, &d, &s->mu) != HD_OK) {
 		*status = command_usage(self, "option --mu: %s", d.message);
 		return false;
 	}
-	if (!model_read_series(self, "lambda", v->lambda, &s->lambda, status) ||
-	    !model_read_series(self, "cs2", v->cs2, &s->cs2, status) ||
-	    !model_read_wholes(self, "capacity", v->capacity, &s->capacity, status))
+	if (!cli_model_read_series(self, "lambda", v->lambda, &s->lambda, status) ||
+	    !cli_model_read_series(self, "cs2", v->cs2, &s->cs2, status) ||
+	    !cli_model_read_integers(self, "capacity", v->capacity, &s->capacity, status))
 		return false;
 	if ((double)s->lambda.n * (double)s->cs2.n * (double)s->capacity.n > MODEL_MAX_POINTS)
 		diag_fail(&d, HD_ERR_RANGE, "a sweep of more than %d points", MODEL_MAX_POINTS);
-	return !model_refused(&d, status);
+	return !cli_model_refused(&d, status);
 }
 
 bool queue_sweep_read(struct queue_sweep *s, const struct command *self, const char *kind,
@@ -176,10 +176,10 @@ static size_t n_points(const struct queue_sweep *s)
 	return s->lambda.n;
 }
 
-static enum hd_status solve(const struct queue_sweep *s, struct model_progress *progress,
+static enum hd_status solve(const struct queue_sweep *s, struct cli_model_progress *progress,
 			    struct queue_point *point, struct diag *d)
 {
-	const struct queue_values *v = s->values;
+	const struct queue_sweep_options *v = s->values;
 	enum hd_status status;
 
 	if (s->kind == QUEUE_KIND_PRIORITY)
@@ -190,7 +190,7 @@ static enum hd_status solve(const struct queue_sweep *s, struct model_progress *
 		status = solve_single(s, progress->index, point, d);
 	if (status != HD_OK || !v->simulate)
 		return status;
-	struct des_options o = model_des_options(&v->common, progress);
+	struct des_options o = cli_model_des_options(&v->common, progress);
 
 	queue_des_run(&point->des, &o, point->simulated, &point->simulated_conserved);
 	return HD_OK;
@@ -198,21 +198,21 @@ static enum hd_status solve(const struct queue_sweep *s, struct model_progress *
 
 int queue_sweep_run(const struct queue_sweep *s)
 {
-	const struct queue_values *v = s->values;
+	const struct queue_sweep_options *v = s->values;
 	size_t points = n_points(s);
 	struct diag d = { .status = HD_OK };
 	struct queue_output out;
-	struct model_progress progress;
+	struct cli_model_progress progress;
 
 	queue_output_begin(&out, s);
-	model_progress_begin(&progress, &v->common, points, v->simulate);
-	for (size_t k = 0; d.status == HD_OK && model_progress_point(&progress, k); k++) {
+	cli_model_progress_begin(&progress, &v->common, points, v->simulate);
+	for (size_t k = 0; d.status == HD_OK && cli_model_progress_point(&progress, k); k++) {
 		struct queue_point point = { 0 };
 
 		if (solve(s, &progress, &point, &d) == HD_OK && !progress.stopped)
 			queue_output_point(&out, &point);
 	}
-	model_progress_end(&progress, out.results);
+	cli_model_progress_end(&progress, out.results);
 	if (d.status != HD_OK) {
 		queue_output_abandon(&out);
 		return command_refuse(&d);

@@ -7,7 +7,7 @@
 #include "cli/model_args.h"
 #include "model/des/queue_des.h"
 
-struct queue_values {
+struct queue_sweep_options {
 	struct common_options common;
 	const char *lambda, *mu, *cs2, *capacity;
 	struct option_list classes;
@@ -25,7 +25,7 @@ enum queue_kind {
 };
 
 struct queue_sweep {
-	const struct queue_values *values;
+	const struct queue_sweep_options *values;
 	enum queue_kind kind;
 	double mu;
 	struct series lambda, cs2, capacity;

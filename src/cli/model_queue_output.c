@@ -5,7 +5,7 @@
 
 #include "cli/output.h"
 
-struct measure {
+struct queue_measure {
 	const char *name, *unit;
 	size_t result, des;
 };
@@ -16,7 +16,7 @@ struct measure {
 			offsetof(struct queue_des_result, field)  \
 	}
 
-static const struct measure measures[] = {
+static const struct queue_measure measures[] = {
 	MEASURE("L", "packets", mean_queue),
 	MEASURE("W", "t", response),
 	MEASURE("Wq", "t", wait),
@@ -44,13 +44,13 @@ static bool is_comparable(const struct queue_output *o, size_t k)
 	       measures[k].result == offsetof(struct queue_result, utilisation);
 }
 
-static struct comparison compare(const struct queue_point *point, size_t k, size_t m,
-				 const char *label)
+static struct cli_comparison compare(const struct queue_point *point, size_t k, size_t m,
+				     const char *label)
 {
 	const char *base = (const char *)&point->simulated[k];
 	double computed = value_of(&point->result[k], m);
 
-	return (struct comparison){
+	return (struct cli_comparison){
 		.point = label,
 		.measure = measures[m].name,
 		.unit = measures[m].unit,
@@ -59,9 +59,9 @@ static struct comparison compare(const struct queue_point *point, size_t k, size
 	};
 }
 
-static struct comparison compare_conserved(const struct queue_point *point)
+static struct cli_comparison compare_conserved(const struct queue_point *point)
 {
-	return (struct comparison){
+	return (struct cli_comparison){
 		.point = "all",
 		.measure = "sum U Wq",
 		.unit = "t",
@@ -120,7 +120,7 @@ void queue_output_begin(struct queue_output *o, const struct queue_sweep *sweep)
 	else
 		o->points = results_series(o->results, "points", "exact solution", columns);
 	if (sweep->values->simulate)
-		o->simulated = comparison_table(o->results);
+		o->simulated = cli_comparison_table(o->results);
 }
 
 static void put_row(struct queue_output *o, const struct queue_point *point, size_t k)
@@ -148,27 +148,27 @@ static void put_comparisons(struct queue_output *o, const struct queue_point *po
 		strbuf_printf(&label, "lambda=%g cs2=%g", point->des.classes[k].lambda,
 			      point->des.classes[k].cs2);
 	for (size_t m = 0; m < N_MEASURES; m++) {
-		struct comparison c = compare(point, k, m, label.text);
+		struct cli_comparison c = compare(point, k, m, label.text);
 
 		if (is_comparable(o, m))
-			comparison_put(o->simulated, &c);
+			cli_comparison_put(o->simulated, &c);
 	}
 	strbuf_fini(&label);
 }
 
 static void judge(struct queue_output *o, const struct queue_point *point)
 {
-	struct comparison sum = compare_conserved(point);
+	struct cli_comparison sum = compare_conserved(point);
 
 	for (size_t k = 0; k < point->des.n_classes; k++) {
 		for (size_t m = 0; m < N_MEASURES; m++) {
-			struct comparison c = compare(point, k, m, "");
+			struct cli_comparison c = compare(point, k, m, "");
 
 			if (is_comparable(o, m))
-				o->goals_met &= comparison_holds(&c);
+				o->goals_met &= cli_comparison_holds(&c);
 		}
 	}
-	o->goals_met &= comparison_holds(&sum);
+	o->goals_met &= cli_comparison_holds(&sum);
 }
 
 void queue_output_point(struct queue_output *o, const struct queue_point *point)
@@ -183,9 +183,9 @@ void queue_output_point(struct queue_output *o, const struct queue_point *point)
 			put_comparisons(o, point, k);
 	}
 	if (o->simulated && isfinite(point->conserved)) {
-		struct comparison sum = compare_conserved(point);
+		struct cli_comparison sum = compare_conserved(point);
 
-		comparison_put(o->simulated, &sum);
+		cli_comparison_put(o->simulated, &sum);
 	}
 }
 

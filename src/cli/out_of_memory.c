@@ -22,7 +22,7 @@ static void end_of_memory(const char *line)
 	if (is_ending++)
 		_exit(EXIT_ENVIRONMENT);
 	cleanup_run();
-	complain("heddle", line);
+	cli_print_error("heddle", line);
 	memory_limit(UINT64_MAX, end_of_memory);
 	free(reserve);
 	fflush(stdout);

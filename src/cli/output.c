@@ -29,19 +29,19 @@ int output_text(const struct common_options *common, struct strbuf *text, bool g
 	return status;
 }
 
-int output_open(const struct common_options *common, struct output *o)
+int output_open(const struct common_options *common, struct output_stream *o)
 {
 	struct diag d = { .status = HD_OK };
 
 	/* cppcheck-suppress unknownEvaluationOrder; nothing is evaluated */
-	*o = (struct output){ .text = STRBUF_INIT };
+	*o = (struct output_stream){ .text = STRBUF_INIT };
 	if (common->output && file_create(&o->file, common->output, &d) != HD_OK)
 		return command_refuse(&d);
 	o->text.drain = common->output ? o->file.stream : stdout;
 	return EXIT_DONE;
 }
 
-int output_end(struct output *o, bool whole)
+int output_end(struct output_stream *o, bool whole)
 {
 	struct diag d = { .status = HD_OK };
 	bool to_file = o->text.drain != stdout;
@@ -55,7 +55,7 @@ int output_end(struct output *o, bool whole)
 	return EXIT_DONE;
 }
 
-int output_close(struct output *o, bool goals_met)
+int output_close(struct output_stream *o, bool goals_met)
 {
 	int status = output_end(o, true);
 
@@ -75,8 +75,8 @@ int output_check_format(const struct command *self, const struct common_options 
 		     : EXIT_DONE;
 }
 
-int output_check_own(const struct command *self, const struct common_options *common,
-		     const struct own_format *formats)
+int output_check_own_formats(const struct command *self, const struct common_options *common,
+			     const struct output_own_format *formats)
 {
 	const char *other = common->db ? "--db" : common->html ? "--html" : NULL;
 	const char *own = NULL;
@@ -117,8 +117,8 @@ bool output_is_text(const struct common_options *common)
 	return choose(common) == writer_find("text");
 }
 
-int output_shaped(const struct common_options *common, struct results *r, const struct strbuf *text,
-		  bool goals_met)
+int output_own_text(const struct common_options *common, struct results *r,
+		    const struct strbuf *text, bool goals_met)
 {
 	/* Who reads standard output may go away, and take us along. */
 	int recorded = record_results(common, r);
@@ -128,8 +128,8 @@ int output_shaped(const struct common_options *common, struct results *r, const 
 	return recorded == EXIT_DONE ? status : recorded;
 }
 
-int output_kept(const struct common_options *common, struct results *shown, struct results *kept,
-		bool goals_met)
+int output_shown_and_recorded(const struct common_options *common, struct results *shown,
+			      struct results *kept, bool goals_met)
 {
 	struct strbuf out = STRBUF_INIT;
 
@@ -139,7 +139,7 @@ int output_kept(const struct common_options *common, struct results *shown, stru
 		writer_coloured(shown, &out);
 	else
 		choose(common)->write(shown, &out);
-	int status = output_shaped(common, kept, &out, goals_met);
+	int status = output_own_text(common, kept, &out, goals_met);
 
 	if (kept != shown)
 		results_free(shown);
@@ -149,10 +149,10 @@ int output_kept(const struct common_options *common, struct results *shown, stru
 
 int output_results(const struct common_options *common, struct results *r, bool goals_met)
 {
-	return output_kept(common, r, r, goals_met);
+	return output_shown_and_recorded(common, r, r, goals_met);
 }
 
-bool output_is_kept(const struct common_options *common)
+bool output_is_recorded(const struct common_options *common)
 {
 	return common->db || common->html;
 }

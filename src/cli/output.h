@@ -26,10 +26,10 @@ int output_results(const struct common_options *common, struct results *r, bool 
  * A record is for looking up anything, the screen is not: what is shown, and
  * what --db and --html keep (which may be the same). Frees both.
  */
-int output_kept(const struct common_options *common, struct results *shown, struct results *kept,
-		bool goals_met);
+int output_shown_and_recorded(const struct common_options *common, struct results *shown,
+			      struct results *kept, bool goals_met);
 /* Whether --db or --html keep anything. */
-bool output_is_kept(const struct common_options *common);
+bool output_is_recorded(const struct common_options *common);
 
 /*
  * The same for output in a format of the command's own (a topology, a
@@ -46,33 +46,33 @@ int output_text(const struct common_options *common, struct strbuf *text, bool g
  * passes it on. EXIT_DONE if it was opened; output_close must follow then, and
  * gives the exit status.
  */
-struct output {
+struct output_stream {
 	struct strbuf text;
 	struct file_writer file;
 };
-int output_open(const struct common_options *common, struct output *o);
-int output_close(struct output *o, bool goals_met);
+int output_open(const struct common_options *common, struct output_stream *o);
+int output_close(struct output_stream *o, bool goals_met);
 /* The same if it may not be `whole`: a file is left as it was, then. */
-int output_end(struct output *o, bool whole);
+int output_end(struct output_stream *o, bool whole);
 
 /*
  * Results that are shown in a shape of the command's own: `r`, which is freed,
  * goes to --db and --html only.
  */
-int output_shaped(const struct common_options *common, struct results *r, const struct strbuf *text,
-		  bool goals_met);
+int output_own_text(const struct common_options *common, struct results *r,
+		    const struct strbuf *text, bool goals_met);
 
 /*
  * Options that ask for a format of the command's own; a NULL option ends. Two
  * of them, or options that have a say in results beside one, make no sense:
  * refused, before anything is computed. EXIT_DONE if all is well.
  */
-struct own_format {
+struct output_own_format {
 	const char *option;
 	bool given;
 };
-int output_check_own(const struct command *self, const struct common_options *common,
-		     const struct own_format *formats);
+int output_check_own_formats(const struct command *self, const struct common_options *common,
+			     const struct output_own_format *formats);
 /* The same, but --db and --html still record results. */
 int output_check_format(const struct command *self, const struct common_options *common,
 			const char *option);

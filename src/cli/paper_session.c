@@ -104,7 +104,8 @@ static enum hd_status open_all(struct paper_session *s, int n, char **names, str
 	return status;
 }
 
-int paper_session(const struct command *self, int argc, char **argv, const struct paper_wish *wish)
+int paper_session_call(const struct command *self, int argc, char **argv,
+		       const struct paper_session_action *wish)
 {
 	struct paper_session s = { .v.common.db = wish->runs ? DATABASE_DEFAULT : NULL };
 	struct diag d = { .status = HD_OK };
@@ -185,7 +186,7 @@ enum hd_status paper_session_write(const struct paper_session *s,
 	return status;
 }
 
-int paper_session_tell(struct paper_session *s, struct results *r, bool same)
+int paper_session_print(struct paper_session *s, struct results *r, bool same)
 {
 	const struct paper_review *v = &s->review;
 	struct page_run *parts = hd_alloc(v->n_jobs + 1, sizeof(*parts));
@@ -208,7 +209,7 @@ int paper_session_tell(struct paper_session *s, struct results *r, bool same)
 	return status;
 }
 
-void paper_words(struct strbuf *out)
+void paper_session_words(struct strbuf *out)
 {
 	struct diag ignored = { .status = HD_OK };
 	struct paper_catalogue c;

@@ -8,7 +8,7 @@
 #include "paper/outcomes.h"
 #include "paper/tables.h"
 
-struct paper_values {
+struct paper_session_options {
 	struct common_options common;
 	bool quick;
 	uint64_t jobs;
@@ -17,7 +17,7 @@ struct paper_values {
 	bool scenario, all;
 };
 
-#define PAPER_FIELD(m) offsetof(struct paper_values, m)
+#define PAPER_FIELD(m) offsetof(struct paper_session_options, m)
 
 #define PAPER_OPTION_QUICK                                                       \
 	{                                                                        \
@@ -49,14 +49,14 @@ struct paper_values {
 	}
 
 struct paper_session {
-	struct paper_values v;
+	struct paper_session_options v;
 	struct paper_catalogue catalogue;
 	struct paper_review review;
 	char *folder; /* that 'make install' made of papers/; NULL: none */
 };
 
 /* What a command does with the experiments that were named. */
-struct paper_wish {
+struct paper_session_action {
 	int (*act)(struct paper_session *s, const char *name);
 	bool runs;         /* there is a database unless another is named */
 	int least, most;   /* names; none: all experiments */
@@ -64,7 +64,8 @@ struct paper_wish {
 };
 
 /* Reads the words, opens the papers and acts; EXIT_* of it all. */
-int paper_session(const struct command *self, int argc, char **argv, const struct paper_wish *wish);
+int paper_session_call(const struct command *self, int argc, char **argv,
+		       const struct paper_session_action *wish);
 
 /* Runs all of them; HD_OK also if some failed or were not begun. */
 HD_MUST_CHECK enum hd_status paper_session_run(struct paper_session *s, struct diag *d);
@@ -74,8 +75,8 @@ HD_MUST_CHECK enum hd_status paper_session_write(const struct paper_session *s,
 						 const struct paper_outcomes *found,
 						 struct diag *d);
 /* All papers and experiments that are built in, for completion. */
-void paper_words(struct strbuf *out);
+void paper_session_words(struct strbuf *out);
 /* Shows the results, with the runs behind them on a page. */
-int paper_session_tell(struct paper_session *s, struct results *r, bool same);
+int paper_session_print(struct paper_session *s, struct results *r, bool same);
 
 #endif

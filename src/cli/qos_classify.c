@@ -43,7 +43,7 @@ static int label(struct qos_classify_options *v, const struct policy *p, struct 
 
 	if (!v->fabric)
 		return answer(v, p, NULL, q);
-	if (fabric_choose(&v->choice, v->fabric, d, &fabric) != HD_OK)
+	if (fabric_choice_open(&v->choice, v->fabric, d, &fabric) != HD_OK)
 		return command_refuse(d);
 	if (find(&fabric->topo, v->source, d, &q->source) != HD_OK ||
 	    find(&fabric->topo, v->destination, d, &q->destination) != HD_OK ||
@@ -58,7 +58,7 @@ static int label(struct qos_classify_options *v, const struct policy *p, struct 
 	return status;
 }
 
-int qos_classify_path(struct qos_classify_options *v, const char *path, struct policy_query *q)
+int cli_qos_classify_path(struct qos_classify_options *v, const char *path, struct policy_query *q)
 {
 	struct diag d = { .status = HD_OK };
 	struct policy policy = { 0 };

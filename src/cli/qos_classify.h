@@ -20,6 +20,6 @@ struct qos_classify_options {
  * Shows the label of a path by the policy in `path` (NULL: none) and the
  * partitions; ends that are named are looked up, into `q`. An exit status.
  */
-int qos_classify_path(struct qos_classify_options *v, const char *path, struct policy_query *q);
+int cli_qos_classify_path(struct qos_classify_options *v, const char *path, struct policy_query *q);
 
 #endif

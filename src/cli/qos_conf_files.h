@@ -6,13 +6,14 @@
 
 #include "qos/opensm/opensm.h"
 
-struct conf_files {
+struct cli_conf_files {
 	struct opensm_conf conf[2];
 	unsigned n;
 };
 
 /* `second` may be NULL. False, with nothing to free, if one is refused. */
-bool conf_files_read(const char *first, const char *second, struct diag *d, struct conf_files *out);
-void conf_files_fini(struct conf_files *f);
+bool cli_conf_files_read(const char *first, const char *second, struct diag *d,
+			 struct cli_conf_files *out);
+void cli_conf_files_fini(struct cli_conf_files *f);
 
 #endif

@@ -11,9 +11,9 @@ static const char *const rates[] = { "1x", "4x", "12x", NULL };
 static const char *const counts[] = { "8", "16", "32", "64", "all", NULL };
 static const char *const reserves[] = { "wire", "payload", NULL };
 
-#define V(member) offsetof(struct evaluate_values, member)
+#define V(member) offsetof(struct cli_evaluate_options, member)
 
-const struct option evaluate_options[] = {
+const struct option cli_evaluate_options[] = {
 	{ "rule", 0, OPT_CHOICE, V(rule), NULL, "quick",
 	  "when a run ends: 2,000 packets of every SL; 20,000 of every SL and 5 of every connection; 100 of the slowest connection",
 	  eval_rule_names },
@@ -50,7 +50,7 @@ const struct option evaluate_options[] = {
 	{ .name = NULL },
 };
 
-static struct eval_plan plan_of(const struct evaluate_values *v)
+static struct eval_plan plan_of(const struct cli_evaluate_options *v)
 {
 	static const uint32_t widths[] = { 1, 4, 12 };
 	struct eval_plan plan = eval_plan_default();
@@ -77,7 +77,7 @@ static unsigned one_or_all(unsigned chosen, unsigned n)
 	return chosen < n ? 1u << chosen : (1u << n) - 1;
 }
 
-struct eval_series evaluate_series(const struct evaluate_values *v)
+struct eval_series cli_evaluate_series(const struct cli_evaluate_options *v)
 {
 	return (struct eval_series){
 		.plan = plan_of(v),

@@ -7,7 +7,7 @@
 #include "cli/command.h"
 #include "study/evaluation_series.h"
 
-struct evaluate_values {
+struct cli_evaluate_options {
 	struct common_options common;
 	unsigned topology, size, rate, switches, rule, mix, lanes, fill;
 	unsigned reserve;
@@ -16,9 +16,9 @@ struct evaluate_values {
 	struct hd_ratio lead;
 };
 
-extern const struct option evaluate_options[];
+extern const struct option cli_evaluate_options[];
 
 /* Without anybody who looks on. */
-struct eval_series evaluate_series(const struct evaluate_values *v);
+struct eval_series cli_evaluate_series(const struct cli_evaluate_options *v);
 
 #endif

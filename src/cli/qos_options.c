@@ -3,8 +3,8 @@
 
 #include "qos/tables/lanes.h"
 
-bool best_effort_fits(const struct command *self, struct hd_ratio share, struct hd_ratio preferred,
-		      int *status)
+bool cli_qos_check_best_effort(const struct command *self, struct hd_ratio share,
+			       struct hd_ratio preferred, int *status)
 {
 	double both = (double)share.num / (double)share.den +
 		      (double)preferred.num / (double)preferred.den;
@@ -15,22 +15,24 @@ bool best_effort_fits(const struct command *self, struct hd_ratio share, struct 
 	return false;
 }
 
-bool shares_fit(const struct command *self, const struct given_shares *shares, int *status)
+bool cli_qos_check_shares(const struct command *self, const struct given_shares *shares,
+			  int *status)
 {
 	const struct hd_ratio best_effort = { 1, 5 }, preferred = { 0, 1 };
 
-	return best_effort_fits(self, shares->best_effort.den ? shares->best_effort : best_effort,
-				shares->preferred.den ? shares->preferred : preferred, status);
+	return cli_qos_check_best_effort(
+		self, shares->best_effort.den ? shares->best_effort : best_effort,
+		shares->preferred.den ? shares->preferred : preferred, status);
 }
 
-bool payload_possible(const struct command *self, uint64_t payload, int *status)
+bool cli_qos_check_payload(const struct command *self, uint64_t payload, int *status)
 {
 	struct qos_packets any;
 
-	return packets_possible(self, payload, 0, &any, status);
+	return cli_qos_check_packets(self, payload, 0, &any, status);
 }
 
-bool lanes_possible(const struct command *self, uint64_t lanes, int *status)
+bool cli_qos_check_vls(const struct command *self, uint64_t lanes, int *status)
 {
 	if (lanes == 15 || (lanes >= 1 && lanes <= 8 && !(lanes & (lanes - 1))))
 		return true;
@@ -38,8 +40,8 @@ bool lanes_possible(const struct command *self, uint64_t lanes, int *status)
 	return false;
 }
 
-bool packets_possible(const struct command *self, uint64_t payload, uint64_t overhead,
-		      struct qos_packets *out, int *status)
+bool cli_qos_check_packets(const struct command *self, uint64_t payload, uint64_t overhead,
+			   struct qos_packets *out, int *status)
 {
 	if (payload == 0 || payload > 4096 || overhead > 1024) {
 		*status = command_usage(
@@ -50,7 +52,7 @@ bool packets_possible(const struct command *self, uint64_t payload, uint64_t ove
 	return true;
 }
 
-unsigned least_lanes(const struct fabric *fabric, unsigned most)
+unsigned cli_qos_least_vls(const struct fabric *fabric, unsigned most)
 {
 	for (port_id p = 0; p < fabric->topo.n_ports; p++) {
 		if (fabric->topo.ports[p].peer != TOPO_NONE && fabric->subnet.vls_of_port[p] < most)
@@ -78,11 +80,11 @@ static enum hd_status map_classes(struct fabric *fabric, struct diag *d)
 	return HD_OK;
 }
 
-enum hd_status fabric_and_requests(const char *file, struct fabric_choice *choice,
-				   const char *fabric, struct diag *d,
-				   struct qos_requests *requests, struct fabric **out)
+enum hd_status cli_qos_fabric_and_requests(const char *file, struct fabric_choice *choice,
+					   const char *fabric, struct diag *d,
+					   struct qos_requests *requests, struct fabric **out)
 {
-	if (fabric_choose(choice, fabric, d, out) != HD_OK)
+	if (fabric_choice_open(choice, fabric, d, out) != HD_OK)
 		return d->status;
 	const struct qos_classes classes = fabric_classes(*out);
 	enum hd_status status = map_classes(*out, d);
@@ -96,9 +98,9 @@ enum hd_status fabric_and_requests(const char *file, struct fabric_choice *choic
 	return status;
 }
 
-enum hd_status fabric_admission(struct fabric *fabric, uint32_t payload,
-				const struct given_shares *shares, struct diag *d,
-				struct broker_params *broker, struct qos_terms *terms)
+enum hd_status cli_qos_admission(struct fabric *fabric, uint32_t payload,
+				 const struct given_shares *shares, struct diag *d,
+				 struct broker_params *broker, struct qos_terms *terms)
 {
 	const struct scenario *s = fabric->scenario;
 
@@ -123,7 +125,7 @@ enum hd_status fabric_admission(struct fabric *fabric, uint32_t payload,
 	return HD_OK;
 }
 
-void remark_classes(const struct fabric *fabric, struct results *r)
+void cli_qos_remark_classes(const struct fabric *fabric, struct results *r)
 {
 	const struct scn_qos *q = &fabric->scenario->qos;
 	const struct lane_split *split = &fabric->subnet.split;
@@ -137,7 +139,7 @@ void remark_classes(const struct fabric *fabric, struct results *r)
 			"the scenario's classes have no kinds: requests use the default classes, and reservations make the tables");
 	if (q->sl2vl.given || q->opensm)
 		return;
-	unsigned vls = split->n_classes ? split->n_classes : least_lanes(fabric, N_DATA_VLS);
+	unsigned vls = split->n_classes ? split->n_classes : cli_qos_least_vls(fabric, N_DATA_VLS);
 
 	(void)class_fold(vls, &lost);
 	if (lost.len && split->n_classes)

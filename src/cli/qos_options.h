@@ -22,10 +22,9 @@
  * The fabric, its classes mapped to VLs, and the requests of a file (NULL:
  * none) that are about it.
  */
-HD_MUST_CHECK enum hd_status fabric_and_requests(const char *file, struct fabric_choice *choice,
-						 const char *fabric, struct diag *d,
-						 struct qos_requests *requests,
-						 struct fabric **out);
+HD_MUST_CHECK enum hd_status
+cli_qos_fabric_and_requests(const char *file, struct fabric_choice *choice, const char *fabric,
+			    struct diag *d, struct qos_requests *requests, struct fabric **out);
 /*
  * The same fabric's admission, for packets of `payload`; shares of best effort
  * and preferential best effort that are given (den above 0) are for the classes
@@ -34,18 +33,18 @@ HD_MUST_CHECK enum hd_status fabric_and_requests(const char *file, struct fabric
 struct given_shares {
 	struct hd_ratio best_effort, preferred;
 };
-HD_MUST_CHECK enum hd_status fabric_admission(struct fabric *fabric, uint32_t payload,
-					      const struct given_shares *shares, struct diag *d,
-					      struct broker_params *broker,
-					      struct qos_terms *terms);
+HD_MUST_CHECK enum hd_status cli_qos_admission(struct fabric *fabric, uint32_t payload,
+					       const struct given_shares *shares, struct diag *d,
+					       struct broker_params *broker,
+					       struct qos_terms *terms);
 
 /* The lanes that all links of a fabric have, of `most`. */
-unsigned least_lanes(const struct fabric *fabric, unsigned most);
+unsigned cli_qos_least_vls(const struct fabric *fabric, unsigned most);
 /*
  * What is lost where classes share VLs, and what of the scenario does not
  * count: tables that are given, classes without kinds.
  */
-void remark_classes(const struct fabric *fabric, struct results *r);
+void cli_qos_remark_classes(const struct fabric *fabric, struct results *r);
 
 /* Groups as subnet/tables/ends.h names them; OPT_LIST. */
 #define OPTION_GROUP(offset, what)                                      \
@@ -142,13 +141,14 @@ void remark_classes(const struct fabric *fabric, struct results *r);
 			"(default: 0%); its requests are counted "         \
 			"against it"                                       \
 	}
-bool shares_fit(const struct command *self, const struct given_shares *shares, int *status);
+bool cli_qos_check_shares(const struct command *self, const struct given_shares *shares,
+			  int *status);
 /* Whether the shares are at most a whole link; else what to return. */
-bool best_effort_fits(const struct command *self, struct hd_ratio share, struct hd_ratio preferred,
-		      int *status);
+bool cli_qos_check_best_effort(const struct command *self, struct hd_ratio share,
+			       struct hd_ratio preferred, int *status);
 
 /* Whether links can have so many data lanes; else what to return. */
-bool lanes_possible(const struct command *self, uint64_t lanes, int *status);
+bool cli_qos_check_vls(const struct command *self, uint64_t lanes, int *status);
 
 /* Bytes of packets, both OPT_SIZE. */
 #define OPTION_PAYLOAD(offset, what)                                 \
@@ -160,9 +160,9 @@ bool lanes_possible(const struct command *self, uint64_t lanes, int *status);
 		"overhead", 0, OPT_SIZE, offset, "SIZE", "26", what \
 	}
 /* Whether packets can have that payload; else what to return. */
-bool payload_possible(const struct command *self, uint64_t payload, int *status);
+bool cli_qos_check_payload(const struct command *self, uint64_t payload, int *status);
 /* The two as packets, if there are such; else what to return. */
-bool packets_possible(const struct command *self, uint64_t payload, uint64_t overhead,
-		      struct qos_packets *out, int *status);
+bool cli_qos_check_packets(const struct command *self, uint64_t payload, uint64_t overhead,
+			   struct qos_packets *out, int *status);
 
 #endif

@@ -6,7 +6,7 @@
 #include "cli/qos_options.h"
 #include "study/goals.h"
 
-static int emit_conf(const struct plan_values *v, const struct plan *plan, bool met)
+static int emit_conf(const struct qos_plan_options *v, const struct plan *plan, bool met)
 {
 	struct strbuf text = STRBUF_INIT;
 
@@ -14,7 +14,7 @@ static int emit_conf(const struct plan_values *v, const struct plan *plan, bool 
 	return output_text(&v->common, &text, met);
 }
 
-static int emit(const struct plan_values *v, const struct plan_class *classes, unsigned n,
+static int emit(const struct qos_plan_options *v, const struct plan_class *classes, unsigned n,
 		const struct plan *plan)
 {
 	if (v->conf)
@@ -25,8 +25,8 @@ static int emit(const struct plan_values *v, const struct plan_class *classes, u
 	return output_results(&v->common, r, true);
 }
 
-int plan_for_classes(const struct plan_values *v, char **words, unsigned n,
-		     const struct plan_link *link)
+int cli_qos_plan_classes(const struct qos_plan_options *v, char **words, unsigned n,
+			 const struct plan_link *link)
 {
 	struct plan_class classes[N_SLS] = { 0 };
 	struct diag d = { .status = HD_OK };
@@ -41,7 +41,7 @@ int plan_for_classes(const struct plan_values *v, char **words, unsigned n,
 	return status;
 }
 
-static enum hd_status verify(const struct plan_values *v, const struct goals_case *what,
+static enum hd_status verify(const struct qos_plan_options *v, const struct goals_case *what,
 			     struct diag *d, struct goal_verdict *out, unsigned *done)
 {
 	struct goals_case c = *what;
@@ -56,8 +56,8 @@ static enum hd_status verify(const struct plan_values *v, const struct goals_cas
 	return status;
 }
 
-static int emit_goals(const struct plan_values *v, const struct goals *g, const struct plan *plan,
-		      const struct goal_verdict *verdicts, unsigned done)
+static int emit_goals(const struct qos_plan_options *v, const struct goals *g,
+		      const struct plan *plan, const struct goal_verdict *verdicts, unsigned done)
 {
 	bool whole = !v->verify || done == goals_mixes(g), met = true;
 
@@ -116,7 +116,7 @@ static enum hd_status plan_latencies(struct goals_case *c, struct plan_link *lin
 	}
 }
 
-static int plan_goals(struct plan_values *v, const struct goals *g, struct plan_link link,
+static int plan_goals(struct qos_plan_options *v, const struct goals *g, struct plan_link link,
 		      const char *fabric)
 {
 	struct goal_verdict verdicts[N_SLS];
@@ -125,9 +125,9 @@ static int plan_goals(struct plan_values *v, const struct goals *g, struct plan_
 	struct fabric *f;
 	unsigned done = 0;
 
-	if (fabric_choose(&v->fabric, fabric, &d, &f) != HD_OK)
+	if (fabric_choice_open(&v->fabric, fabric, &d, &f) != HD_OK)
 		return command_refuse(&d);
-	link.vls = least_lanes(f, link.vls);
+	link.vls = cli_qos_least_vls(f, link.vls);
 	d.file = v->goals; /* whose fault is what does not fit */
 	struct goals_case c = { g, &plan, &link, f, fabric, &v->fabric.overrides };
 	enum hd_status status = plan_latencies(&c, &link, &d, &plan, verdicts);
@@ -146,7 +146,7 @@ static int plan_goals(struct plan_values *v, const struct goals *g, struct plan_
 	return result;
 }
 
-int plan_for_goals(struct plan_values *v, const char *fabric, const struct plan_link *link)
+int cli_qos_plan_goals(struct qos_plan_options *v, const char *fabric, const struct plan_link *link)
 {
 	struct diag d = { .status = HD_OK };
 	struct goals g;

@@ -7,7 +7,7 @@
 #include "cli/scenario.h"
 #include "qos/tables/plan.h"
 
-struct plan_values {
+struct qos_plan_options {
 	struct common_options common;
 	struct fabric_choice fabric;
 	const char *goals;
@@ -17,9 +17,10 @@ struct plan_values {
 };
 
 /* For classes in words: "mpi=70%". */
-int plan_for_classes(const struct plan_values *v, char **words, unsigned n,
-		     const struct plan_link *link);
+int cli_qos_plan_classes(const struct qos_plan_options *v, char **words, unsigned n,
+			 const struct plan_link *link);
 /* For the goals of a file, on a fabric. */
-int plan_for_goals(struct plan_values *v, const char *fabric, const struct plan_link *link);
+int cli_qos_plan_goals(struct qos_plan_options *v, const char *fabric,
+		       const struct plan_link *link);
 
 #endif

@@ -12,13 +12,14 @@
 
 static int by_path(const void *a, const void *b)
 {
-	return strcmp(((const struct reading *)a)->path, ((const struct reading *)b)->path);
+	return strcmp(((const struct readings_file *)a)->path,
+		      ((const struct readings_file *)b)->path);
 }
 
 /* Adds a file; what is none, or holds zeros, is passed over. */
 static enum hd_status add(struct readings *r, const char *path, struct diag *d)
 {
-	struct reading one = { .path = hd_strdup(path), .text = STRBUF_INIT };
+	struct readings_file one = { .path = hd_strdup(path), .text = STRBUF_INIT };
 	struct diag inner = { .status = HD_OK };
 	struct stat is;
 	enum hd_status status = HD_OK;

@@ -7,13 +7,13 @@
 #include "base/diag.h"
 #include "base/strbuf.h"
 
-struct reading {
+struct readings_file {
 	char *path;
 	struct strbuf text;
 };
 
 struct readings {
-	struct reading *items; /* by name */
+	struct readings_file *items; /* by name */
 	size_t n, cap;
 };
 

@@ -2,7 +2,7 @@
 #include "cli/qos_verify_plan.h"
 
 /* As OpenSM programs it. */
-static enum hd_status open_conf(const struct verify_plan *p, struct fabric_choice *choice,
+static enum hd_status open_conf(const struct cli_verify_plan *p, struct fabric_choice *choice,
 				const char *fabric, struct diag *d, struct fabric **out)
 {
 	overrides_put(&choice->overrides, "PLAN", "qos.opensm", "%s", p->conf);
@@ -20,7 +20,7 @@ static enum hd_status open_conf(const struct verify_plan *p, struct fabric_choic
 }
 
 /* As 'heddle live sm' programs it. */
-static enum hd_status open_tables(struct verify_plan *p, struct fabric_choice *choice,
+static enum hd_status open_tables(struct cli_verify_plan *p, struct fabric_choice *choice,
 				  const char *fabric, struct diag *d, struct fabric **out)
 {
 	size_t n;
@@ -41,10 +41,10 @@ static enum hd_status open_tables(struct verify_plan *p, struct fabric_choice *c
 	return status;
 }
 
-enum hd_status verify_plan_open(struct verify_plan *p, struct fabric_choice *choice,
-				const char *fabric, struct diag *d, struct fabric **out)
+enum hd_status cli_verify_plan_open(struct cli_verify_plan *p, struct fabric_choice *choice,
+				    const char *fabric, struct diag *d, struct fabric **out)
 {
-	enum hd_status status = choice_overrides(choice, SEED_OF_SCENARIO, d);
+	enum hd_status status = fabric_choice_overrides(choice, SEED_OF_SCENARIO, d);
 
 	if (status != HD_OK)
 		return status;
@@ -52,7 +52,7 @@ enum hd_status verify_plan_open(struct verify_plan *p, struct fabric_choice *cho
 		       : open_tables(p, choice, fabric, d, out);
 }
 
-void verify_plan_fini(struct verify_plan *p)
+void cli_verify_plan_fini(struct cli_verify_plan *p)
 {
 	port_tables_fini(&p->ports);
 }

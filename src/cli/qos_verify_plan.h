@@ -7,16 +7,16 @@
 #include "cli/scenario.h"
 #include "qos/opensm/port_conf.h"
 
-struct verify_plan {
+struct cli_verify_plan {
 	const char *conf;         /* NULL: `tables` */
 	const char *tables;       /* a file of qos/opensm/port_conf.h, or NULL */
 	struct port_tables ports; /* its rows */
 };
 
 /* The fabric with the tables that its manager programs by the plan. */
-HD_MUST_CHECK enum hd_status verify_plan_open(struct verify_plan *p, struct fabric_choice *choice,
-					      const char *fabric, struct diag *d,
-					      struct fabric **out);
-void verify_plan_fini(struct verify_plan *p);
+HD_MUST_CHECK enum hd_status cli_verify_plan_open(struct cli_verify_plan *p,
+						  struct fabric_choice *choice, const char *fabric,
+						  struct diag *d, struct fabric **out);
+void cli_verify_plan_fini(struct cli_verify_plan *p);
 
 #endif

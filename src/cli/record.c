@@ -23,7 +23,7 @@ static struct {
 	size_t n_parts;
 } noted;
 
-void record_words(int argc, char **argv)
+void record_arguments(int argc, char **argv)
 {
 	noted.n_words = argc;
 	noted.words = hd_alloc((size_t)argc, sizeof(*noted.words));

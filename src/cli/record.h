@@ -14,7 +14,7 @@
 #include "report/page.h"
 
 /* The words after "heddle", for the record; borrowed. */
-void record_words(int argc, char **argv);
+void record_arguments(int argc, char **argv);
 
 /* Can a run be noted? EXIT_DONE if so, or if nobody asks for it. */
 int record_begin(const struct command *self, const struct common_options *common);

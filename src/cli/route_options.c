@@ -8,12 +8,12 @@
 #include "subnet/tables/tables.h"
 #include "topo/read.h"
 
-#define FIELD(name) offsetof(struct route_values, name)
+#define FIELD(name) offsetof(struct cli_route_options, name)
 
 const struct option route_options_table[] = {
-	OPTION_ENGINE(struct route_values, fabric),
-	OPTIONS_OPENSM(struct route_values, fabric),
-	OPTION_SET(struct route_values, fabric),
+	OPTION_ENGINE(struct cli_route_options, fabric),
+	OPTIONS_OPENSM(struct cli_route_options, fabric),
+	OPTION_SET(struct cli_route_options, fabric),
 	{ "check", 0, OPT_FLAG, FIELD(look.check), NULL, NULL,
 	  "check that every pair is reached, hops, loops and deadlock" },
 	{ "with-switches", 0, OPT_FLAG, FIELD(look.with_switches), NULL, NULL,
@@ -59,7 +59,7 @@ const struct option route_options_table[] = {
 };
 
 /* What no row of the table says. */
-static void put_overrides(struct route_values *v, const char *name)
+static void put_overrides(struct cli_route_options *v, const char *name)
 {
 	struct overrides *o = &v->fabric.overrides;
 	struct strbuf roots = STRBUF_INIT;
@@ -75,12 +75,12 @@ static void put_overrides(struct route_values *v, const char *name)
 }
 
 /* What makes no sense on the command line alone, or NULL. */
-static const char *find_wrong(const struct route_values *v)
+static const char *find_wrong(const struct cli_route_options *v)
 {
-	const char *engine = option_given(&v->fabric, "engine");
+	const char *engine = fabric_choice_option(&v->fabric, "engine");
 	bool by_file = engine && strcmp(engine, "file") == 0;
 
-	if ((option_given(&v->fabric, "routes") != NULL) != by_file)
+	if ((fabric_choice_option(&v->fabric, "routes") != NULL) != by_file)
 		return "--routes goes with --engine file";
 	if (v->look.path_sls && !by_file)
 		return "--path-sls goes with --engine file: other engines give the SLs";
@@ -89,13 +89,13 @@ static const char *find_wrong(const struct route_values *v)
 	return NULL;
 }
 
-bool route_options_take(const struct command *self, struct route_values *v, const char *name,
+bool route_options_take(const struct command *self, struct cli_route_options *v, const char *name,
 			int *status)
 {
-	const struct own_format own[] = { { "--dump", v->dump != NULL }, { NULL, false } };
+	const struct output_own_format own[] = { { "--dump", v->dump != NULL }, { NULL, false } };
 	const char *wrong = find_wrong(v);
 
-	if (!engine_known(self, &v->fabric, "engine", status))
+	if (!cli_check_engine_option(self, &v->fabric, "engine", status))
 		return false;
 	if (v->dump && !table_writer_find(v->dump))
 		*status = command_usage(
@@ -104,7 +104,7 @@ bool route_options_take(const struct command *self, struct route_values *v, cons
 			v->dump);
 	else
 		*status = wrong ? command_usage(self, "%s", wrong)
-				: output_check_own(self, &v->common, own);
+				: output_check_own_formats(self, &v->common, own);
 	if (*status != EXIT_DONE)
 		return false;
 	put_overrides(v, name);

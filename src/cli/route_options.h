@@ -7,7 +7,7 @@
 #include "cli/scenario.h"
 #include "subnet/check/inspect.h"
 
-struct route_values {
+struct cli_route_options {
 	struct common_options common;
 	struct fabric_choice fabric;
 	struct inspection_options look;
@@ -22,7 +22,7 @@ extern const struct option route_options_table[];
  * Whether they make sense together, and then all that is asked of the fabric
  * `name` in place; else what to return.
  */
-bool route_options_take(const struct command *self, struct route_values *v, const char *name,
+bool route_options_take(const struct command *self, struct cli_route_options *v, const char *name,
 			int *status);
 
 #endif

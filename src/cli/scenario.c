@@ -13,7 +13,7 @@ void fabric_choice_fini(struct fabric_choice *c)
 	overrides_fini(&c->overrides);
 }
 
-const char *option_given(const struct fabric_choice *c, const char *name)
+const char *fabric_choice_option(const struct fabric_choice *c, const char *name)
 {
 	const char *text = NULL;
 
@@ -32,7 +32,7 @@ static void put_option(struct overrides *out, const struct option_setting *s)
 	overrides_put(out, label, s->option->path, "%s", s->text);
 }
 
-enum hd_status choice_overrides(struct fabric_choice *c, uint64_t seed, struct diag *d)
+enum hd_status fabric_choice_overrides(struct fabric_choice *c, uint64_t seed, struct diag *d)
 {
 	enum hd_status status = HD_OK;
 
@@ -50,14 +50,15 @@ enum hd_status choice_overrides(struct fabric_choice *c, uint64_t seed, struct d
 	return status;
 }
 
-enum hd_status scenario_choose(struct fabric_choice *c, struct live_tables *live, const char *path,
-			       uint64_t *seed, struct diag *d, struct fabric **out)
+enum hd_status fabric_choice_open_scenario(struct fabric_choice *c, struct cli_live_tables *live,
+					   const char *path, uint64_t *seed, struct diag *d,
+					   struct fabric **out)
 {
 	struct fabric *fabric;
-	enum hd_status status = choice_overrides(c, *seed, d);
+	enum hd_status status = fabric_choice_overrides(c, *seed, d);
 
 	if (status == HD_OK)
-		status = live ? live_fabric_read(live, path, &c->overrides, d, &fabric)
+		status = live ? cli_live_fabric_read(live, path, &c->overrides, d, &fabric)
 			      : fabric_read(path, &c->overrides, d, &fabric);
 	if (status != HD_OK)
 		return status;
@@ -71,12 +72,13 @@ enum hd_status scenario_choose(struct fabric_choice *c, struct live_tables *live
 	return HD_OK;
 }
 
-int scenario_print(struct fabric_choice *c, const struct common_options *common, const char *path)
+int fabric_choice_print(struct fabric_choice *c, const struct common_options *common,
+			const char *path)
 {
 	struct diag d = { .status = HD_OK };
 	struct strbuf out = STRBUF_INIT;
 	struct scenario scenario = { 0 };
-	enum hd_status status = choice_overrides(c, common->seed, &d);
+	enum hd_status status = fabric_choice_overrides(c, common->seed, &d);
 
 	if (status == HD_OK)
 		status = scenario_read(path, &c->overrides, &d, &scenario);
@@ -86,21 +88,21 @@ int scenario_print(struct fabric_choice *c, const struct common_options *common,
 	return status == HD_OK ? output_text(common, &out, true) : command_refuse(&d);
 }
 
-enum hd_status fabric_choose(struct fabric_choice *c, const char *name, struct diag *d,
-			     struct fabric **out)
+enum hd_status fabric_choice_open(struct fabric_choice *c, const char *name, struct diag *d,
+				  struct fabric **out)
 {
-	enum hd_status status = choice_overrides(c, SEED_OF_SCENARIO, d);
+	enum hd_status status = fabric_choice_overrides(c, SEED_OF_SCENARIO, d);
 
 	return status == HD_OK ? fabric_open(name, &c->overrides, d, out) : status;
 }
 
-bool engine_known(const struct command *self, const struct fabric_choice *c, const char *option,
-		  int *status)
+bool cli_check_engine_option(const struct command *self, const struct fabric_choice *c,
+			     const char *option, int *status)
 {
-	return engine_named(self, option_given(c, option), status);
+	return cli_check_engine(self, fabric_choice_option(c, option), status);
 }
 
-bool engine_named(const struct command *self, const char *engine, int *status)
+bool cli_check_engine(const struct command *self, const char *engine, int *status)
 {
 	struct diag d = { .status = HD_OK };
 

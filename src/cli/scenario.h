@@ -59,30 +59,32 @@ void fabric_choice_fini(struct fabric_choice *c);
 	}
 
 /* What the option of that name was given last, or NULL. */
-const char *option_given(const struct fabric_choice *c, const char *name);
+const char *fabric_choice_option(const struct fabric_choice *c, const char *name);
 
 /* What options say, and --seed unless it is SEED_OF_SCENARIO. */
-HD_MUST_CHECK enum hd_status choice_overrides(struct fabric_choice *c, uint64_t seed,
-					      struct diag *d);
+HD_MUST_CHECK enum hd_status fabric_choice_overrides(struct fabric_choice *c, uint64_t seed,
+						     struct diag *d);
 /*
  * A scenario that has traffic, on a live fabric if it is not NULL; *seed
  * becomes the scenario's.
  */
-struct live_tables;
-HD_MUST_CHECK enum hd_status scenario_choose(struct fabric_choice *c, struct live_tables *live,
-					     const char *path, uint64_t *seed, struct diag *d,
-					     struct fabric **out);
+struct cli_live_tables;
+HD_MUST_CHECK enum hd_status fabric_choice_open_scenario(struct fabric_choice *c,
+							 struct cli_live_tables *live,
+							 const char *path, uint64_t *seed,
+							 struct diag *d, struct fabric **out);
 /* Prints it with every default filled in; the exit status. */
-int scenario_print(struct fabric_choice *c, const struct common_options *common, const char *path);
+int fabric_choice_print(struct fabric_choice *c, const struct common_options *common,
+			const char *path);
 /* A FABRIC to look at: a scenario, a topology, or a generator's words. */
-HD_MUST_CHECK enum hd_status fabric_choose(struct fabric_choice *c, const char *name,
-					   struct diag *d, struct fabric **out);
+HD_MUST_CHECK enum hd_status fabric_choice_open(struct fabric_choice *c, const char *name,
+						struct diag *d, struct fabric **out);
 
 /* Whether there is an engine of the name that --engine or `option` was given,
  * if it was; else what to return. */
-bool engine_known(const struct command *self, const struct fabric_choice *c, const char *option,
-		  int *status);
+bool cli_check_engine_option(const struct command *self, const struct fabric_choice *c,
+			     const char *option, int *status);
 /* The same of an engine by its name; NULL is well. */
-bool engine_named(const struct command *self, const char *engine, int *status);
+bool cli_check_engine(const struct command *self, const char *engine, int *status);
 
 #endif

@@ -16,10 +16,10 @@
 static const hd_time LOOK = HD_MS * 20; /* so often, by the clock */
 
 struct live_run {
-	struct sim_values *v;
+	struct sim_session_options *v;
 	const char *file;
 	struct run **s;
-	struct live_watch *watch;
+	struct cli_live_watch *watch;
 	hd_time begun; /* by the clock */
 	hd_time slice; /* of the run, until the next look */
 };
@@ -38,16 +38,16 @@ static enum hd_status remake(struct live_run *r, hd_time now, struct diag *d)
 	struct run *next;
 	struct fabric *fabric;
 	enum hd_status status =
-		live_fabric_read(r->v->tables, r->file, &r->v->scenario.overrides, d, &fabric);
+		cli_live_fabric_read(r->v->tables, r->file, &r->v->scenario.overrides, d, &fabric);
 
 	if (status == HD_OK)
 		status = run_open(fabric, &r->v->run, d, &next);
 	if (status != HD_OK)
 		return status;
 	run_close(*r->s);
-	live_watch_free(r->watch);
+	cli_live_watch_free(r->watch);
 	*r->s = next;
-	r->watch = live_watch_new(fabric, run_sim(next));
+	r->watch = cli_live_watch_new(fabric, run_sim(next));
 	return run_advance(next, now, d);
 }
 
@@ -57,7 +57,8 @@ static enum hd_status look(struct live_run *r, struct diag *d)
 	/* What happens now has happened: from the next nanosecond on. */
 	hd_time at = (now / HD_NS + 1) * HD_NS;
 	bool changed;
-	enum hd_status status = live_tables_look(r->v->tables, run_fabric(*r->s), at, d, &changed);
+	enum hd_status status =
+		cli_live_tables_update(r->v->tables, run_fabric(*r->s), at, d, &changed);
 
 	return status == HD_OK && changed ? remake(r, now, d) : status;
 }
@@ -104,22 +105,23 @@ static enum hd_status go_on(struct live_run *r, struct diag *d)
 	return status == HD_OK ? run_stop(*r->s, d) : status;
 }
 
-enum hd_status live_session(struct sim_values *v, const char *file, struct run **s, struct diag *d)
+enum hd_status sim_session_live(struct sim_session_options *v, const char *file, struct run **s,
+				struct diag *d)
 {
 	struct live_run r = {
 		.v = v,
 		.file = file,
 		.s = s,
-		.watch = live_watch_new(run_fabric(*s), run_sim(*s)),
+		.watch = cli_live_watch_new(run_fabric(*s), run_sim(*s)),
 		.begun = clock_time(),
 		.slice = HD_US,
 	};
 	enum hd_status status = go_on(&r, d);
 
 	if (status == HD_OK)
-		status = live_count(v->live, run_fabric(*s), sim_metrics(run_sim(*s)), d);
+		status = cli_live_count(v->live, run_fabric(*s), sim_metrics(run_sim(*s)), d);
 	if (status == HD_OK)
-		status = live_watch_tell(r.watch, v->live, d);
-	live_watch_free(r.watch);
+		status = cli_live_watch_report(r.watch, v->live, d);
+	cli_live_watch_free(r.watch);
 	return status;
 }

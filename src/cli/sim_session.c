@@ -12,7 +12,8 @@
 #include "cli/threads.h"
 
 /* What a reader of an interrupted run must know. */
-static void put_interruption(const struct sim_values *v, const struct run *s, struct strbuf *out)
+static void put_interruption(const struct sim_session_options *v, const struct run *s,
+			     struct strbuf *out)
 {
 	hd_time saved;
 
@@ -34,11 +35,11 @@ static void put_interruption(const struct sim_values *v, const struct run *s, st
 static void say_unsaved(void *context, const char *line)
 {
 	(void)context;
-	complain("heddle", line);
+	cli_print_error("heddle", line);
 }
 
 /* As one number or as perfquery does; nothing of a run that was stopped. */
-static int show_shaped(const struct sim_values *v, const struct run *s, bool met)
+static int show_shaped(const struct sim_session_options *v, const struct run *s, bool met)
 {
 	struct strbuf out = STRBUF_INIT;
 
@@ -52,7 +53,7 @@ static int show_shaped(const struct sim_values *v, const struct run *s, bool met
 }
 
 /* Captures and traces of a run that was stopped are those until then, too. */
-static int show(const struct sim_values *v, const struct run *s)
+static int show(const struct sim_session_options *v, const struct run *s)
 {
 	struct strbuf why = STRBUF_INIT;
 	bool met;
@@ -62,26 +63,26 @@ static int show(const struct sim_values *v, const struct run *s)
 	if (run_is_stopped(s))
 		put_interruption(v, s, &why);
 	if (why.len && !v->common.quiet)
-		complain("heddle", why.text);
+		cli_print_error("heddle", why.text);
 	if (why.len)
 		results_remark(shown, "%s", why.text);
 	if (why.len && kept != shown)
 		results_remark(kept, "%s", why.text);
 	strbuf_fini(&why);
 	if (!v->checksum && !v->counters)
-		return output_kept(&v->common, shown, kept, met);
+		return output_shown_and_recorded(&v->common, shown, kept, met);
 	results_free(shown);
 	return show_shaped(v, s, met);
 }
 
 /* One process says what all refuse. */
-static int refuse(const struct sim_values *v, const struct diag *d)
+static int refuse(const struct sim_session_options *v, const struct diag *d)
 {
 	return v->world.rank == 0 ? command_refuse(d) : command_status(d);
 }
 
 /* Do all processes mean the same run? */
-static enum hd_status compare(const struct sim_values *v, const struct fabric *fabric,
+static enum hd_status compare(const struct sim_session_options *v, const struct fabric *fabric,
 			      struct diag *d)
 {
 	struct strbuf mine = STRBUF_INIT;
@@ -96,7 +97,7 @@ static enum hd_status compare(const struct sim_values *v, const struct fabric *f
 	return status;
 }
 
-static enum hd_status begin(struct sim_values *v, struct fabric *fabric, struct diag *d,
+static enum hd_status begin(struct sim_session_options *v, struct fabric *fabric, struct diag *d,
 			    struct run **out)
 {
 	enum hd_status status = compare(v, fabric, d);
@@ -116,7 +117,7 @@ static enum hd_status begin(struct sim_values *v, struct fabric *fabric, struct 
 }
 
 /* The first process shows what all have computed. */
-static int finish(struct sim_values *v, struct run *s, enum hd_status done, struct diag *d)
+static int finish(struct sim_session_options *v, struct run *s, enum hd_status done, struct diag *d)
 {
 	int status = EXIT_DONE;
 
@@ -128,7 +129,7 @@ static int finish(struct sim_values *v, struct run *s, enum hd_status done, stru
 	return run_is_unsaved(s) ? EXIT_ENVIRONMENT : status;
 }
 
-static int simulate(struct sim_values *v, const char *file, struct fabric *fabric)
+static int simulate(struct sim_session_options *v, const char *file, struct fabric *fabric)
 {
 	const bool is_first = v->world.rank == 0;
 	struct diag d = { .status = HD_OK };
@@ -137,7 +138,7 @@ static int simulate(struct sim_values *v, const char *file, struct fabric *fabri
 	int status = EXIT_DONE;
 
 	v->run.world = v->world.n > 1 ? &v->world : NULL;
-	v->run.sampled = output_is_kept(&v->common);
+	v->run.sampled = output_is_recorded(&v->common);
 	v->run.progress = progress_packets;
 	v->run.unsaved = is_first ? say_unsaved : NULL;
 	v->run.context = &progress;
@@ -148,7 +149,7 @@ static int simulate(struct sim_values *v, const char *file, struct fabric *fabri
 	/* Several processes would end at different instants: none waits. */
 	if (is_first && v->world.n > 1)
 		cleanup_resume_signals();
-	enum hd_status done = v->live ? live_session(v, file, &s, &d) : run_to_end(s, &d);
+	enum hd_status done = v->live ? sim_session_live(v, file, &s, &d) : run_to_end(s, &d);
 
 	if (is_first)
 		progress_end(&progress);
@@ -161,27 +162,29 @@ static int simulate(struct sim_values *v, const char *file, struct fabric *fabri
 }
 
 /* What several processes cannot share, or NULL. */
-static const char *needs_one_process(const struct sim_values *v, const char *file)
+static const char *needs_one_process(const struct sim_session_options *v, const char *file)
 {
 	if (v->live)
 		return "a live fabric";
 	return strcmp(file, "-") == 0 ? "standard input" : NULL;
 }
 
-static enum hd_status choose(struct sim_values *v, const char *file, struct diag *d,
+static enum hd_status choose(struct sim_session_options *v, const char *file, struct diag *d,
 			     struct fabric **out)
 {
 	const char *alone = needs_one_process(v, file);
 	enum hd_status status;
 
 	if (v->world.n == 1)
-		return scenario_choose(&v->scenario, v->tables, file, &v->common.seed, d, out);
+		return fabric_choice_open_scenario(&v->scenario, v->tables, file, &v->common.seed,
+						   d, out);
 	if (alone)
 		status = diag_fail(d, HD_ERR_USAGE,
 				   "%s is there for one process only, and %u were started together",
 				   alone, v->world.n);
 	else
-		status = scenario_choose(&v->scenario, NULL, file, &v->common.seed, d, out);
+		status = fabric_choice_open_scenario(&v->scenario, NULL, file, &v->common.seed, d,
+						     out);
 	enum hd_status all = world_agree(&v->world, status, d);
 
 	if (all != HD_OK && status == HD_OK)
@@ -190,14 +193,14 @@ static enum hd_status choose(struct sim_values *v, const char *file, struct diag
 }
 
 /* Only the first process prints. */
-static int explain(struct sim_values *v, const char *file)
+static int explain(struct sim_session_options *v, const char *file)
 {
 	if (v->world.rank > 0)
 		return EXIT_DONE;
-	return scenario_print(&v->scenario, &v->common, file);
+	return fabric_choice_print(&v->scenario, &v->common, file);
 }
 
-int sim_session(struct sim_values *v, const char *file)
+int sim_session_run(struct sim_session_options *v, const char *file)
 {
 	struct diag d = { .status = HD_OK };
 	struct fabric *fabric = NULL;
@@ -207,17 +210,17 @@ int sim_session(struct sim_values *v, const char *file)
 		return refuse(v, &d);
 	if (v->world.rank > 0) {
 		v->common.verbose = false;
-		threads_ask(&v->common);
+		threads_apply(&v->common);
 	}
 	if (v->explain)
 		status = explain(v, file);
 	else if ((!v->live || v->world.n > 1 ||
-		  live_tables_open(v->live, true, &d, &v->tables) == HD_OK) &&
+		  cli_live_tables_open(v->live, true, &d, &v->tables) == HD_OK) &&
 		 choose(v, file, &d, &fabric) == HD_OK)
 		status = simulate(v, file, fabric);
 	else
 		status = refuse(v, &d);
-	live_tables_free(v->tables);
+	cli_live_tables_free(v->tables);
 	world_close(&v->world);
 	return status;
 }

@@ -11,24 +11,24 @@
 #include "cli/scenario.h"
 #include "run/run.h"
 
-struct sim_values {
+struct sim_session_options {
 	struct common_options common;
 	struct fabric_choice scenario;
 	struct run_options run;
-	const char *live;           /* the name of a live fabric, or NULL */
-	double pace;                /* of it; 0: as fast as it goes */
-	struct live_tables *tables; /* that it has */
+	const char *live;               /* the name of a live fabric, or NULL */
+	double pace;                    /* of it; 0: as fast as it goes */
+	struct cli_live_tables *tables; /* that it has */
 	bool explain, all, counters, checksum;
 	struct world world;
 };
 
-int sim_session(struct sim_values *v, const char *file);
+int sim_session_run(struct sim_session_options *v, const char *file);
 
 /*
  * Runs it on v->tables, which change meanwhile, and tells the live fabric what
  * came of it. In the place of *s there may be another run.
  */
-HD_MUST_CHECK enum hd_status live_session(struct sim_values *v, const char *file, struct run **s,
-					  struct diag *d);
+HD_MUST_CHECK enum hd_status sim_session_live(struct sim_session_options *v, const char *file,
+					      struct run **s, struct diag *d);
 
 #endif

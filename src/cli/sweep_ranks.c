@@ -16,13 +16,13 @@
 #include "study/tables.h"
 
 /* The databases of all ranks, and the file by which only one joins them. */
-struct ranks {
+struct sweep_ranks {
 	char **paths;
 	size_t n;
 	char *lock;
 };
 
-static void ranks_init(struct ranks *all, const char *db, size_t n)
+static void ranks_init(struct sweep_ranks *all, const char *db, size_t n)
 {
 	struct strbuf path = STRBUF_INIT;
 
@@ -36,7 +36,7 @@ static void ranks_init(struct ranks *all, const char *db, size_t n)
 	all->lock = strbuf_detach(&path);
 }
 
-static void ranks_fini(struct ranks *all)
+static void ranks_fini(struct sweep_ranks *all)
 {
 	for (size_t i = 0; i < all->n; i++)
 		free(all->paths[i]);
@@ -44,7 +44,7 @@ static void ranks_fini(struct ranks *all)
 	free(all->lock);
 }
 
-static enum hd_status run_shard(const struct sweep_values *v, const struct study *study,
+static enum hd_status run_shard(const struct sweep_session_options *v, const struct study *study,
 				const char *db, struct study_sweep *w, struct diag *d)
 {
 	/* What earlier calls have joined already need not be run again. */
@@ -68,7 +68,7 @@ static enum hd_status run_shard(const struct sweep_values *v, const struct study
 }
 
 /* Whether every rank has come to the end of its shard of this study. */
-static bool all_are_done(const struct ranks *all, const struct study *study)
+static bool all_are_done(const struct sweep_ranks *all, const struct study *study)
 {
 	struct diag ignored = { .status = HD_OK };
 	struct strbuf ours = STRBUF_INIT, theirs = STRBUF_INIT;
@@ -79,7 +79,7 @@ static bool all_are_done(const struct ranks *all, const struct study *study)
 		done &= access(all->paths[i], R_OK) == 0;
 	if (!done)
 		return false;
-	done = merge_open((const char *const *)all->paths, all->n, sweep_options_of, &ignored,
+	done = merge_open((const char *const *)all->paths, all->n, cli_sweep_options_of, &ignored,
 			  &of_files) == HD_OK;
 	if (done) {
 		study_describe(study, &ours);
@@ -92,14 +92,15 @@ static bool all_are_done(const struct ranks *all, const struct study *study)
 	return done;
 }
 
-static int join(struct sweep_values *v, const struct study *study, const struct ranks *all)
+static int join(struct sweep_session_options *v, const struct study *study,
+		const struct sweep_ranks *all)
 {
 	struct study_sweep w;
 
 	sweep_init(&w, study);
 	w.sources = (const char *const *)all->paths;
 	w.n_sources = all->n;
-	int code = sweep_run_and_show(v, &w);
+	int code = cli_sweep_run_and_show(v, &w);
 
 	sweep_fini(&w);
 	for (size_t i = 0; code <= EXIT_GOAL_MISSED && i < all->n; i++)
@@ -116,7 +117,8 @@ static bool lock(const char *path, int *file)
 	return *file >= 0 && fcntl(*file, F_SETLKW, &whole) == 0;
 }
 
-static int join_if_last(struct sweep_values *v, const struct study *study, const struct ranks *all)
+static int join_if_last(struct sweep_session_options *v, const struct study *study,
+			const struct sweep_ranks *all)
 {
 	struct diag d = { .status = HD_OK };
 	int file, code = EXIT_DONE;
@@ -134,10 +136,10 @@ static int join_if_last(struct sweep_values *v, const struct study *study, const
 	return code;
 }
 
-int ranks_run(struct sweep_values *v, struct study *study, size_t rank, size_t n)
+int cli_sweep_ranks_run(struct sweep_session_options *v, struct study *study, size_t rank, size_t n)
 {
 	struct diag d = { .status = HD_OK };
-	struct ranks all;
+	struct sweep_ranks all;
 	struct study_sweep w;
 	int code;
 

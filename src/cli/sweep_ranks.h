@@ -13,6 +13,7 @@
 #include "cli/sweep_session.h"
 
 /* `rank` counts from 0; the exit status. */
-int ranks_run(struct sweep_values *v, struct study *study, size_t rank, size_t n);
+int cli_sweep_ranks_run(struct sweep_session_options *v, struct study *study, size_t rank,
+			size_t n);
 
 #endif

@@ -18,7 +18,7 @@
 #include "study/processes.h"
 #include "study/tables.h"
 
-const char sweep_default_db[] = DATABASE_DEFAULT;
+const char cli_sweep_default_db[] = DATABASE_DEFAULT;
 
 /* Work begins with the first tick: until then all may still be refused. */
 struct watcher {
@@ -46,7 +46,7 @@ struct sweep_words {
 	size_t n_arguments;
 };
 
-const struct option *const *sweep_options_of(const char *name)
+const struct option *const *cli_sweep_options_of(const char *name)
 {
 	static const struct command *const groups[] = {
 		&command_cc, &command_mcast, &command_qos, &command_bench, &command_model, NULL,
@@ -77,13 +77,13 @@ static void name_command(struct study *s, const struct sweep_words *w)
 		free(s->command_text);
 		s->command_text = hd_strdup(w->command->name);
 	}
-	s->options_of = sweep_options_of;
+	s->options_of = cli_sweep_options_of;
 }
 
-static enum hd_status read_study(struct sweep_values *v, const struct sweep_words *words,
+static enum hd_status read_study(struct sweep_session_options *v, const struct sweep_words *words,
 				 struct diag *d, struct study *out)
 {
-	enum hd_status status = choice_overrides(&v->scenario, v->common.seed, d);
+	enum hd_status status = fabric_choice_overrides(&v->scenario, v->common.seed, d);
 
 	*out = (struct study){ 0 };
 	if (status == HD_OK && words->path)
@@ -131,7 +131,7 @@ static void forget_lost(const char *db, const struct study *study)
 }
 
 /* A sweep that was interrupted has its points in the database, no more. */
-static int record(const struct sweep_values *v, const struct study_sweep *w)
+static int record(const struct sweep_session_options *v, const struct study_sweep *w)
 {
 	struct common_options where = v->common;
 	struct results *all = results_new("sweep");
@@ -161,7 +161,7 @@ static bool is_for_programs(const struct common_options *common)
 	       strcmp(format, "checksum") == 0;
 }
 
-static int show(const struct sweep_values *v, const struct study_sweep *w)
+static int show(const struct sweep_session_options *v, const struct study_sweep *w)
 {
 	struct common_options plain = v->common;
 	struct results *r = results_new("sweep");
@@ -180,7 +180,7 @@ static int show(const struct sweep_values *v, const struct study_sweep *w)
 	return recorded == EXIT_DONE ? status : recorded;
 }
 
-int sweep_run_and_show(struct sweep_values *v, struct study_sweep *w)
+int cli_sweep_run_and_show(struct sweep_session_options *v, struct study_sweep *w)
 {
 	struct diag d = { .status = HD_OK };
 	struct watcher watcher = { .common = &v->common };
@@ -225,31 +225,31 @@ static bool read_words(int n, char **words, struct sweep_words *out)
 	return out->path ? out->command || n == 0 : out->command && !out->command->has_scenario;
 }
 
-static int run_sources(struct sweep_values *v, struct study *study, int n, char **sources)
+static int run_sources(struct sweep_session_options *v, struct study *study, int n, char **sources)
 {
 	struct study_sweep w;
 
 	sweep_init(&w, study);
 	w.sources = (const char *const *)sources;
 	w.n_sources = (size_t)n;
-	int code = sweep_run_and_show(v, &w);
+	int code = cli_sweep_run_and_show(v, &w);
 
 	sweep_fini(&w);
 	return code;
 }
 
 /* What is merged is the study that was swept: nothing adds to it. */
-static bool adds_to_study(const struct sweep_values *v)
+static bool adds_to_study(const struct sweep_session_options *v)
 {
 	return v->vary.n || v->skip.n || v->keep.n || v->scenario.set.n || v->seeds || v->stop ||
 	       v->find || v->shard || v->common.seed != SEED_OF_SCENARIO;
 }
 
-static int run_merge(struct sweep_values *v, int n, char **paths)
+static int run_merge(struct sweep_session_options *v, int n, char **paths)
 {
 	struct diag d = { .status = HD_OK };
 	struct study study;
-	int code = merge_open((const char *const *)paths, (size_t)n, sweep_options_of, &d,
+	int code = merge_open((const char *const *)paths, (size_t)n, cli_sweep_options_of, &d,
 			      &study) == HD_OK
 			   ? run_sources(v, &study, n, paths)
 			   : command_refuse(&d);
@@ -259,7 +259,7 @@ static int run_merge(struct sweep_values *v, int n, char **paths)
 }
 
 /* Among ranks of a launcher a shard of it, unless one is named. */
-static int run_own(struct sweep_values *v, const struct sweep_words *words)
+static int run_own(struct sweep_session_options *v, const struct sweep_words *words)
 {
 	struct diag d = { .status = HD_OK };
 	size_t rank = 0, n = 1;
@@ -269,18 +269,19 @@ static int run_own(struct sweep_values *v, const struct sweep_words *words)
 	if (status == HD_OK && !v->shard)
 		status = rank_of_launcher(&d, &rank, &n);
 	int code = status != HD_OK ? command_refuse(&d)
-		   : n > 1         ? ranks_run(v, &study, rank, n)
+		   : n > 1         ? cli_sweep_ranks_run(v, &study, rank, n)
 				   : run_sources(v, &study, 0, NULL);
 
 	study_fini(&study);
 	return code;
 }
 
-int sweep_run_words(const struct command *self, struct sweep_values *v, int n, char **words)
+int cli_sweep_run_words(const struct command *self, struct sweep_session_options *v, int n,
+			char **words)
 {
 	struct sweep_words say;
 
-	if (v->shard && v->common.db == sweep_default_db)
+	if (v->shard && v->common.db == cli_sweep_default_db)
 		return command_usage(self, "--shard needs a --db of its own");
 	if (n > 0 && strcmp(words[0], "merge") == 0)
 		return n < 2 || adds_to_study(v)

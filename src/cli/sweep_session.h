@@ -7,7 +7,7 @@
 #include "cli/scenario.h"
 #include "study/sweep.h"
 
-struct sweep_values {
+struct sweep_session_options {
 	struct common_options common;
 	struct fabric_choice scenario;
 	struct option_list vary, skip, keep;
@@ -17,15 +17,16 @@ struct sweep_values {
 };
 
 /* Where points are kept if nobody says otherwise. */
-extern const char sweep_default_db[];
+extern const char cli_sweep_default_db[];
 
 /* The options of a command that a study may be made of; NULL: none. */
-const struct option *const *sweep_options_of(const char *name);
+const struct option *const *cli_sweep_options_of(const char *name);
 
 /* Runs a sweep whose study and sources are set; shows and records it. */
-int sweep_run_and_show(struct sweep_values *v, struct study_sweep *w);
+int cli_sweep_run_and_show(struct sweep_session_options *v, struct study_sweep *w);
 
 /* What the words after the options ask for; the exit status. */
-int sweep_run_words(const struct command *self, struct sweep_values *v, int n, char **words);
+int cli_sweep_run_words(const struct command *self, struct sweep_session_options *v, int n,
+			char **words);
 
 #endif

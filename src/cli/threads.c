@@ -9,14 +9,14 @@
 static bool tells;
 static bool wants_more; /* than one thread */
 
-void threads_ask(const struct common_options *common)
+void threads_apply(const struct common_options *common)
 {
 	parallel_set_threads((unsigned)common->threads);
 	tells = common->verbose;
 	wants_more = common->threads > 1 && !common->quiet;
 }
 
-void threads_tell(void)
+void threads_report(void)
 {
 	struct parallel_use use = parallel_last_use();
 

@@ -16,8 +16,8 @@
 	}
 
 /* As the command's options have it. */
-void threads_ask(const struct common_options *common);
+void threads_apply(const struct common_options *common);
 /* At its end: says how it was computed, if it was asked to. */
-void threads_tell(void);
+void threads_report(void);
 
 #endif

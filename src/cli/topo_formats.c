@@ -7,38 +7,38 @@
 #include "cli/output.h"
 #include "topo/write.h"
 
-struct node_row {
+struct topo_node_row {
 	const char *kind, *guid;
 	struct topo_node node;
 };
 static const struct column node_columns[] = {
-	{ "node", NULL, CELL(node_row, node.name) },
-	{ "kind", NULL, CELL(node_row, kind) },
-	{ "guid", NULL, CELL(node_row, guid) },
-	{ "ports", NULL, CELL(node_row, node.n_ports) },
-	{ "tier", NULL, CELL(node_row, node.tier) },
+	{ "node", NULL, CELL(topo_node_row, node.name) },
+	{ "kind", NULL, CELL(topo_node_row, kind) },
+	{ "guid", NULL, CELL(topo_node_row, guid) },
+	{ "ports", NULL, CELL(topo_node_row, node.n_ports) },
+	{ "tier", NULL, CELL(topo_node_row, node.tier) },
 	{ NULL },
 };
 
 /* A cable; without lanes if its ends do not agree. */
-struct link_row {
+struct topo_link_row {
 	const char *node, *other_node, *guid, *other_guid, *link;
 	struct topo_port port, other;
 	struct topo_link_state state;
 	double rate;
 };
 static const struct column link_columns[] = {
-	{ "node", NULL, CELL(link_row, node) },
-	{ "port", NULL, CELL(link_row, port.number) },
-	{ "other node", NULL, CELL(link_row, other_node) },
-	{ "other port", NULL, CELL(link_row, other.number) },
-	{ "guid", NULL, CELL(link_row, guid) },
-	{ "other guid", NULL, CELL(link_row, other_guid) },
-	{ "link", NULL, CELL(link_row, link), ORIGIN_COMPUTED },
-	{ "rate", "Gb/s", CELL_BITS(link_row, rate), ORIGIN_COMPUTED, 3 },
-	{ "vls", NULL, CELL_UNLESS(link_row, state.vls, 0), ORIGIN_COMPUTED },
-	{ "mtu", "B", CELL_UNLESS(link_row, state.mtu, 0), ORIGIN_COMPUTED },
-	{ "subnet", NULL, CELL(link_row, port.subnet), ORIGIN_COMPUTED },
+	{ "node", NULL, CELL(topo_link_row, node) },
+	{ "port", NULL, CELL(topo_link_row, port.number) },
+	{ "other node", NULL, CELL(topo_link_row, other_node) },
+	{ "other port", NULL, CELL(topo_link_row, other.number) },
+	{ "guid", NULL, CELL(topo_link_row, guid) },
+	{ "other guid", NULL, CELL(topo_link_row, other_guid) },
+	{ "link", NULL, CELL(topo_link_row, link), ORIGIN_COMPUTED },
+	{ "rate", "Gb/s", CELL_BITS(topo_link_row, rate), ORIGIN_COMPUTED, 3 },
+	{ "vls", NULL, CELL_UNLESS(topo_link_row, state.vls, 0), ORIGIN_COMPUTED },
+	{ "mtu", "B", CELL_UNLESS(topo_link_row, state.mtu, 0), ORIGIN_COMPUTED },
+	{ "subnet", NULL, CELL(topo_link_row, port.subnet), ORIGIN_COMPUTED },
 	{ NULL },
 };
 
@@ -58,7 +58,7 @@ static void put_link(struct table *out, const struct topo *t, port_id port)
 {
 	const struct topo_port *p = &t->ports[port], *q = &t->ports[p->peer];
 	const struct topo_node *v = &t->nodes[p->node], *u = &t->nodes[q->node];
-	struct link_row row = {
+	struct topo_link_row row = {
 		.node = v->name,
 		.other_node = u->name,
 		.guid = guid_of(out, v),
@@ -71,7 +71,7 @@ static void put_link(struct table *out, const struct topo *t, port_id port)
 
 	if (topo_link_state(t, port, &row.state) == HD_OK) {
 		row.link = table_text(out, "%ux %s", row.state.lanes,
-				      link_speed_name(row.state.speed));
+				      hd_link_speed_name(row.state.speed));
 		row.rate = hd_rate_bps(row.state.rate);
 	}
 	table_put_row(out, &row);
@@ -86,7 +86,8 @@ static struct results *make_tables(const struct command *self, const struct topo
 	for (node_id i = 0; i < t->n_nodes; i++) {
 		const struct topo_node *v = &t->nodes[i];
 
-		table_put_row(nodes, &(struct node_row){ kind_name(v), guid_of(nodes, v), *v });
+		table_put_row(nodes,
+			      &(struct topo_node_row){ kind_name(v), guid_of(nodes, v), *v });
 	}
 	for (port_id i = 0; i < t->n_ports; i++) {
 		if (t->ports[i].peer != TOPO_NONE && t->ports[i].peer > i)
@@ -107,16 +108,16 @@ static int refuse(const struct command *self, const char *to)
 	return status;
 }
 
-int topo_output_check(const struct command *self, const struct common_options *common,
-		      const char *to)
+int cli_topo_output_check(const struct command *self, const struct common_options *common,
+			  const char *to)
 {
 	if (!to)
 		return EXIT_DONE;
 	return topo_writer_find(to) ? output_check_format(self, common, "--to") : refuse(self, to);
 }
 
-int topo_output(const struct command *self, const struct common_options *common, const char *to,
-		const struct topo *t)
+int cli_topo_output(const struct command *self, const struct common_options *common, const char *to,
+		    const struct topo *t)
 {
 	const struct topo_writer *w = to ? topo_writer_find(to) : NULL;
 	struct strbuf out = STRBUF_INIT;
@@ -129,7 +130,7 @@ int topo_output(const struct command *self, const struct common_options *common,
 		w = topo_writer_as_read(t);
 	w->write(t, &out);
 	int status = common->db || common->html
-			     ? output_shaped(common, make_tables(self, t), &out, true)
+			     ? output_own_text(common, make_tables(self, t), &out, true)
 			     : output_bytes(common, out.text, out.len, true);
 
 	strbuf_fini(&out);

@@ -20,15 +20,15 @@
  * Whether --to names a format, and no other is asked for: EXIT_DONE, or a usage
  * error of `self`. To be asked before anything is read.
  */
-int topo_output_check(const struct command *self, const struct common_options *common,
-		      const char *to);
+int cli_topo_output_check(const struct command *self, const struct common_options *common,
+			  const char *to);
 
 /*
  * Writes `t` to standard output or -o. With --json, --csv, --format or an
  * extension of theirs it is two tables, nodes and links, and so it is recorded
  * with --db and --html. Returns the exit status.
  */
-int topo_output(const struct command *self, const struct common_options *common, const char *to,
-		const struct topo *t);
+int cli_topo_output(const struct command *self, const struct common_options *common, const char *to,
+		    const struct topo *t);
 
 #endif

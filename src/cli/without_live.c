@@ -23,15 +23,16 @@ static int run(const struct command *self, int argc, char **argv)
 	return command_refuse(&d);
 }
 
-int live_serve(const struct command *self, const char *name, const struct listen_options *listen)
+int cli_live_serve(const struct command *self, const char *name,
+		   const struct listen_options *listen)
 {
 	(void)name;
 	(void)listen;
 	return run(self, 0, NULL);
 }
 
-enum hd_status live_tables_open(const char *name, bool needs_manager, struct diag *d,
-				struct live_tables **out)
+enum hd_status cli_live_tables_open(const char *name, bool needs_manager, struct diag *d,
+				    struct cli_live_tables **out)
 {
 	(void)name;
 	(void)needs_manager;
@@ -39,13 +40,13 @@ enum hd_status live_tables_open(const char *name, bool needs_manager, struct dia
 	return refuse(d);
 }
 
-void live_tables_free(struct live_tables *l)
+void cli_live_tables_free(struct cli_live_tables *l)
 {
 	(void)l;
 }
 
-enum hd_status live_fabric_read(struct live_tables *l, const char *path, const struct overrides *o,
-				struct diag *d, struct fabric **out)
+enum hd_status cli_live_fabric_read(struct cli_live_tables *l, const char *path,
+				    const struct overrides *o, struct diag *d, struct fabric **out)
 {
 	(void)l;
 	(void)path;
@@ -54,7 +55,8 @@ enum hd_status live_fabric_read(struct live_tables *l, const char *path, const s
 	return refuse(d);
 }
 
-enum hd_status live_session(struct sim_values *v, const char *file, struct run **s, struct diag *d)
+enum hd_status sim_session_live(struct sim_session_options *v, const char *file, struct run **s,
+				struct diag *d)
 {
 	(void)v;
 	(void)file;

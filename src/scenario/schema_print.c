@@ -378,7 +378,7 @@ static void man_field(const struct schema_row *f, struct strbuf *out)
 	struct strbuf text = STRBUF_INIT;
 
 	strbuf_puts(out, ".TP\n.B ");
-	man_text(out, f->path);
+	option_man_text(out, f->path);
 	strbuf_puts(out, "\n");
 	strbuf_printf(&text, "%c%s.",
 		      f->help[0] >= 'a' && f->help[0] <= 'z' ? f->help[0] - 32 : f->help[0],
@@ -397,7 +397,7 @@ static void man_field(const struct schema_row *f, struct strbuf *out)
 		else
 			strbuf_puts(&text, f->optional ? "; may be absent." : "; required.");
 	}
-	man_text(out, text.text);
+	option_man_text(out, text.text);
 	strbuf_puts(out, "\n");
 	strbuf_fini(&text);
 }

@@ -395,7 +395,7 @@ static enum hd_status become(const struct study *s, size_t point, const char *db
 		value_list_add(&words, hd_strdup(more[i]));
 	value_list_add(&words, hd_strdup(db));
 	value_list_add(&words, NULL);
-	rank_forget();
+	world_forget_rank();
 	if (!s->folder || chdir(s->folder) == 0)
 		execv(program, words.items);
 	return diag_fail(d, HD_ERR_ENV, "%s: %s", program, strerror(errno));

@@ -106,7 +106,7 @@ static void show_links(struct results *r, const struct topo_facts *f)
 		struct link_row row = { "mismatch", NAN, *l };
 
 		if (l->lanes) {
-			row.link = table_text(t, "%ux %s", l->lanes, link_speed_name(l->speed));
+			row.link = table_text(t, "%ux %s", l->lanes, hd_link_speed_name(l->speed));
 			row.rate = hd_rate_bps(hd_rate_of_link(l->lanes, l->speed)) / 1e9;
 		}
 		table_put_row(t, &row);

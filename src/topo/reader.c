@@ -276,7 +276,7 @@ bool reader_link(struct reader *r, const char *gap, uint8_t *widths, uint16_t *s
 	}
 	/* FDR10 before FDR, which it begins with. */
 	for (unsigned i = 0; i < SPEED_COUNT; i++) {
-		if (!reader_skip(r, link_speed_name((enum link_speed)i)))
+		if (!reader_skip(r, hd_link_speed_name((enum link_speed)i)))
 			continue;
 		*speeds = (uint16_t)(1u << i);
 		return true;
@@ -388,7 +388,7 @@ static const char *name_of_speed(uint16_t speeds)
 
 	while (speed > 0 && !(speeds & 1u << (speed - 1)))
 		speed--;
-	return speed ? link_speed_name((enum link_speed)(speed - 1)) : "???";
+	return speed ? hd_link_speed_name((enum link_speed)(speed - 1)) : "???";
 }
 
 /*

@@ -34,7 +34,7 @@ static void put_edge(const struct topo *t, port_id port, struct strbuf *out)
 		      p->number, q->number);
 	if (topo_link_state(t, port, &state) == HD_OK)
 		strbuf_printf(out, ",tooltip=\"%ux %s\"];\n", state.lanes,
-			      link_speed_name(state.speed));
+			      hd_link_speed_name(state.speed));
 	else
 		strbuf_puts(out, ",color=red,tooltip=\"mismatch\"];\n");
 }

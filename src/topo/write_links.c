@@ -44,7 +44,7 @@ static void put_cable(const struct topo *t, const struct cable *c, struct strbuf
 	strbuf_printf(out, "0x%016" PRIx64 " %u 0x%016" PRIx64 " %u", c->guid[0], c->number[0],
 		      c->guid[1], c->number[1]);
 	if (topo_link_state(t, c->port, &state) == HD_OK)
-		strbuf_printf(out, " %ux %s\n", state.lanes, link_speed_name(state.speed));
+		strbuf_printf(out, " %ux %s\n", state.lanes, hd_link_speed_name(state.speed));
 	else
 		strbuf_puts(out, " mismatch\n");
 }

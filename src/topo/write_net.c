@@ -96,7 +96,8 @@ static void put_running(const struct net_writer *w, struct running at)
 		strbuf_printf(w->out, " %ux", lanes_of(at.width));
 	else
 		strbuf_puts(w->out, " ??");
-	strbuf_puts(w->out, at.speed ? link_speed_name((enum link_speed)highest(at.speed)) : "???");
+	strbuf_puts(w->out,
+		    at.speed ? hd_link_speed_name((enum link_speed)highest(at.speed)) : "???");
 }
 
 /* " s=4 w=2 v=4": PortInfo's LinkSpeedActive, LinkWidthActive, VLCap. */

@@ -36,7 +36,7 @@ enum hd_status rank_of_launcher(struct diag *d, size_t *rank, size_t *n)
 	return HD_OK;
 }
 
-void rank_forget(void)
+void world_forget_rank(void)
 {
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		unsetenv(names[i][0]);

@@ -20,14 +20,14 @@
 #define KEPT  ((size_t)4 << 20) /* bytes of a message, for the next one */
 #define LOOKS 64                /* for a piece, some microseconds, before others go first */
 
-struct message {
+struct mpi_message {
 	char *bytes;
 	size_t cap;
 	size_t len; /* of it that came */
 };
 
-struct link {
-	struct message out, in;
+struct mpi_link {
+	struct mpi_message out, in;
 	size_t sent;         /* pieces */
 	MPI_Request *pieces; /* under way */
 	size_t pieces_cap;
@@ -35,7 +35,7 @@ struct link {
 
 struct mpi {
 	int rank, n;
-	struct link *links;
+	struct mpi_link *links;
 };
 
 /* Memory that is not there ends all of them. */
@@ -100,7 +100,7 @@ static const char *mpi_open(void **context, unsigned *rank, unsigned *n, unsigne
 	return NULL;
 }
 
-static void message_room(struct message *m, size_t len)
+static void message_room(struct mpi_message *m, size_t len)
 {
 	if (len <= m->cap)
 		return;
@@ -113,7 +113,7 @@ static int piece_of(size_t len, size_t at)
 	return (int)(len - at < PIECE ? len - at : PIECE);
 }
 
-static void send_to(struct link *l, int rank, const struct world_bytes *what)
+static void send_to(struct mpi_link *l, int rank, const struct world_bytes *what)
 {
 	uint64_t len = what->len;
 	size_t all = sizeof(len) + what->len;
@@ -150,7 +150,7 @@ static void await_piece(int rank, MPI_Status *status)
 }
 
 /* One piece: false if there are more. */
-static bool receive_piece(struct message *m, int rank)
+static bool receive_piece(struct mpi_message *m, int rank)
 {
 	MPI_Status status;
 	uint64_t len;
@@ -166,12 +166,12 @@ static bool receive_piece(struct message *m, int rank)
 }
 
 /* Mail of a window comes again as large; a checkpoint does not. */
-static void message_forget(struct message *m)
+static void message_forget(struct mpi_message *m)
 {
 	if (m->cap <= KEPT)
 		return;
 	free(m->bytes);
-	*m = (struct message){ NULL, 0, 0 };
+	*m = (struct mpi_message){ NULL, 0, 0 };
 }
 
 static void mpi_exchange(void *context, const struct world_bytes *to, struct world_bytes *from)
@@ -184,7 +184,7 @@ static void mpi_exchange(void *context, const struct world_bytes *to, struct wor
 	}
 	from[w->rank] = (struct world_bytes){ NULL, 0 };
 	for (int i = 0; i < w->n; i++) {
-		struct message *m = &w->links[i].in;
+		struct mpi_message *m = &w->links[i].in;
 
 		if (i == w->rank)
 			continue;
@@ -198,7 +198,7 @@ static void mpi_exchange(void *context, const struct world_bytes *to, struct wor
 		};
 	}
 	for (int i = 0; i < w->n; i++) {
-		struct link *l = &w->links[i];
+		struct mpi_link *l = &w->links[i];
 
 		if (i == w->rank)
 			continue;

@@ -67,7 +67,7 @@ struct world {
  */
 HD_MUST_CHECK enum hd_status rank_of_launcher(struct diag *d, size_t *rank, size_t *n);
 /* In a child that is to execute a program: it is none of them. */
-void rank_forget(void);
+void world_forget_rank(void);
 
 /*
  * Joins the others, if a launcher started any; else alone: n is 1, and nothing

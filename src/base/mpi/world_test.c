@@ -40,7 +40,7 @@ static void forgotten_ranks_are_none(void **state)
 	(void)state;
 	setenv("OMPI_COMM_WORLD_RANK", "1", 1);
 	setenv("OMPI_COMM_WORLD_SIZE", "2", 1);
-	rank_forget();
+	world_forget_rank();
 	assert_int_equal(rank_of_launcher(&d, &rank, &n), HD_OK);
 	assert_int_equal(n, 1);
 }
@@ -51,7 +51,7 @@ static void one_process_is_alone_and_loads_nothing(void **state)
 	struct world r;
 
 	(void)state;
-	rank_forget();
+	world_forget_rank();
 	assert_int_equal(world_open(&r, &d), HD_OK);
 	assert_int_equal(r.n, 1);
 	assert_int_equal(r.rank, 0);

@@ -154,7 +154,7 @@ static void rate(const struct question *q, struct strbuf *out)
 	strbuf_printf(out, "%u", tenths / 10);
 	if (tenths % 10)
 		strbuf_printf(out, ".%u", tenths % 10);
-	strbuf_printf(out, " Gb/sec (%uX %s)\n", lanes, link_speed_name(speed));
+	strbuf_printf(out, " Gb/sec (%uX %s)\n", lanes, hd_link_speed_name(speed));
 }
 
 static void link_layer(const struct question *q, struct strbuf *out)
