@@ -116,7 +116,7 @@ wheel:
 site:
 	@ci/deps.sh package
 	@ci/build.sh release
-	@ci/site.sh build/site
+	@ci/site.py build/site build/release
 
 clean:
 	@rm -rf build

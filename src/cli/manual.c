@@ -3,10 +3,16 @@
 
 #include <string.h>
 
-static void put_upper(struct strbuf *out, const char *text)
+/* "topo gen" as "TOPO-GEN": spaces would end the title. */
+static void put_upper(struct strbuf *out, const char *name)
 {
-	for (; *text; text++)
-		strbuf_putc(out, *text >= 'a' && *text <= 'z' ? (char)(*text - 'a' + 'A') : *text);
+	for (; *name; name++) {
+		if (*name == ' ')
+			strbuf_puts(out, "\\-");
+		else
+			strbuf_putc(out, *name >= 'a' && *name <= 'z' ? (char)(*name - 'a' + 'A')
+								      : *name);
+	}
 }
 
 /* "topo gen" as "topo-gen". */
