@@ -12,7 +12,7 @@ def plain(line):
 
 def run(command):
     done = subprocess.run(["sh", "-c", command], stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True)
+                          stderr=subprocess.STDOUT, text=True, timeout=100)
     return [plain(line) for line in done.stdout.splitlines()]
 
 commands, fence = 0, None
