@@ -40,6 +40,10 @@ for kind in rc uc ud srq; do
 	between h0 h5 ibv_${kind}_pingpong -c -e -n 300
 	has client '300 iters'
 done
+for events in '' -e; do
+	between h0 h5 ibv_xsrq_pingpong $events
+	has client success
+done
 between h0 h5 ibv_rc_pingpong -c -s 1000000 -n 20
 between h0 h0 ibv_rc_pingpong -c -n 300 # within a host
 

@@ -191,6 +191,8 @@ static const struct violation {
 	  IBV_WC_LOC_PROT_ERR, NOTHING, IBV_QPS_ERR, IBV_QPS_RTS, NOTHING },
 	{ "a receive that is too short", IBV_WR_SEND, NONE, 15, 15, 1, 63, IBV_WC_REM_INV_REQ_ERR,
 	  IBV_WC_LOC_LEN_ERR, IBV_QPS_ERR, IBV_QPS_ERR, NOTHING },
+	{ "a receive that is longer than its region", IBV_WR_SEND, NONE, 15, 15, 1, 2 * SIZE,
+	  IBV_WC_SUCCESS, IBV_WC_SUCCESS, IBV_QPS_RTS, IBV_QPS_RTS, NOTHING },
 	{ "a receive with a wrong L_Key", IBV_WR_SEND, WRONG_RECEIVE_LKEY, 15, 15, 1, 64,
 	  IBV_WC_REM_OP_ERR, IBV_WC_LOC_PROT_ERR, IBV_QPS_ERR, IBV_QPS_ERR, NOTHING },
 	{ "no receive", IBV_WR_SEND, NONE, 15, 15, 1, NOTHING, IBV_WC_RNR_RETRY_EXC_ERR, NOTHING,
@@ -320,6 +322,48 @@ static void judge_datagrams(uint32_t qkey, bool arrives)
 	ibv_dereg_mr(mr);
 }
 
+/* L_Keys of a shared receive queue are of its domain, not of the queue pair's. */
+static void judge_shared_domain(bool of_queue)
+{
+	struct ibv_srq_init_attr shared = { .attr = { .max_wr = 4, .max_sge = 1 } };
+	struct ibv_srq *srq = ibv_create_srq(rig.other_pd, &shared);
+	struct ibv_mr *from = ibv_reg_mr(rig.pd, rig.here, SIZE, 0);
+	struct ibv_mr *into = ibv_reg_mr(of_queue ? rig.other_pd : rig.pd, rig.there, SIZE, 1);
+	struct ibv_recv_wr *bad_receive, receive = { .num_sge = 1 };
+	struct ibv_send_wr *bad, wr = { .num_sge = 1, .opcode = IBV_WR_SEND };
+
+	current = of_queue ? "the shared queue's domain" : "the queue pair's domain";
+	demand(srq && from && into, "no objects");
+	struct ibv_sge send = { (uintptr_t)rig.here, 64, from->lkey };
+	struct ibv_sge take = { (uintptr_t)rig.there, 64, into->lkey };
+
+	connect_pair(IBV_QPT_RC, ALL_ACCESS);
+	demand(ibv_destroy_qp(rig.qp[1]) == 0, "destroy");
+	struct ibv_qp_init_attr init = { .send_cq = rig.cq[1],
+					 .recv_cq = rig.cq[1],
+					 .srq = srq,
+					 .cap = { 1, 0, 1, 0, 0 },
+					 .qp_type = IBV_QPT_RC };
+	struct ibv_qp_attr reset = { .qp_state = IBV_QPS_RESET };
+
+	rig.qp[1] = ibv_create_qp(rig.pd, &init);
+	demand(rig.qp[1] && !ibv_modify_qp(rig.qp[0], &reset, IBV_QP_STATE), "no queue pair");
+	move(rig.qp[0], rig.qp[1], ALL_ACCESS);
+	move(rig.qp[1], rig.qp[0], ALL_ACCESS);
+	receive.sg_list = &take;
+	wr.sg_list = &send;
+	demand(ibv_post_srq_recv(srq, &receive, &bad_receive) == 0 &&
+		       ibv_post_send(rig.qp[0], &wr, &bad) == 0,
+	       "post");
+	demand(status_of(rig.cq[0], 1000) == (int)(of_queue ? IBV_WC_SUCCESS : IBV_WC_REM_OP_ERR),
+	       "its status");
+	demand(status_of(rig.cq[1], 1000) == (int)(of_queue ? IBV_WC_SUCCESS : IBV_WC_LOC_PROT_ERR),
+	       "the receive's status");
+	demand((memcmp(rig.here, rig.there, 64) == 0) == of_queue, "the memory");
+	drop_pair();
+	demand(!ibv_destroy_srq(srq) && !ibv_dereg_mr(from) && !ibv_dereg_mr(into), "destroy");
+}
+
 static void judge_overrun(void)
 {
 	struct ibv_cq *before = rig.cq[0];
@@ -382,12 +426,12 @@ static void judge_refusals(void)
 {
 	struct ibv_qp_init_attr init = { .send_cq = rig.cq[0],
 					 .recv_cq = rig.cq[0],
-					 .qp_type = IBV_QPT_XRC_SEND };
-	struct ibv_xrcd_init_attr xrcd = { 0 };
+					 .qp_type = IBV_QPT_RAW_PACKET };
+	struct ibv_alloc_dm_attr memory = { .length = 4096 };
 
 	current = "what the adapter has not";
-	demand(!ibv_create_qp(rig.pd, &init) && errno == EOPNOTSUPP, "XRC");
-	demand(!ibv_open_xrcd(rig.context, &xrcd) && errno == EOPNOTSUPP, "XRC domains");
+	demand(!ibv_create_qp(rig.pd, &init) && errno == EOPNOTSUPP, "raw packets");
+	demand(!ibv_alloc_dm(rig.context, &memory) && errno == EOPNOTSUPP, "device memory");
 	demand(!ibv_reg_mr(rig.pd, (void *)4096, 4096, 1) && errno == EFAULT,
 	       "memory that is not there");
 	demand(!ibv_reg_mr(rig.pd, rig.here, SIZE, IBV_ACCESS_REMOTE_WRITE) && errno == EINVAL,
@@ -414,6 +458,8 @@ int main(void)
 	judge_datagrams(QKEY, true);
 	judge_datagrams(QKEY + 1, false);
 	judge_overrun();
+	judge_shared_domain(true);
+	judge_shared_domain(false);
 	judge_addresses();
 	judge_refusals();
 	puts("all as it should be");

@@ -83,6 +83,13 @@ static void hardware(const struct question *q, struct strbuf *out)
 	strbuf_printf(out, "%d\n", LIVE_HW_VERSION);
 }
 
+/* All addresses of ports, 127.64.0.0 and up, are addresses of the loopback interface. */
+static void interface_index(const struct question *q, struct strbuf *out)
+{
+	(void)q;
+	strbuf_puts(out, "1\n");
+}
+
 static void firmware(const struct question *q, struct strbuf *out)
 {
 	(void)q;
@@ -222,6 +229,7 @@ static const struct {
 	{ "infiniband/" DEVICE "/board_id", board, 0, true },
 	{ "infiniband/" DEVICE "/hw_rev", hardware, 0, true },
 	{ "infiniband/" DEVICE "/fw_ver", firmware, 0, true },
+	{ "infiniband/" DEVICE "/device/net/lo/ifindex", interface_index, 0, true },
 	{ "infiniband/" DEVICE "/ports/%p/lid", lid, 0, false },
 	{ "infiniband/" DEVICE "/ports/%p/lid_mask_count", lmc, 0, false },
 	{ "infiniband/" DEVICE "/ports/%p/sm_lid", sm_lid, 0, false },

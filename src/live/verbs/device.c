@@ -193,13 +193,14 @@ static void describe_device(struct ibv_device_attr *a)
 		.hw_ver = LIVE_HW_VERSION,
 		.max_qp = LIVE_QPS,
 		.max_qp_wr = MAX_DEPTH,
-		.device_cap_flags = IBV_DEVICE_BAD_PKEY_CNTR | IBV_DEVICE_BAD_QKEY_CNTR |
-				    IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_PORT_ACTIVE_EVENT |
-				    IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN |
-				    IBV_DEVICE_SHUTDOWN_PORT |
-				    (verbs_has_extensions()
-					     ? IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B
-					     : 0U),
+		.device_cap_flags =
+			IBV_DEVICE_BAD_PKEY_CNTR | IBV_DEVICE_BAD_QKEY_CNTR |
+			IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_PORT_ACTIVE_EVENT |
+			IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN |
+			IBV_DEVICE_SHUTDOWN_PORT |
+			(verbs_has_extensions() ? IBV_DEVICE_XRC | IBV_DEVICE_MEM_WINDOW |
+							  IBV_DEVICE_MEM_WINDOW_TYPE_2B
+						: 0U),
 		.max_sge = (int)most_sge(),
 		.max_sge_rd = (int)most_sge(),
 		.max_cq = MAX_CQS,
@@ -261,6 +262,8 @@ static int query_device_ex(struct ibv_context *context,
 		return EPERM;
 	if (input && input->comp_mask)
 		return EINVAL;
+	if (verbs_has_extensions())
+		all.xrc_odp_caps = all.odp_caps.per_transport_caps.rc_odp_caps;
 	describe_device(&all.orig_attr);
 	all.device_cap_flags_ex = all.orig_attr.device_cap_flags;
 	memset(a, 0, size);
@@ -474,6 +477,8 @@ void verbs_context_fill(struct verbs_context *v)
 	v->alloc_td = verbs_alloc_td;
 	v->dealloc_td = verbs_dealloc_td;
 	v->alloc_parent_domain = verbs_alloc_parent_domain;
+	v->open_xrcd = verbs_open_xrcd;
+	v->close_xrcd = verbs_close_xrcd;
 	v->advise_mr = verbs_advise_mr;
 	v->create_cq_ex = verbs_create_cq_ex;
 	v->create_qp_ex = verbs_create_qp_ex;

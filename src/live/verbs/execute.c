@@ -69,7 +69,8 @@ static struct packet_counts traffic_of(const struct soft_qp *q, const struct sen
 {
 	uint64_t n = wr_packets(s->length, q->shared->mtu);
 	uint64_t data = (s->length + 3) / 4 * 4;
-	unsigned header = PACKET_HEADERS + (global ? GRH_SIZE : 0);
+	unsigned back = PACKET_HEADERS + (global ? GRH_SIZE : 0);
+	unsigned header = back + (q->init.qp_type == IBV_QPT_XRC_SEND ? XRCETH_SIZE : 0);
 	struct packet_counts t = { .packets = n, .octets = n * header + data };
 
 	switch (s->opcode) {
@@ -88,19 +89,19 @@ static struct packet_counts traffic_of(const struct soft_qp *q, const struct sen
 		break;
 	case IBV_WR_RDMA_READ:
 		return (struct packet_counts){ 1, header + RETH_SIZE, n,
-					       n * header + data + AETH_SIZE * (n > 1 ? 2U : 1U) };
+					       n * back + data + AETH_SIZE * (n > 1 ? 2U : 1U) };
 	case IBV_WR_ATOMIC_CMP_AND_SWP:
 	case IBV_WR_ATOMIC_FETCH_AND_ADD:
 		return (struct packet_counts){ 1, header + ATOMICETH_SIZE, 1,
-					       header + AETH_SIZE + ATOMICACKETH_SIZE };
+					       back + AETH_SIZE + ATOMICACKETH_SIZE };
 	default:
 		break;
 	}
 	if (q->init.qp_type == IBV_QPT_UD)
 		t.octets += DETH_SIZE;
-	if (q->init.qp_type == IBV_QPT_RC) {
+	if (verbs_is_reliable(q->init.qp_type)) {
 		t.back = 1;
-		t.octets_back = header + AETH_SIZE;
+		t.octets_back = back + AETH_SIZE;
 	}
 	return t;
 }
@@ -130,7 +131,7 @@ static struct peer_program *reach(struct soft_qp *q)
 	verbs_query_path(&q->path, q->attr.port_num, (uint16_t)(q->port.lid | to->src_path_bits),
 			 to->dlid, to->sl);
 	if (q->path.there == LIVE_NO_PORT ||
-	    (q->init.qp_type == IBV_QPT_RC && q->path.back != (int32_t)q->port.id))
+	    (verbs_is_reliable(q->init.qp_type) && q->path.back != (int32_t)q->port.id))
 		return NULL;
 	if (q->peer && verbs_peer_is_gone(q->peer)) {
 		verbs_peer_put(q->peer);
@@ -150,7 +151,10 @@ static bool keys_match(uint16_t a, uint16_t b)
 static bool is_addressed(const struct soft_qp *q, const struct shared_qp *to, uint32_t qpn,
 			 int32_t port)
 {
-	return atomic_load(&to->qpn) == qpn && to->type == q->init.qp_type &&
+	uint32_t type = q->init.qp_type == IBV_QPT_XRC_SEND ? (uint32_t)IBV_QPT_XRC_RECV
+							    : (uint32_t)q->init.qp_type;
+
+	return atomic_load(&to->qpn) == qpn && to->type == type &&
 	       qp_state_receives((enum qp_state)atomic_load(&to->state)) &&
 	       to->port == (uint32_t)port &&
 	       keys_match(q->port.pkeys[q->attr.pkey_index], to->pkey);
@@ -202,7 +206,7 @@ static bool hand_over(struct soft_qp *q, struct inbound_request *r, enum respond
 static enum outcome conclude(struct soft_qp *q, const struct inbound_request *r,
 			     enum responder_verdict verdict, struct result *out)
 {
-	bool is_reliable = q->init.qp_type == IBV_QPT_RC;
+	bool is_reliable = verbs_is_reliable(q->init.qp_type);
 
 	if (is_reliable && verdict == RESPONDER_NO_RECEIVE) {
 		out->rnr_timer = r->to->min_rnr;
@@ -224,7 +228,7 @@ static enum outcome send_connected(struct soft_qp *q, struct inbound_request *r,
 	r->peer = reach(q);
 	if (r->peer && hand_over(q, r, &verdict))
 		return conclude(q, r, verdict, out);
-	if (q->init.qp_type == IBV_QPT_RC)
+	if (verbs_is_reliable(q->init.qp_type))
 		return NO_ANSWER;
 	if (q->path.there != LIVE_NO_PORT)
 		count(q, r->send);

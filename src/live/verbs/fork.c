@@ -87,6 +87,7 @@ static void in_child(void)
 	verbs_adapter.self = NULL;
 	verbs_adapter.contexts = NULL;
 	verbs_adapter.pds = NULL;
+	verbs_adapter.xrcds = NULL;
 	verbs_windows_forget();
 	verbs_adapter.waiting = NULL;
 	verbs_adapter.n_waiting = 0;

@@ -36,7 +36,7 @@ static enum responder_verdict refuse(const struct inbound_request *r,
 	const struct responder_refusal *refusal = responder_refusal(verdict);
 	bool is_access = refusal->event == QP_EVENT_ACCESS_ERR;
 
-	if (r->to->type == IBV_QPT_RC)
+	if (verbs_is_reliable(r->to->type))
 		enter_error(r, !refusal->has_event ? NO_EVENT
 			       : is_access         ? IBV_EVENT_QP_ACCESS_ERR
 						   : IBV_EVENT_QP_REQ_ERR);
@@ -58,24 +58,28 @@ struct inbound_receive {
 	unsigned skip; /* bytes for a GRH */
 };
 
-/* Looks up the segments of the receive. */
+/* Looks up the parts of its segments that the message fills. */
 static void find_parts(const struct inbound_request *r, struct inbound_receive *l)
 {
 	const struct shared_receive *w = l->entry;
+	uint32_t pd = l->srq ? l->srq->pd : r->pd;
+	uint64_t bytes = r->length + l->skip;
 
 	l->is_allowed = true;
 	for (unsigned i = 0; i < w->n_sge && i < MAX_SGE; i++) {
 		uint64_t where = 0;
+		uint64_t used = bytes < w->sge[i].length ? bytes : w->sge[i].length;
 
-		if (w->sge[i].length == 0)
+		l->room += w->sge[i].length;
+		bytes -= used;
+		if (used == 0)
 			continue;
-		const struct key_range span = { w->sge[i].lkey, w->sge[i].addr, w->sge[i].length };
+		const struct key_range span = { w->sge[i].lkey, w->sge[i].addr, used };
 
-		l->is_allowed &= verbs_region_find(r->peer->memory, r->to->pd, &span,
+		l->is_allowed &= verbs_region_find(r->peer->memory, pd, &span,
 						   IBV_ACCESS_LOCAL_WRITE, &where);
 		l->is_on_demand |= verbs_region_is_on_demand(r->peer->memory, w->sge[i].lkey);
-		l->parts[l->n_parts++] = (struct iovec){ at_address(where), w->sge[i].length };
-		l->room += w->sge[i].length;
+		l->parts[l->n_parts++] = (struct iovec){ at_address(where), used };
 	}
 }
 
@@ -84,13 +88,15 @@ static void open_receive(const struct inbound_request *r, struct inbound_receive
 	struct program_memory *m = r->peer->memory;
 
 	*l = (struct inbound_receive){ .ring = &r->to->ring };
-	if (r->to->srq != NO_INDEX) {
-		l->srq = &m->srqs[r->to->srq];
+	if (r->srq != NO_INDEX) {
+		l->srq = &m->srqs[r->srq];
 		l->ring = &l->srq->ring;
 		if (verbs_lock(&l->srq->lock))
 			verbs_ring_recover(m, l->ring);
 	}
-	l->entry = verbs_ring_first(m, l->ring);
+	/* One of XRC may have been destroyed until it was locked. */
+	if (!l->srq || r->to->type != IBV_QPT_XRC_RECV || l->srq->xrcd == r->to->xrcd)
+		l->entry = verbs_ring_first(m, l->ring);
 	if (r->to->type == IBV_QPT_UD)
 		l->skip = GRH_SIZE;
 	if (l->entry)
@@ -105,7 +111,7 @@ static void close_receive(const struct inbound_request *r, const struct inbound_
 	uint64_t left = atomic_load(&l->ring->tail) - atomic_load(&l->ring->head);
 	bool low =
 		limit && left < limit && atomic_compare_exchange_strong(&l->srq->limit, &limit, 0);
-	const struct notification n = { NEWS_SRQ, (uint32_t)r->to->srq, IBV_EVENT_SRQ_LIMIT_REACHED,
+	const struct notification n = { NEWS_SRQ, (uint32_t)r->srq, IBV_EVENT_SRQ_LIMIT_REACHED,
 					l->srq->serial };
 
 	verbs_unlock(&l->srq->lock);
@@ -237,10 +243,10 @@ static enum responder_verdict refuse_receive(const struct inbound_request *r,
 					     struct inbound_receive *l, struct new_completion *c,
 					     enum responder_verdict verdict)
 {
-	if (r->to->type == IBV_QPT_RC) {
+	if (verbs_is_reliable(r->to->type)) {
 		c->cqe.status = (uint8_t)responder_refusal(verdict)->receive_status;
 		c->cqe.carried = 0;
-		verbs_cq_add(r->peer, r->to->recv_cq, c, l->ring);
+		verbs_cq_add(r->peer, r->recv_cq, c, l->ring);
 	}
 	close_receive(r, l);
 	return refuse(r, verdict);
@@ -251,7 +257,7 @@ static enum responder_verdict complete_receive(const struct inbound_request *r,
 					       const struct inbound_receive *l,
 					       struct new_completion *c)
 {
-	bool fits = verbs_cq_add(r->peer, r->to->recv_cq, c, l->ring);
+	bool fits = verbs_cq_add(r->peer, r->recv_cq, c, l->ring);
 
 	close_receive(r, l);
 	if (!fits) {
@@ -277,7 +283,7 @@ static enum responder_verdict execute_send(const struct inbound_request *r,
 		responder_check_receive(r->length + l->skip, l->room, l->is_allowed);
 
 	if (verdict == RESPONDER_ACCEPTS && r->send->opcode == IBV_WR_SEND_WITH_INV &&
-	    !verbs_window_invalidate(r->peer->memory, r->send->imm, r->to->pd, c->cqe.qpn))
+	    !verbs_window_invalidate(r->peer->memory, r->send->imm, r->pd, c->cqe.qpn))
 		verdict = RESPONDER_BAD_ACCESS;
 	if (verdict == RESPONDER_ACCEPTS && r->length > 0 && !carry(r, l, c, buffer) &&
 	    !place(r, l))
@@ -300,7 +306,7 @@ static enum responder_verdict find_remote(const struct inbound_request *r, struc
 	};
 	uint64_t where = 0;
 	bool is_allowed =
-		r->length > 0 && verbs_region_find(r->peer->memory, r->to->pd, &span,
+		r->length > 0 && verbs_region_find(r->peer->memory, r->pd, &span,
 						   responder_access(request.kind), &where);
 
 	*out = (struct iovec){ at_address(where), r->length };
@@ -404,9 +410,28 @@ static enum responder_verdict execute_with_receive(struct inbound_request *r)
 	return complete_receive(r, &l, &c);
 }
 
+/* The queues and the protection domain that the request uses. A request of XRC names a shared
+ * receive queue, whose domain its R_Keys have, too; false if the target has no such queue. */
+static bool find_queues(struct inbound_request *r)
+{
+	r->srq = r->to->srq;
+	r->recv_cq = r->to->recv_cq;
+	r->pd = r->to->pd;
+	if (r->to->type != IBV_QPT_XRC_RECV)
+		return true;
+	if (r->send->srqn >= MAX_SRQS)
+		return false;
+	const struct shared_srq *s = &r->peer->memory->srqs[r->send->srqn];
+
+	r->srq = (int32_t)r->send->srqn;
+	r->recv_cq = s->cq;
+	r->pd = s->pd;
+	return atomic_load(&s->xrcd) == r->to->xrcd;
+}
+
 enum responder_verdict inbound_execute(struct inbound_request *r)
 {
-	if (!responder_permits(r->to->access, kind_of(r)))
+	if (!find_queues(r) || !responder_permits(r->to->access, kind_of(r)))
 		return refuse(r, RESPONDER_BAD_REQUEST);
 	if (responder_takes_receive(kind_of(r)))
 		return execute_with_receive(r);

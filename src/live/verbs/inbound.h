@@ -22,6 +22,9 @@ struct inbound_request {
 	struct iovec local[MAX_SGE]; /* the requester's memory */
 	unsigned n_local;
 	uint64_t length;
+	int32_t srq;     /* its receives, or NO_INDEX: those of the queue pair */
+	int32_t recv_cq; /* where they complete */
+	uint32_t pd;     /* of R_Keys */
 };
 
 /* Copies the message from the requester's memory. */

@@ -164,16 +164,47 @@ void verbs_peer_notify(struct peer_program *p, const struct notification *n)
 
 /* ---- its program's memory */
 
+/* What one call of the kernel copies, 2 GiB less a page at most; -1 if it fails. */
+static ssize_t copy_some(const struct peer_program *p, const struct iovec_list *here,
+			 const struct iovec_list *there, bool towards)
+{
+	return towards ? process_vm_writev(p->pid, here->list, here->n, there->list, there->n, 0)
+		       : process_vm_readv(p->pid, here->list, here->n, there->list, there->n, 0);
+}
+
+/* Copies pieces from an offset on into `out`, which has room for MAX_SGE. */
+static struct iovec_list after(const struct iovec_list *l, size_t offset, struct iovec *out)
+{
+	unsigned first = 0;
+
+	while (first < l->n && offset >= l->list[first].iov_len)
+		offset -= l->list[first++].iov_len;
+	for (unsigned i = first; i < l->n; i++)
+		out[i - first] = l->list[i];
+	if (first < l->n) {
+		out[0].iov_base = (char *)out[0].iov_base + offset;
+		out[0].iov_len -= offset;
+	}
+	return (struct iovec_list){ out, l->n - first };
+}
+
 bool verbs_peer_copy(const struct peer_program *p, const struct iovec_list *here,
 		     const struct iovec_list *there, size_t size, bool towards)
 {
-	ssize_t done;
+	struct iovec rest_here[MAX_SGE], rest_there[MAX_SGE];
+	struct iovec_list from = *here, to = *there;
+	size_t done = 0;
 
-	if (size == 0)
-		return true;
-	if (towards)
-		done = process_vm_writev(p->pid, here->list, here->n, there->list, there->n, 0);
-	else
-		done = process_vm_readv(p->pid, here->list, here->n, there->list, there->n, 0);
-	return done == (ssize_t)size;
+	while (done < size) {
+		ssize_t some = copy_some(p, &from, &to, towards);
+
+		if (some <= 0)
+			return false;
+		done += (size_t)some;
+		if (done < size) {
+			from = after(here, done, rest_here);
+			to = after(there, done, rest_there);
+		}
+	}
+	return done == size;
 }

@@ -31,7 +31,7 @@ int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **ba
 		return EPERM;
 	}
 	pthread_mutex_lock(&q->post);
-	if (atomic_load(&s->state) == IBV_QPS_RESET || q->init.srq)
+	if (atomic_load(&s->state) == IBV_QPS_RESET || q->init.srq || !q->init.recv_cq)
 		error = EINVAL;
 	for (; wr && !error; wr = error ? wr : wr->next) {
 		error = verbs_ring_post(verbs_adapter.memory, &s->ring, wr);
@@ -55,7 +55,7 @@ int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **ba
 /* ---- sends: what can be posted */
 
 enum {
-	RC = 1 << IBV_QPT_RC,
+	RC = 1 << IBV_QPT_RC | 1 << IBV_QPT_XRC_SEND,
 	UC = 1 << IBV_QPT_UC,
 	UD = 1 << IBV_QPT_UD,
 };
@@ -188,6 +188,7 @@ static int take(struct soft_qp *q, const struct ibv_send_wr *wr, uint64_t at)
 	s->opcode = wr->opcode;
 	s->flags = wr->send_flags | (q->init.sq_sig_all ? (uint32_t)IBV_SEND_SIGNALED : 0);
 	s->imm = wr->imm_data;
+	s->srqn = wr->qp_type.xrc.remote_srqn;
 	s->n_sge = (uint32_t)wr->num_sge;
 	s->length = 0;
 	for (int i = 0; i < wr->num_sge; i++) {
@@ -258,7 +259,7 @@ static bool complete(struct soft_qp *q, const struct send_wqe *s, const struct r
 /* Errors of datagrams and of UC stop only what is sent. */
 static void stop(struct soft_qp *q)
 {
-	if (q->init.qp_type == IBV_QPT_RC) {
+	if (verbs_is_reliable(q->init.qp_type)) {
 		verbs_qp_fail(q, (enum ibv_event_type)NO_EVENT);
 		return;
 	}

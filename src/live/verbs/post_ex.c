@@ -257,15 +257,15 @@ static void wr_atomic_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr, 
 	wr_set_inline_data(ex, (void *)from, sizeof(uint64_t));
 }
 
-static void unsupported(struct ibv_qp_ex *ex)
+static void wr_set_xrc_srqn(struct ibv_qp_ex *ex, uint32_t number)
 {
-	qp_of_ex(ex)->build_error = EOPNOTSUPP;
-}
+	struct soft_qp *q = qp_of_ex(ex);
+	struct send_wqe *s = current(q);
 
-static void unsupported_srq(struct ibv_qp_ex *ex, uint32_t number)
-{
-	(void)number;
-	unsupported(ex);
+	if (q->init.qp_type != IBV_QPT_XRC_SEND)
+		q->build_error = EOPNOTSUPP;
+	else if (s)
+		s->srqn = number;
 }
 
 static void wr_send_tso(struct ibv_qp_ex *ex, void *header, uint16_t size, uint16_t mss)
@@ -273,7 +273,7 @@ static void wr_send_tso(struct ibv_qp_ex *ex, void *header, uint16_t size, uint1
 	(void)header;
 	(void)size;
 	(void)mss;
-	unsupported(ex);
+	qp_of_ex(ex)->build_error = EOPNOTSUPP;
 }
 
 /* ---- no function is NULL; wr_complete reports what was not asked for */
@@ -292,7 +292,7 @@ void verbs_qp_fill_ex(struct soft_qp *q, uint64_t ops)
 	ex->wr_set_inline_data = wr_set_inline_data;
 	ex->wr_set_inline_data_list = wr_set_inline_data_list;
 	ex->wr_set_ud_addr = wr_set_ud_addr;
-	ex->wr_set_xrc_srqn = unsupported_srq;
+	ex->wr_set_xrc_srqn = wr_set_xrc_srqn;
 	ex->wr_send = wr_send;
 	ex->wr_send_imm = wr_send_imm;
 	ex->wr_send_inv = wr_send_inv;

@@ -11,17 +11,35 @@
 
 /* ---- making one */
 
+/* What a type has of its own: a send queue, a receive queue. */
+static bool has_sends(enum ibv_qp_type type)
+{
+	return type != IBV_QPT_XRC_RECV;
+}
+
+static bool has_receives(enum ibv_qp_type type)
+{
+	return type != IBV_QPT_XRC_RECV && type != IBV_QPT_XRC_SEND;
+}
+
+static bool is_foreign_cq(const struct ibv_cq *cq)
+{
+	return cq && context_is_inherited(cq->context);
+}
+
 static int check_caps(const struct ibv_qp_init_attr *a)
 {
 	const struct ibv_qp_cap *c = &a->cap;
+	bool is_xrc = a->qp_type == IBV_QPT_XRC_SEND || a->qp_type == IBV_QPT_XRC_RECV;
 
-	if (a->qp_type != IBV_QPT_RC && a->qp_type != IBV_QPT_UC && a->qp_type != IBV_QPT_UD)
+	if (a->qp_type != IBV_QPT_RC && a->qp_type != IBV_QPT_UC && a->qp_type != IBV_QPT_UD &&
+	    !(is_xrc && verbs_has_extensions()))
 		return EOPNOTSUPP;
-	if ((a->send_cq && context_is_inherited(a->send_cq->context)) ||
-	    (a->recv_cq && context_is_inherited(a->recv_cq->context)) ||
+	if (is_foreign_cq(a->send_cq) || is_foreign_cq(a->recv_cq) ||
 	    (a->srq && context_is_inherited(a->srq->context)))
 		return EPERM;
-	if (!a->send_cq || !a->recv_cq || c->max_send_wr > MAX_DEPTH ||
+	if ((has_sends(a->qp_type) && !a->send_cq) || (has_receives(a->qp_type) && !a->recv_cq) ||
+	    (a->srq && container(a->srq, struct srq, ibv)->xrcd) || c->max_send_wr > MAX_DEPTH ||
 	    c->max_recv_wr > MAX_DEPTH || c->max_send_sge > most_sge() ||
 	    c->max_recv_sge > most_sge() || c->max_inline_data > MAX_INLINE)
 		return EINVAL;
@@ -33,19 +51,25 @@ static void grant_caps(struct ibv_qp_init_attr *a)
 {
 	struct ibv_qp_cap *c = &a->cap;
 
+	if (!has_sends(a->qp_type))
+		a->send_cq = NULL;
+	if (!has_receives(a->qp_type)) {
+		a->recv_cq = NULL;
+		a->srq = NULL;
+	}
 	if (c->max_send_wr == 0)
 		c->max_send_wr = 1;
 	if (c->max_send_sge == 0)
 		c->max_send_sge = 1;
 	if (c->max_recv_sge == 0)
 		c->max_recv_sge = 1;
-	if (a->srq)
+	if (a->srq || !a->recv_cq)
 		c->max_recv_wr = c->max_recv_sge = 0;
 	if (c->max_inline_data < CARRIED)
 		c->max_inline_data = CARRIED;
 }
 
-static int shared_make(struct soft_qp *q, const struct ibv_qp_init_attr *a, uint32_t pd)
+static int shared_make(struct soft_qp *q, const struct ibv_qp_init_attr *a, const struct ibv_pd *pd)
 {
 	pthread_mutex_lock(&verbs_adapter.lock);
 	q->index = verbs_id_alloc(&verbs_adapter.qp_numbers);
@@ -57,8 +81,9 @@ static int shared_make(struct soft_qp *q, const struct ibv_qp_init_attr *a, uint
 	q->shared = s;
 	verbs_row_clear(&s->lock, &s->has_lock, sizeof(*s));
 	s->type = (uint32_t)a->qp_type;
-	s->pd = pd;
-	s->recv_cq = container(a->recv_cq, struct cq, ibv)->index;
+	s->pd = pd ? container(pd, struct pd, ibv)->id : 0;
+	s->xrcd = q->xrcd ? q->xrcd->id : 0;
+	s->recv_cq = a->recv_cq ? container(a->recv_cq, struct cq, ibv)->index : NO_INDEX;
 	s->srq = a->srq ? container(a->srq, struct srq, ibv)->index : NO_INDEX;
 	if (verbs_ring_create(&s->ring, a->cap.max_recv_wr, a->cap.max_recv_sge) == 0)
 		return 0;
@@ -84,17 +109,22 @@ static void use(const struct soft_qp *q, int more)
 	const struct ibv_qp_init_attr *a = &q->init;
 
 	pthread_mutex_lock(&verbs_adapter.lock);
-	container(a->send_cq, struct cq, ibv)->users += (uint32_t)more;
-	container(a->recv_cq, struct cq, ibv)->users += (uint32_t)more;
+	if (a->send_cq)
+		container(a->send_cq, struct cq, ibv)->users += (uint32_t)more;
+	if (a->recv_cq)
+		container(a->recv_cq, struct cq, ibv)->users += (uint32_t)more;
 	if (a->srq)
 		container(a->srq, struct srq, ibv)->users += (uint32_t)more;
-	container(q->ibv.pd, struct pd, ibv)->users += (uint32_t)more;
+	if (q->ibv.pd)
+		container(q->ibv.pd, struct pd, ibv)->users += (uint32_t)more;
+	if (q->xrcd)
+		q->xrcd->users += (uint32_t)more;
 	pthread_mutex_unlock(&verbs_adapter.lock);
 }
 
 static void present(struct soft_qp *q, struct ibv_pd *pd)
 {
-	q->ibv.context = pd->context;
+	q->ibv.context = pd ? pd->context : q->xrcd->ibv.context;
 	q->ibv.qp_context = q->init.qp_context;
 	q->ibv.pd = pd;
 	q->ibv.send_cq = q->init.send_cq;
@@ -115,10 +145,20 @@ static void present(struct soft_qp *q, struct ibv_pd *pd)
 	pthread_mutex_unlock(&verbs_adapter.lock);
 }
 
-struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
+static struct ibv_qp *refuse(struct soft_qp *q, int error)
+{
+	if (q)
+		free(q->ring);
+	free(q);
+	errno = error;
+	return NULL;
+}
+
+/* A target of XRC has a domain of XRC, any other queue pair a protection domain. */
+static struct ibv_qp *qp_new(struct ibv_pd *pd, struct xrcd *xrcd, struct ibv_qp_init_attr *init)
 {
 	struct soft_qp *q = NULL;
-	int error = context_is_inherited(pd->context) ? EPERM : check_caps(init);
+	int error = check_caps(init);
 
 	if (!error) {
 		q = calloc(1, sizeof(*q));
@@ -127,46 +167,53 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 	if (!error) {
 		grant_caps(init);
 		q->init = *init;
+		q->xrcd = xrcd;
 		error = sends_make(q);
 	}
 	if (!error)
-		error = shared_make(q, &q->init, container(pd, struct pd, ibv)->id);
-	if (error) {
-		if (q)
-			free(q->ring);
-		free(q);
-		errno = error;
-		return NULL;
-	}
+		error = shared_make(q, &q->init, pd);
+	if (error)
+		return refuse(q, error);
 	present(q, pd);
 	return &q->ibv;
+}
+
+struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
+{
+	if (context_is_inherited(pd->context))
+		return refuse(NULL, EPERM);
+	if (init->qp_type == IBV_QPT_XRC_RECV)
+		return refuse(NULL, verbs_has_extensions() ? EINVAL : EOPNOTSUPP);
+	return qp_new(pd, NULL, init);
 }
 
 /* An errno: EOPNOTSUPP unless every bit has a meaning in this adapter. */
 static int check_extension(const struct ibv_qp_init_attr_ex *a)
 {
+	bool is_target = a->qp_type == IBV_QPT_XRC_RECV && verbs_has_extensions();
+	const uint32_t domain = is_target ? IBV_QP_INIT_ATTR_XRCD : IBV_QP_INIT_ATTR_PD;
 	const uint32_t known = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS |
-			       IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+			       IBV_QP_INIT_ATTR_SEND_OPS_FLAGS | domain;
 
 	if (a->comp_mask & ~known ||
 	    (a->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS && a->create_flags) ||
 	    (a->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS &&
 	     a->send_ops_flags & ~post_operations(a->qp_type)))
 		return EOPNOTSUPP;
-	return (a->comp_mask & IBV_QP_INIT_ATTR_PD) ? 0 : EINVAL;
+	return (a->comp_mask & domain) ? 0 : EINVAL;
 }
 
 struct ibv_qp *verbs_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
 {
-	int error = check_extension(attr);
-
-	(void)context;
-	if (error) {
-		errno = error;
-		return NULL;
-	}
+	int error = context_is_inherited(context) ? EPERM : check_extension(attr);
 	/* The first members are those of the plain one. */
-	struct ibv_qp *qp = ibv_create_qp(attr->pd, (struct ibv_qp_init_attr *)attr);
+	struct ibv_qp_init_attr *plain = (struct ibv_qp_init_attr *)attr;
+
+	if (error)
+		return refuse(NULL, error);
+	if (attr->qp_type == IBV_QPT_XRC_RECV)
+		return qp_new(NULL, container(attr->xrcd, struct xrcd, ibv), plain);
+	struct ibv_qp *qp = ibv_create_qp(attr->pd, plain);
 
 	if (qp && attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
 		verbs_qp_fill_ex(qp_of(qp), attr->send_ops_flags);
@@ -350,8 +397,10 @@ static void reset(struct soft_qp *q)
 	timed_flight_drop(q);
 	verbs_peer_put(q->peer);
 	q->peer = NULL;
-	verbs_cq_clean(container(q->init.send_cq, struct cq, ibv), q->ibv.qp_num);
-	verbs_cq_clean(container(q->init.recv_cq, struct cq, ibv), q->ibv.qp_num);
+	if (q->init.send_cq)
+		verbs_cq_clean(container(q->init.send_cq, struct cq, ibv), q->ibv.qp_num);
+	if (q->init.recv_cq)
+		verbs_cq_clean(container(q->init.recv_cq, struct cq, ibv), q->ibv.qp_num);
 }
 
 void verbs_qp_notify_drained(struct soft_qp *q)

@@ -95,7 +95,7 @@ static struct srq *srq_of(struct ibv_srq *srq)
 	return container(srq, struct srq, ibv);
 }
 
-static int shared_make(struct srq *srq, const struct ibv_srq_attr *attr, uint32_t pd)
+static int shared_make(struct srq *srq, const struct ibv_srq_init_attr_ex *init)
 {
 	static uint32_t serials;
 
@@ -106,70 +106,115 @@ static int shared_make(struct srq *srq, const struct ibv_srq_attr *attr, uint32_
 	pthread_mutex_unlock(&verbs_adapter.lock);
 	if (srq->index == NO_INDEX)
 		return ENOMEM;
-	srq->shared = &verbs_adapter.memory->srqs[srq->index];
-	verbs_row_clear(&srq->shared->lock, &srq->shared->has_lock, sizeof(*srq->shared));
-	srq->shared->pd = pd;
-	srq->shared->serial = serial;
-	srq->shared->limit = attr->srq_limit;
-	if (verbs_ring_create(&srq->shared->ring, attr->max_wr, attr->max_sge) == 0)
+	struct shared_srq *s = &verbs_adapter.memory->srqs[srq->index];
+
+	srq->shared = s;
+	verbs_row_clear(&s->lock, &s->has_lock, sizeof(*s));
+	s->pd = container(init->pd, struct pd, ibv)->id;
+	s->serial = serial;
+	s->limit = init->attr.srq_limit;
+	s->cq = srq->cq ? srq->cq->index : NO_INDEX;
+	if (verbs_ring_create(&s->ring, init->attr.max_wr, init->attr.max_sge) == 0) {
+		atomic_store(&s->xrcd, srq->xrcd ? srq->xrcd->id : 0);
 		return 0;
+	}
 	pthread_mutex_lock(&verbs_adapter.lock);
 	verbs_id_free(&verbs_adapter.srq_numbers, srq->index);
 	pthread_mutex_unlock(&verbs_adapter.lock);
 	return ENOMEM;
 }
 
-struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
+/* Counts what it refers to. */
+static void use(const struct srq *srq, int more)
 {
-	struct ibv_srq_attr *attr = &init->attr;
-	struct srq *srq = NULL;
-	int error = EINVAL;
+	container(srq->ibv.pd, struct pd, ibv)->users += (uint32_t)more;
+	if (!srq->xrcd)
+		return;
+	srq->xrcd->users += (uint32_t)more;
+	pthread_mutex_lock(&verbs_adapter.lock);
+	srq->cq->users += (uint32_t)more;
+	pthread_mutex_unlock(&verbs_adapter.lock);
+}
 
-	if (context_is_inherited(pd->context)) {
-		error = EPERM;
-	} else if (attr->max_wr > 0 && attr->max_wr <= MAX_DEPTH && attr->max_sge <= most_sge()) {
-		attr->max_sge = attr->max_sge ? attr->max_sge : 1;
-		srq = calloc(1, sizeof(*srq));
-		error = srq ? shared_make(srq, attr, container(pd, struct pd, ibv)->id) : ENOMEM;
+static struct srq *srq_new(struct ibv_srq_init_attr_ex *init)
+{
+	struct srq *srq = calloc(1, sizeof(*srq));
+
+	if (!srq)
+		return NULL;
+	if (init->attr.max_sge == 0)
+		init->attr.max_sge = 1;
+	if (init->srq_type == IBV_SRQT_XRC) {
+		srq->xrcd = container(init->xrcd, struct xrcd, ibv);
+		srq->cq = container(init->cq, struct cq, ibv);
 	}
-	if (error) {
+	if (shared_make(srq, init) != 0) {
 		free(srq);
-		errno = error;
 		return NULL;
 	}
-	srq->ibv.context = pd->context;
+	srq->ibv.context = init->pd->context;
 	srq->ibv.srq_context = init->srq_context;
-	srq->ibv.pd = pd;
+	srq->ibv.pd = init->pd;
 	srq->ibv.handle = (uint32_t)srq->index;
 	pthread_mutex_init(&srq->ibv.mutex, NULL);
 	pthread_cond_init(&srq->ibv.cond, NULL);
 	pthread_mutex_init(&srq->post, NULL);
-	container(pd, struct pd, ibv)->users++;
+	use(srq, 1);
 	pthread_mutex_lock(&verbs_adapter.lock);
 	verbs_adapter.srqs[srq->index] = srq;
 	pthread_mutex_unlock(&verbs_adapter.lock);
 	if (is_timed())
 		timed_shared(srq, true);
-	return &srq->ibv;
+	return srq;
+}
+
+/* An errno. */
+static int check_init(const struct ibv_srq_init_attr_ex *a)
+{
+	const uint32_t basic = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD;
+	const uint32_t xrc = basic | IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ;
+	bool is_xrc = a->comp_mask & IBV_SRQ_INIT_ATTR_TYPE && a->srq_type == IBV_SRQT_XRC &&
+		      verbs_has_extensions();
+
+	if (a->comp_mask & ~(is_xrc ? xrc : basic) ||
+	    (a->comp_mask & IBV_SRQ_INIT_ATTR_TYPE && !is_xrc && a->srq_type != IBV_SRQT_BASIC))
+		return EOPNOTSUPP;
+	if (!(a->comp_mask & IBV_SRQ_INIT_ATTR_PD) || (is_xrc && a->comp_mask != xrc) ||
+	    a->attr.max_wr == 0 || a->attr.max_wr > MAX_DEPTH || a->attr.max_sge > most_sge())
+		return EINVAL;
+	return context_is_inherited(a->pd->context) ||
+			       (is_xrc && context_is_inherited(a->cq->context))
+		       ? EPERM
+		       : 0;
 }
 
 struct ibv_srq *verbs_create_srq_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr)
 {
-	struct ibv_srq_init_attr plain = { attr->srq_context, attr->attr };
+	struct ibv_srq_init_attr_ex init = *attr;
+	int error = check_init(attr);
 
 	(void)context;
-	if (attr->comp_mask & ~(uint32_t)(IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD) ||
-	    (attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE && attr->srq_type != IBV_SRQT_BASIC)) {
-		errno = EOPNOTSUPP;
-		return NULL;
-	}
-	if (!(attr->comp_mask & IBV_SRQ_INIT_ATTR_PD)) {
-		errno = EINVAL;
-		return NULL;
-	}
-	struct ibv_srq *srq = ibv_create_srq(attr->pd, &plain);
+	if (!(attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE))
+		init.srq_type = IBV_SRQT_BASIC;
+	struct srq *srq = error ? NULL : srq_new(&init);
 
-	attr->attr = plain.attr;
+	if (!srq) {
+		errno = error ? error : ENOMEM;
+		return NULL;
+	}
+	attr->attr = init.attr;
+	return &srq->ibv;
+}
+
+struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
+{
+	struct ibv_srq_init_attr_ex all = { .srq_context = init->srq_context,
+					    .attr = init->attr,
+					    .comp_mask = IBV_SRQ_INIT_ATTR_PD,
+					    .pd = pd };
+	struct ibv_srq *srq = verbs_create_srq_ex(pd->context, &all);
+
+	init->attr = all.attr;
 	return srq;
 }
 
@@ -211,7 +256,12 @@ static void shared_end(struct srq *srq)
 				 &srq->ibv.events_completed);
 	if (is_timed())
 		timed_shared(srq, false);
+	/* A peer may deliver to an XRC one, whose target queue pair lives on. */
+	if (verbs_lock(&srq->shared->lock))
+		verbs_ring_recover(verbs_adapter.memory, &srq->shared->ring);
+	atomic_store(&srq->shared->xrcd, 0);
 	verbs_ring_free(&srq->shared->ring);
+	verbs_unlock(&srq->shared->lock);
 	pthread_mutex_lock(&verbs_adapter.lock);
 	verbs_id_free(&verbs_adapter.srq_numbers, srq->index);
 	pthread_mutex_unlock(&verbs_adapter.lock);
@@ -232,7 +282,7 @@ int ibv_destroy_srq(struct ibv_srq *ibv)
 		return EBUSY;
 	if (!inherited)
 		shared_end(srq);
-	container(ibv->pd, struct pd, ibv)->users--;
+	use(srq, -1);
 	free(srq);
 	return 0;
 }

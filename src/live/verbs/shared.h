@@ -108,6 +108,8 @@ struct shared_srq {
 	uint32_t has_lock;
 	struct shared_ring ring;
 	uint32_t pd, serial;
+	_Atomic uint32_t xrcd;  /* its XRC domain; 0: none, or the queue is gone */
+	int32_t cq;             /* of an XRC one: where its receives complete */
 	_Atomic uint32_t limit; /* 0: not armed */
 };
 
@@ -118,6 +120,7 @@ struct shared_qp {
 	_Atomic uint32_t state; /* enum ibv_qp_state */
 	uint32_t type;          /* enum ibv_qp_type */
 	uint32_t pd;
+	uint32_t xrcd; /* of IBV_QPT_XRC_RECV */
 	uint32_t port; /* the fabric's number of it */
 	uint16_t pkey, pkey_index;
 	uint32_t access, qkey;

@@ -24,29 +24,37 @@ static const struct {
 	{ IBV_QPS_SQE, IBV_QPS_RTS },
 };
 
-static const enum ibv_qp_type types[] = { IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD };
+static const enum ibv_qp_type types[] = { IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD, IBV_QPT_XRC_SEND,
+					  IBV_QPT_XRC_RECV };
+enum { TYPES = sizeof(types) / sizeof(types[0]) };
 
 static const struct {
 	int attribute;
-	const char *of_type[3];
+	const char *of_type[TYPES];
 } table[] = {
-	{ IBV_QP_PKEY_INDEX, { "ROO----O-", "ROO----O-", "ROO----O-" } },
-	{ IBV_QP_PORT, { "RO-----O-", "RO-------", "RO-------" } },
-	{ IBV_QP_QKEY, { "---------", "---------", "ROOOO-OOO" } },
-	{ IBV_QP_ACCESS_FLAGS, { "ROOOO-OO-", "ROOOO-OOO", "---------" } },
-	{ IBV_QP_AV, { "--R----O-", "--R----O-", "---------" } },
-	{ IBV_QP_PATH_MTU, { "--R------", "--R------", "---------" } },
-	{ IBV_QP_DEST_QPN, { "--R------", "--R------", "---------" } },
-	{ IBV_QP_RQ_PSN, { "--R------", "--R------", "---------" } },
-	{ IBV_QP_MAX_DEST_RD_ATOMIC, { "--R----O-", "---------", "---------" } },
-	{ IBV_QP_MIN_RNR_TIMER, { "--ROO-OO-", "---------", "---------" } },
-	{ IBV_QP_SQ_PSN, { "---R-----", "---R-----", "---R-----" } },
-	{ IBV_QP_TIMEOUT, { "---R---O-", "---------", "---------" } },
-	{ IBV_QP_RETRY_CNT, { "---R---O-", "---------", "---------" } },
-	{ IBV_QP_RNR_RETRY, { "---R---O-", "---------", "---------" } },
-	{ IBV_QP_MAX_QP_RD_ATOMIC, { "---R---O-", "---------", "---------" } },
-	{ IBV_QP_PATH_MIG_STATE, { "---OO-OO-", "---OO-OO-", "---------" } },
-	{ IBV_QP_EN_SQD_ASYNC_NOTIFY, { "-----O---", "-----O---", "-----O---" } },
+	{ IBV_QP_PKEY_INDEX, { "ROO----O-", "ROO----O-", "ROO----O-", "ROO----O-", "ROO----O-" } },
+	{ IBV_QP_PORT, { "RO-----O-", "RO-------", "RO-------", "RO-----O-", "RO-----O-" } },
+	{ IBV_QP_QKEY, { "---------", "---------", "ROOOO-OOO", "---------", "---------" } },
+	{ IBV_QP_ACCESS_FLAGS,
+	  { "ROOOO-OO-", "ROOOO-OOO", "---------", "ROOOO-OO-", "ROOOO-OO-" } },
+	{ IBV_QP_AV, { "--R----O-", "--R----O-", "---------", "--R----O-", "--R----O-" } },
+	{ IBV_QP_PATH_MTU, { "--R------", "--R------", "---------", "--R------", "--R------" } },
+	{ IBV_QP_DEST_QPN, { "--R------", "--R------", "---------", "--R------", "--R------" } },
+	{ IBV_QP_RQ_PSN, { "--R------", "--R------", "---------", "--R------", "--R------" } },
+	{ IBV_QP_MAX_DEST_RD_ATOMIC,
+	  { "--R----O-", "---------", "---------", "---------", "--R----O-" } },
+	{ IBV_QP_MIN_RNR_TIMER,
+	  { "--ROO-OO-", "---------", "---------", "---------", "--ROO-OO-" } },
+	{ IBV_QP_SQ_PSN, { "---R-----", "---R-----", "---R-----", "---R-----", "---R-----" } },
+	{ IBV_QP_TIMEOUT, { "---R---O-", "---------", "---------", "---R---O-", "---R---O-" } },
+	{ IBV_QP_RETRY_CNT, { "---R---O-", "---------", "---------", "---R---O-", "---------" } },
+	{ IBV_QP_RNR_RETRY, { "---R---O-", "---------", "---------", "---R---O-", "---------" } },
+	{ IBV_QP_MAX_QP_RD_ATOMIC,
+	  { "---R---O-", "---------", "---------", "---R---O-", "---------" } },
+	{ IBV_QP_PATH_MIG_STATE,
+	  { "---OO-OO-", "---OO-OO-", "---------", "---OO-OO-", "---OO-OO-" } },
+	{ IBV_QP_EN_SQD_ASYNC_NOTIFY,
+	  { "-----O---", "-----O---", "-----O---", "-----O---", "-----O---" } },
 };
 enum { ATTRIBUTES = sizeof(table) / sizeof(table[0]) };
 
@@ -54,7 +62,7 @@ enum { ATTRIBUTES = sizeof(table) / sizeof(table[0]) };
 static int needs(unsigned type, unsigned change)
 {
 	/* What is reliable does not come to SQE. */
-	if (types[type] == IBV_QPT_RC && change == CHANGES - 1)
+	if (types[type] != IBV_QPT_UC && types[type] != IBV_QPT_UD && change == CHANGES - 1)
 		return 0;
 	int mask = IBV_QP_STATE;
 
@@ -81,7 +89,7 @@ static void check_attributes(unsigned t, unsigned c, int least)
 static void each_change_takes_its_attributes(void **state)
 {
 	(void)state;
-	for (unsigned t = 0; t < 3; t++) {
+	for (unsigned t = 0; t < TYPES; t++) {
 		for (unsigned c = 0; c < CHANGES; c++) {
 			int least = needs(t, c);
 
@@ -105,7 +113,7 @@ static bool is_change(enum ibv_qp_state from, enum ibv_qp_state to)
 static void there_are_no_other_changes(void **state)
 {
 	(void)state;
-	for (unsigned t = 0; t < 3; t++)
+	for (unsigned t = 0; t < TYPES; t++)
 		for (unsigned from = IBV_QPS_RESET; from <= IBV_QPS_ERR; from++)
 			for (unsigned to = IBV_QPS_INIT; to < IBV_QPS_ERR; to++)
 				if (!is_change(from, to))
@@ -118,7 +126,7 @@ static void all_may_end_and_begin_again(void **state)
 	static const enum ibv_qp_state ends[] = { IBV_QPS_RESET, IBV_QPS_ERR };
 
 	(void)state;
-	for (unsigned t = 0; t < 3; t++)
+	for (unsigned t = 0; t < TYPES; t++)
 		for (unsigned from = IBV_QPS_INIT; from <= IBV_QPS_ERR; from++)
 			for (unsigned e = 0; e < 2; e++) {
 				assert_true(verbs_qp_transition_is_valid(types[t], from, ends[e],

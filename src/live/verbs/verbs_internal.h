@@ -18,6 +18,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include <sys/uio.h>
 
 #include "base/iba.h"
@@ -150,6 +151,8 @@ struct adapter {
 	uint32_t next_pd;
 	struct context *contexts;
 	struct pd *pds;
+	struct xrcd *xrcds;
+	uint32_t last_xrcd;
 	pthread_mutex_t flow_lock;    /* new rows of the memory's flows */
 	pthread_mutex_t path_lock;    /* paths of datagrams */
 	pthread_mutex_t request_lock; /* requests to the engine */
@@ -209,6 +212,27 @@ struct ibv_pd *verbs_alloc_parent_domain(struct ibv_context *context,
 					 struct ibv_parent_domain_init_attr *attr);
 struct ibv_td *verbs_alloc_td(struct ibv_context *context, struct ibv_td_init_attr *attr);
 int verbs_dealloc_td(struct ibv_td *td);
+
+/* ---- xrc.c: XRC domains */
+
+struct xrcd {
+	struct ibv_xrcd ibv;
+	uint32_t id;
+	bool has_file;
+	dev_t device;
+	ino_t inode;
+	_Atomic uint32_t users;
+	struct xrcd *next; /* in verbs_adapter.xrcds */
+};
+
+struct ibv_xrcd *verbs_open_xrcd(struct ibv_context *context, struct ibv_xrcd_init_attr *attr);
+int verbs_close_xrcd(struct ibv_xrcd *xrcd);
+
+/* Queue pairs of the type have acknowledgements. */
+static inline bool verbs_is_reliable(uint32_t type)
+{
+	return type == IBV_QPT_RC || type == IBV_QPT_XRC_SEND || type == IBV_QPT_XRC_RECV;
+}
 
 /* ---- region.c: memory regions, address handles */
 
@@ -353,6 +377,8 @@ struct srq {
 	pthread_mutex_t post;
 	uint32_t users;
 	uint32_t got_async;
+	struct xrcd *xrcd; /* of an XRC one, or NULL; */
+	struct cq *cq;     /* where its receives complete */
 };
 
 int verbs_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
@@ -374,6 +400,7 @@ struct send_wqe {
 	uint32_t status;  /* enum ibv_wc_status, once it has arrived */
 	uint32_t is_over; /* timed UC, UD: it has arrived, or is lost */
 	uint32_t n_sge;
+	uint32_t srqn;           /* XRC */
 	uint32_t dest_qpn, qkey; /* UD, and the handle */
 	uint16_t dlid;
 	uint8_t sl, path_bits, hop_limit, traffic_class, global;
@@ -408,6 +435,7 @@ struct soft_qp {
 	struct ibv_qp_init_attr init;
 	struct shared_qp *shared;
 	struct live_port port;
+	struct xrcd *xrcd;    /* of IBV_QPT_XRC_RECV */
 	pthread_mutex_t post; /* of receives */
 	pthread_mutex_t send; /* all below */
 	char *ring;           /* of sends, `stride` bytes each */
