@@ -220,7 +220,7 @@ static enum hd_status refuse_unknown(const struct option *const *tables, const c
 	for (; *tables; tables++) {
 		for (const struct option *o = *tables; o->name; o++) {
 			assert(n < MAX_NAMES);
-			names[n++] = o->kind == OPT_RENAMED ? o->value : o->name;
+			names[n++] = o->name;
 		}
 	}
 	char *name = hd_strndup(word, strcspn(word, "="));
@@ -257,9 +257,7 @@ static enum hd_status read_option(const struct option *const *tables, void *valu
 	}
 	if (!o || (o->kind == OPT_FLAG && value && word[1] != '-'))
 		return refuse_unknown(tables, word, d);
-	if (o->kind == OPT_RENAMED)
-		return diag_fail(d, HD_ERR_INPUT, "option --%s is called --%s here", o->name,
-				 o->value);
+
 	if (o->kind == OPT_REFUSED)
 		return diag_fail(d, HD_ERR_INPUT, "no --%s here: %s", o->name, o->value);
 	if (o->kind == OPT_FLAG) {
@@ -345,8 +343,7 @@ static void help_row(const struct option *o, struct strbuf *out)
 
 bool option_is_shown(const struct option *const *tables, const struct option *o)
 {
-	return o->kind != OPT_RENAMED && o->kind != OPT_REFUSED &&
-	       option_find(tables, o->name, strlen(o->name)) == o;
+	return o->kind != OPT_REFUSED && option_find(tables, o->name, strlen(o->name)) == o;
 }
 
 void options_help(const struct option *const *tables, struct strbuf *out)

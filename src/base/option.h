@@ -44,9 +44,7 @@ enum option_kind {
 	 * it was written. Without a path the value is PATH=VALUE.
 	 */
 	OPT_SET,
-	/* Not shown, and refused: */
-	OPT_RENAMED, /* it is called `value` now */
-	OPT_REFUSED, /* others have it, and here `value` says why not */
+	OPT_REFUSED, /* not in help; refused with the reason in `value` */
 };
 
 struct option {

@@ -79,7 +79,7 @@ static const struct example examples[] = {
 
 const struct command command_bench = {
 	.name = "bench",
-	.summary = "measure an implementation of verbs: MIBA and beyond",
+	.summary = "micro-benchmarks of latency, bandwidth and verbs costs",
 	.arguments = "TEST...|list|compare A B|fit FILE...",
 	.description =
 		"Runs micro-benchmarks over verbs: what queue pairs, completion queues\n"

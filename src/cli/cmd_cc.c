@@ -19,7 +19,7 @@ static const struct example examples[] = {
 
 const struct command command_cc = {
 	.name = "cc",
-	.summary = "congestion control: how sources answer to marks",
+	.summary = "congestion control: response curves, comparison, tuning",
 	.arguments = "",
 	.description = "Congestion control by marked packets: the response functions of the\n"
 		       "thesis (FIMD, LIPD, PIPD), AIMD, and InfiniBand's own table.\n",

@@ -41,14 +41,13 @@ static const struct option options[] = {
 	  .as = OPT_TIME },
 	{ "rate-steps", 0, OPT_SET, FIELD(scenario.set), "N", NULL, "highest rate over lowest",
 	  .low = 2, .high = 1000000, .path = "congestion.rate_steps", .as = OPT_UINT },
-	{ "m", 0, OPT_SET, FIELD(scenario.set), "M", NULL,
+	{ "factor", 0, OPT_SET, FIELD(scenario.set), "M", NULL,
 	  "factor (FIMD, AIMD) or root (PIPD) of a decrease", .path = "congestion.m",
 	  .as = OPT_DOUBLE },
 	OPTION_CC_WINDOWS(FIELD(scenario.set)),
 	{ "sample", 0, OPT_TIME, FIELD(rates), "TIME", "0ns",
 	  "note the rate that each flow is allowed this often, for --all, --csv, --json, --html and --db; 0: not" },
 	OPTION_VERBOSE,
-	{ "conf", .kind = OPT_RENAMED, .value = "opensm" },
 	{ .name = NULL },
 };
 
@@ -99,7 +98,7 @@ static const struct example examples[] = {
 
 const struct command command_cc_compare = {
 	.name = "cc compare",
-	.summary = "every algorithm on one scenario",
+	.summary = "run a scenario with each congestion control algorithm",
 	.arguments = "SCENARIO",
 	.description =
 		"Runs the scenario without congestion control and with each algorithm, on all\n"

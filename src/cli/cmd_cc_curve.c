@@ -17,7 +17,7 @@ static const struct option options[] = {
 	  "highest rate, in packets per second" },
 	{ "rmin", 0, OPT_DOUBLE, FIELD(rmin), "RATE", "0",
 	  "lowest rate; 0 means a 256th of the highest" },
-	{ "m", 0, OPT_DOUBLE, FIELD(m), "M", "4",
+	{ "factor", 0, OPT_DOUBLE, FIELD(m), "M", "4",
 	  "factor (FIMD, AIMD) or root (PIPD) of a decrease" },
 	{ "add", 0, OPT_DOUBLE, FIELD(add), "RATE", "0",
 	  "AIMD's increase per acknowledgement; 0 means the lowest rate" },
@@ -69,7 +69,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 }
 
 static const struct example examples[] = {
-	{ "heddle cc curve fimd --m 2", "fast increase, multiplicative decrease by two" },
+	{ "heddle cc curve fimd --factor 2", "fast increase, multiplicative decrease by two" },
 	{ "heddle cc curve pipd --rmin 2 --rmax 512 --unit 1",
 	  "powers and roots, in a unit where they behave" },
 	{ "heddle cc curve lipd --points 100 --csv", "a curve to plot" },
@@ -78,7 +78,7 @@ static const struct example examples[] = {
 
 const struct command command_cc_curve = {
 	.name = "cc curve",
-	.summary = "a response function's increase, decrease and recovery",
+	.summary = "print a response function: increase, decrease, recovery",
 	.arguments = "fimd|lipd|pipd|aimd",
 	.description = "For rates between the lowest and the highest: where one unmarked\n"
 		       "acknowledgement leads, where a marked one, and how long the way back\n"

@@ -126,7 +126,7 @@ static const struct example examples[] = {
 
 const struct command command_cc_tune = {
 	.name = "cc tune",
-	.summary = "find parameters of InfiniBand's congestion control",
+	.summary = "search parameters of InfiniBand congestion control",
 	.arguments = "SCENARIO",
 	.description =
 		"Searches threshold, marking rate, CCTI increase, CCTI timer and the table's shape\n"

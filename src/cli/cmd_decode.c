@@ -93,7 +93,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 
 const struct command command_decode = {
 	.name = "decode",
-	.summary = "show captured packets, field by field, and check them",
+	.summary = "print captured packets field by field and check CRCs",
 	.arguments = "[FILE]",
 	.description =
 		"Reads a capture and prints one line per packet: where it "

@@ -119,7 +119,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 
 const struct command command_failures = {
 	.name = "failures",
-	.summary = "what breaks if a cable or a switch fails, the worst first",
+	.summary = "rank the failures of single cables and switches",
 	.arguments = "FABRIC",
 	.description =
 		"FABRIC is what 'heddle route' takes. Each switch and each "

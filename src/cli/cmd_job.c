@@ -15,7 +15,7 @@ static const struct example examples[] = {
 
 const struct command command_job = {
 	.name = "job",
-	.summary = "show or record what parallel programs send",
+	.summary = "show or record the messages of parallel programs",
 	.arguments = "",
 	.description = "Files are GOAL text, as LogGOPSim and ATLAHS read it, or connection\n"
 		       "matrices of htsim. 'heddle sim' runs them on a fabric: 'jobs' in\n"

@@ -60,7 +60,7 @@ static const struct example examples[] = {
 
 const struct command command_job_record = {
 	.name = "job record",
-	.summary = "record what an MPI program does, as GOAL",
+	.summary = "record the operations of an MPI program as GOAL",
 	.arguments = "-- PROGRAM [ARGUMENT...]",
 	.description = "Runs PROGRAM, a launcher of an MPI program in C or C++, with a library\n"
 		       "preloaded that notes what every rank does: messages, requests,\n"

@@ -74,7 +74,7 @@ static const struct example examples[] = {
 
 const struct command command_job_show = {
 	.name = "job show",
-	.summary = "describe a file of operations in numbers",
+	.summary = "summarize a file of operations",
 	.arguments = "FILE",
 	.description = "Operations and bytes of all ranks, who sends how much to whom, and\n"
 		       "the critical path on an ideal network: messages of a rank leave one\n"

@@ -15,7 +15,7 @@ static const struct example link_examples[] = {
 
 static const struct command command_live_link = {
 	.name = "live link",
-	.summary = "pull a cable, plug it in, change its speed or width",
+	.summary = "take a link down or up, change its speed or width",
 	.arguments = "PORT down|up|speed NAME|width N",
 	.description =
 		"A PORT is 'leaf3:19', or the name of a host with one port. Both ends of the cable change, and switches say so to their subnet manager (trap 128).",
@@ -33,7 +33,7 @@ static const struct example error_examples[] = {
 
 static const struct command command_live_inject_error = {
 	.name = "live inject-error",
-	.summary = "add to a counter of a port",
+	.summary = "add a value to a port counter",
 	.arguments = "PORT COUNTER N",
 	.description = "COUNTER is a name that perfquery prints.",
 	.options = cli_live_name_options,
@@ -59,7 +59,7 @@ static const struct example down_examples[] = {
 
 static const struct command command_live_down = {
 	.name = "live down",
-	.summary = "end a live fabric",
+	.summary = "stop a live fabric",
 	.arguments = "",
 	.description =
 		"Programs that are attached find their adapter gone. One that reads from it again and again, as OpenSM does, gets SIGTERM.",

@@ -95,7 +95,7 @@ static const struct example examples[] = {
 
 const struct command command_live_capture = {
 	.name = "live capture",
-	.summary = "write what crosses cables, for Wireshark",
+	.summary = "capture the packets of a live fabric for Wireshark",
 	.arguments = "[PORT]",
 	.description = "MADs from now until 'live capture --stop' or the fabric's end, "
 		       "with the headers that they have on each cable; times are "

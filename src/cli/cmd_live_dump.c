@@ -48,7 +48,7 @@ static const struct example examples[] = {
 
 const struct command command_live_dump = {
 	.name = "live dump",
-	.summary = "write the tables of a live fabric",
+	.summary = "write the forwarding and QoS tables of a live fabric",
 	.arguments = "",
 	.description =
 		"What a subnet manager has programmed by now, read from the switches themselves, in formats that 'heddle route --engine file' and OpenSM read.",

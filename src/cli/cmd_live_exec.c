@@ -56,7 +56,7 @@ static const struct example examples[] = {
 
 const struct command command_live_exec = {
 	.name = "live exec",
-	.summary = "run a program as if on a host of a live fabric",
+	.summary = "run a program on a host of a live fabric",
 	.arguments = "HOSTS -- PROGRAM [ARGUMENT...]",
 	.description =
 		"Runs PROGRAM with libraries preloaded that let it find the "

@@ -82,7 +82,7 @@ static const struct example examples[] = {
 
 const struct command command_live_replay = {
 	.name = "live replay",
-	.summary = "start a fabric as a recording left it",
+	.summary = "start a live fabric from a recording",
 	.arguments = "FILE",
 	.description = "Does again what 'heddle live up --record FILE' has written: "
 		       "each MAD that programs sent, each cable, each count, at its "

@@ -86,7 +86,7 @@ static const struct example examples[] = {
 
 const struct command command_live_roce = {
 	.name = "live roce",
-	.summary = "run a program with an adapter that speaks RoCEv2",
+	.summary = "run a program with an emulated RoCEv2 adapter",
 	.arguments = "-- PROGRAM [ARGUMENT...]",
 	.description = "Runs PROGRAM, written to verbs, with an adapter on an "
 		       "Ethernet: queue pairs, packets and timers as the architecture "

@@ -10,7 +10,7 @@ static const struct example examples[] = {
 
 const struct command command_live_time = {
 	.name = "live time",
-	.summary = "stop the time of data, let it go on, or show it",
+	.summary = "stop, resume or show the simulated time",
 	.arguments = "[pause|resume]",
 	.description = "Of a fabric that was started with '--clock simulated'. Time "
 		       "goes on while programs wait for what they have sent; those "

@@ -130,7 +130,7 @@ static const struct example examples[] = {
 
 const struct command command_live_up = {
 	.name = "live up",
-	.summary = "start a fabric",
+	.summary = "start a live fabric",
 	.arguments = "SCENARIO|FABRIC",
 	.description = "Starts the daemon of a fabric: all cables are plugged in, all "
 		       "links are trained, and no subnet manager has been there. "

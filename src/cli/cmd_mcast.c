@@ -16,7 +16,7 @@ static const struct example examples[] = {
 
 const struct command command_mcast = {
 	.name = "mcast",
-	.summary = "multicast operations beside their unicast twins",
+	.summary = "compare multicast with equivalent unicast operations",
 	.arguments = "",
 	.description = "Sources send a message to a group, by hardware multicast along a\n"
 		       "tree and as one copy per member through the same fabric: how long\n"

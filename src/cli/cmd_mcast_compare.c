@@ -51,7 +51,6 @@ static const struct option options[] = {
 	{ "fail", 0, OPT_TEXT, FIELD(fail), "SWITCH", NULL, "a switch that fails under way" },
 	{ "fail-at", 0, OPT_TIME, FIELD(fail_at), "TIME", "1us", "when it fails" },
 	OPTION_VERBOSE,
-	{ "routing", .kind = OPT_RENAMED, .value = "engine" },
 	{ .name = NULL },
 };
 
@@ -124,7 +123,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 
 const struct command command_mcast_compare = {
 	.name = "mcast compare",
-	.summary = "trees of all kinds and unicast, on any fabric",
+	.summary = "compare multicast trees with unicast on one fabric",
 	.arguments = "[FILE]",
 	.description =
 		"Every source sends one message to every member, all at once: as one\n"

@@ -20,7 +20,7 @@ static const struct example examples[] = {
 
 const struct command command_model = {
 	.name = "model",
-	.summary = "queueing models: credits, bursts, thresholds",
+	.summary = "queueing models: credits, bursty arrivals, thresholds",
 	.arguments = "",
 	.description = "Computes queues that have an exact answer and, with --simulate,\n"
 		       "plays the same queue packet by packet on the simulator's event\n"

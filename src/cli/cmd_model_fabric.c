@@ -71,7 +71,7 @@ static const struct model_fabric_options initial = { .common.seed = SEED_OF_SCEN
 
 const struct command command_model_fabric = {
 	.name = "model fabric",
-	.summary = "thresholds in a simulated fabric, beside their model",
+	.summary = "compare thresholds in a simulated fabric with the model",
 	.arguments = "FILE",
 	.description = "Runs the scenario in FILE (heddle-scenario(5); it has\n"
 		       "qos.thresholds) on the fabric simulator, once with one lane per VL\n"

@@ -61,7 +61,7 @@ static const struct example ge_examples[] = {
 
 const struct command command_model_ge = {
 	.name = "model ge",
-	.summary = "GE/GE/1/N: a finite queue with bursts in and out",
+	.summary = "GE/GE/1/N: a finite queue with bursty traffic",
 	.arguments = "",
 	.description = "Packets arrive in geometric batches and are served in geometric\n"
 		       "groups: the generalised exponential (GE) distribution with squared\n"
@@ -84,7 +84,7 @@ static const struct example et_examples[] = {
 
 const struct command command_model_et = {
 	.name = "model et",
-	.summary = "entry threshold: a second lane from a level on",
+	.summary = "entry threshold: a second VL at a queue length",
 	.arguments = "",
 	.description = "A GE queue whose service rate rises from the first to the second\n"
 		       "--mu when --threshold packets are present, and falls back below.\n",
@@ -106,7 +106,7 @@ static const struct example ajt_examples[] = {
 
 const struct command command_model_ajt = {
 	.name = "model ajt",
-	.summary = "arrival job thresholds: more lanes from levels on",
+	.summary = "arrival-job thresholds: additional VLs at queue lengths",
 	.arguments = "",
 	.description = "A GE queue with a service rate per region: the next of --mu holds\n"
 		       "from each --threshold on, any number of them.\n",

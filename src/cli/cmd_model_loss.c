@@ -31,7 +31,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 
 const struct command command_model_loss = {
 	.name = "model loss",
-	.summary = "who finds no room: Erlang B, Kaufman and Roberts",
+	.summary = "blocking probability: Erlang B, Kaufman-Roberts",
 	.arguments = "",
 	.description = "Customers come as Poisson streams, take their places for some time\n"
 		       "or, if there are not enough, go away for good. The load is arrivals\n"

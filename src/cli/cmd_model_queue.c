@@ -43,7 +43,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 
 const struct command command_model_queue = {
 	.name = "model queue",
-	.summary = "queues with a closed form: M/M/1, M/G/1, priority, sharing",
+	.summary = "closed forms: M/M/1, M/G/1, priority, weighted sharing",
 	.arguments = "mm1|mm1n|md1|mg1|priority|sharing",
 	.description = "mm1, md1, mg1: any number may wait; service times are exponential,\n"
 		       "constant, or of squared variability --cs2. mm1n: at most --capacity\n"

@@ -14,7 +14,7 @@ static const struct example examples[] = {
 
 const struct command command_paper = {
 	.name = "paper",
-	.summary = "published tables and figures, ours beside theirs",
+	.summary = "reproduce published tables and figures and compare",
 	.arguments = "",
 	.description = "Every table, figure and tested claim of the five papers behind Heddle, as\n"
 		       "data: a command of ours, the published value, the rule by which they are\n"

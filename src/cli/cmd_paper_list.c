@@ -57,7 +57,7 @@ static const struct example list_examples[] = {
 
 const struct command command_paper_list = {
 	.name = "paper list",
-	.summary = "published tables, figures and claims, and their state",
+	.summary = "list published tables, figures, claims and verdicts",
 	.arguments = "[PAPER | ID | FILE]...",
 	.description =
 		"Shows every table, figure and tested claim of the five papers: how long\n"

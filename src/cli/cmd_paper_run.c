@@ -74,7 +74,7 @@ static const struct example run_examples[] = {
 
 const struct command command_paper_run = {
 	.name = "paper run",
-	.summary = "run some of them, ours beside theirs",
+	.summary = "run experiments and compare with published values",
 	.arguments = "PAPER | ID | FILE ...",
 	.description = "Runs the commands behind the experiments, which it prints too, and\n"
 		       "compares. Exit status 1 if a verdict is not the recorded one. Series and\n"
@@ -105,7 +105,7 @@ static const struct example all_examples[] = {
 
 const struct command command_paper_all = {
 	.name = "paper all",
-	.summary = "run all of them",
+	.summary = "run all experiments",
 	.arguments = "",
 	.description = "Runs every experiment that can be run; see 'heddle paper run'.\n",
 	.options = all_options,

@@ -59,7 +59,7 @@ static const struct example examples[] = {
 
 const struct command command_paper_show = {
 	.name = "paper show",
-	.summary = "print one of them, as a file to change",
+	.summary = "print an experiment as a file that can be edited",
 	.arguments = "ID",
 	.description = "Hands over what is behind an experiment, in one file: its command, what\n"
 		       "of it varies, the scenarios that it reads, and the checks. Change it, and\n"

@@ -17,7 +17,7 @@ static const struct example examples[] = {
 
 const struct command command_qos = {
 	.name = "qos",
-	.summary = "service classes, arbitration tables, admission, bounds",
+	.summary = "plan, check and verify service classes and guarantees",
 	.arguments = "",
 	.description = "Turns goals into service levels, lanes and arbitration tables, says\n"
 		       "what the tables are worth, and checks configurations before they\n"

@@ -38,8 +38,6 @@ static const struct option options[] = {
 	{ "save", 0, OPT_OUTPUT, FIELD(params.save), "FILE", NULL,
 	  "save the reservations, by the ends' GUIDs and names", .replaces = "from" },
 	OPTION_TABLES_OUT(FIELD(params.tables)),
-	{ "load", .kind = OPT_RENAMED, .value = "from" },
-	{ "mode", .kind = OPT_RENAMED, .value = "fill" },
 	{ .name = NULL },
 };
 
@@ -130,7 +128,7 @@ static const struct example examples[] = {
 
 const struct command command_qos_admit = {
 	.name = "qos admit",
-	.summary = "admit connections link by link over the routed paths",
+	.summary = "admit reservations link by link on the routed paths",
 	.arguments = "FABRIC",
 	.description =
 		"Reserves each connection on every link of its path, or on none, and says which link\n"

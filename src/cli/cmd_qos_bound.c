@@ -49,7 +49,6 @@ static const struct option options[] = {
 	  .path = "fabric.switch.routing", .as = OPT_TIME },
 	{ "arbitration", 0, OPT_SET, FIELD(fabric.set), "TIME", NULL, "delay of a switch output",
 	  .path = "fabric.switch.arbitration", .as = OPT_TIME },
-	{ "routing", .kind = OPT_RENAMED, .value = "routing-delay" },
 	{ .name = NULL },
 };
 
@@ -132,7 +131,7 @@ static const struct example examples[] = {
 
 const struct command command_qos_bound = {
 	.name = "qos bound",
-	.summary = "worst-case delays of reserved flows, port by port",
+	.summary = "compute worst-case delays of reserved flows",
 	.arguments = "FABRIC FLOWS",
 	.description =
 		"Admits the flows one after the other as 'heddle qos admit' does, with the classes,\n"

@@ -67,7 +67,7 @@ static const struct example examples[] = {
 
 const struct command command_qos_classify = {
 	.name = "qos classify",
-	.summary = "the SL that a policy file gives a connection",
+	.summary = "find the SL that a QoS policy file gives a connection",
 	.arguments = "[POLICY]",
 	.description =
 		"Reads an OpenSM policy file (qos-policy.conf) and says which service\n"

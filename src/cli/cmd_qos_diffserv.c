@@ -15,7 +15,6 @@ struct qos_diffserv_options {
 static const struct option options[] = {
 	{ "lanes", 0, OPT_CHOICE, FIELD(vls), NULL, "8", "data lanes of the subnet's links",
 	  scn_lane_words },
-	{ "vls", .kind = OPT_RENAMED, .value = "lanes" },
 	{ .name = NULL },
 };
 
@@ -49,7 +48,7 @@ static const struct example examples[] = {
 
 const struct command command_qos_diffserv = {
 	.name = "qos diffserv",
-	.summary = "DSCP to class, service level and lane, and back",
+	.summary = "map DSCP values to class, SL and VL, and back",
 	.arguments = "",
 	.description = "Prints how a subnet treats DiffServ's marks: EF is DBTS, AF1x to AF4x\n"
 		       "are DB (an SL each where lanes allow), default is best effort, lower\n"

@@ -75,7 +75,7 @@ static const struct example examples[] = {
 
 const struct command command_qos_evaluate = {
 	.name = "qos evaluate",
-	.summary = "fabrics full of reserved connections, put to the test",
+	.summary = "fill fabrics with reservations and check the guarantees",
 	.arguments = "",
 	.description = "Fills fabrics of 16 switches and 64 hosts with random reserved\n"
 		       "connections until they take no more, programs the arbitration tables\n"

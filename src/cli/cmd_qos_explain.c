@@ -125,7 +125,7 @@ static const struct example examples[] = {
 
 const struct command command_qos_explain = {
 	.name = "qos explain",
-	.summary = "what an opensm.conf gives each service level",
+	.summary = "show what an opensm.conf gives each service level",
 	.arguments = "FILE [--against FILE] [FABRIC]",
 	.description = "Reads the QoS options of an opensm.conf as OpenSM does, and shows the\n"
 		       "tables that each kind of port ends up with (lanes folded, lists padded\n"

@@ -20,7 +20,6 @@ static const struct option options[] = {
 	  "entries that a port's arbitration tables have", .low = 1, .high = 64 },
 	{ "policy", 0, OPT_INPUT, FIELD(policy), "FILE", NULL,
 	  "the qos-policy.conf that labels connections: what it has no effect on, and lanes that no rule leads to" },
-	{ "vls", .kind = OPT_RENAMED, .value = "lanes" },
 	{ .name = NULL },
 };
 
@@ -84,7 +83,7 @@ static const struct example examples[] = {
 
 const struct command command_qos_lint = {
 	.name = "qos lint",
-	.summary = "what OpenSM will really do with its configuration",
+	.summary = "check how OpenSM interprets its configuration files",
 	.arguments = "FILE",
 	.description = "Reads the QoS options of an opensm.conf the way OpenSM does and\n"
 		       "reports where the outcome differs from what the file looks like:\n"

@@ -21,7 +21,6 @@ static const struct option options[] = {
 	  "with --goals: simulate on the FABRIC what the plan promises; ends with 1 if a goal is missed" },
 	OPTION_SET(struct qos_plan_options, fabric),
 	{ "conf", 0, OPT_FLAG, FIELD(conf), NULL, NULL, "print the lines for opensm.conf instead" },
-	{ "vls", .kind = OPT_RENAMED, .value = "lanes" },
 	{ .name = NULL },
 };
 
@@ -66,7 +65,7 @@ static const struct example examples[] = {
 
 const struct command command_qos_plan = {
 	.name = "qos plan",
-	.summary = "goals to service levels, lanes and weights",
+	.summary = "compute SLs, VLs and weights for bandwidth goals",
 	.arguments = "NAME=SHARE[,latency][,PAYLOAD]... | FABRIC",
 	.description = "Gives each class a service level and a lane, and chooses weights as\n"
 		       "whole packets, since the arbiter rounds up to whole packets. Shows\n"

@@ -118,7 +118,7 @@ static const struct example examples[] = {
 
 const struct command command_qos_reserve = {
 	.name = "qos reserve",
-	.summary = "reserve across subnets by messages between managers",
+	.summary = "reserve a path across subnets",
 	.arguments = "FABRIC",
 	.description = "Plays reservation signalling in the spirit of RSVP: one manager per\n"
 		       "subnet. A source's PATH goes from manager to manager and reserves\n"

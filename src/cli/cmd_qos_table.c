@@ -20,7 +20,6 @@ static const struct option options[] = {
 	OPTION_PREFERRED(FIELD(params.preferred)),
 	{ "lanes", 0, OPT_UINT, FIELD(vls), "N", "15",
 	  "data lanes: 1, 2, 4, 8 or 15; classes fold onto fewer", .low = 1, .high = 15 },
-	{ "vls", .kind = OPT_RENAMED, .value = "lanes" },
 	{ .name = NULL },
 };
 
@@ -67,7 +66,7 @@ static const struct example examples[] = {
 
 const struct command command_qos_table = {
 	.name = "qos table",
-	.summary = "fill one port's arbitration tables with connections",
+	.summary = "fill the arbitration tables of one port",
 	.arguments = "CLASS:RATE...",
 	.description = "Counts each connection in slots of 64 bytes per frame of 64 entries\n"
 		       "times 255, groups the connections of a service level into entries,\n"

@@ -108,7 +108,7 @@ static const struct example examples[] = {
 
 const struct command command_qos_verify = {
 	.name = "qos verify",
-	.summary = "tables read back from a fabric, against what was planned",
+	.summary = "compare tables read from a fabric with the plan",
 	.arguments = "[PLAN] [FABRIC]",
 	.description =
 		"Compares lanes, limits, arbitration tables and SL-to-VL maps of a fabric, port by port\n"

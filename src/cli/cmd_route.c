@@ -116,7 +116,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 
 const struct command command_route = {
 	.name = "route",
-	.summary = "assign LIDs, compute forwarding tables, prove them",
+	.summary = "assign LIDs, compute and check forwarding tables",
 	.arguments = "FABRIC",
 	.description =
 		"FABRIC is a file of ibnetdiscover, ibsim or OpenSM, a scenario, '-', or the words of a generator ('mesh --columns=4 --rows=4'). Of a scenario, routes are those that 'heddle sim' runs.\n\n"

@@ -29,7 +29,6 @@ static const struct option options[] = {
 	OPTION_SET(struct serve_options, scenario),
 	{ "listen", 0, OPT_TEXT, FIELD(listen.place), "ADDRESS[:PORT]", "127.0.0.1:8737",
 	  "where to listen; beyond this machine (0.0.0.0) only with a token; port 0: any" },
-	{ "port", .kind = OPT_RENAMED, .value = "listen" },
 	{ "token", 0, OPT_INPUT, FIELD(listen.token), "FILE", NULL,
 	  "ask for the token in FILE; without this option one is drawn where one is needed" },
 	{ "paused", 0, OPT_FLAG, FIELD(paused), NULL, NULL, "wait for somebody to run it" },
@@ -110,7 +109,7 @@ static const struct serve_options initial = { .common.seed = SEED_OF_SCENARIO,
 
 const struct command command_serve = {
 	.name = "serve",
-	.summary = "follow and change a run in a browser",
+	.summary = "watch and control a run in a browser",
 	.arguments = "[SCENARIO]",
 	.description =
 		"Runs SCENARIO and shows it, while it goes on, as a page for a browser on this machine:\n"

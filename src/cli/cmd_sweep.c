@@ -62,7 +62,7 @@ static const struct example examples[] = {
 
 const struct command command_sweep = {
 	.name = "sweep",
-	.summary = "many points of a scenario or a command, on all cores",
+	.summary = "run a scenario or command for many parameter values",
 	.arguments = "[COMMAND] SCENARIO | STUDY | merge DATABASE...",
 	.description =
 		"Runs a scenario for every combination of values and seeds, "

@@ -16,7 +16,7 @@ static const struct example examples[] = {
 
 const struct command command_topo = {
 	.name = "topo",
-	.summary = "make, describe, check and convert topologies",
+	.summary = "generate, describe, check and convert topologies",
 	.arguments = "",
 	.description = "A FABRIC is a file, '-' for standard input, or the words of "
 		       "'heddle topo gen' as one argument. Files are outputs of "

@@ -53,7 +53,7 @@ static const struct example examples[] = {
 
 const struct command command_topo_check = {
 	.name = "topo check",
-	.summary = "find what is wrong with a topology",
+	.summary = "check a topology for faults",
 	.arguments = "FABRIC",
 	.description = "Reports parts that nothing joins to the rest, cables that "
 		       "only one end knows of, that are said twice, or that share a "

@@ -114,7 +114,7 @@ static const struct example examples[] = {
 
 const struct command command_topo_gen = {
 	.name = "topo gen",
-	.summary = "make a topology",
+	.summary = "generate a topology",
 	.arguments = "KIND",
 	.description = "Makes a fabric of one of the kinds below; 'heddle topo gen KIND "
 		       "--help' shows the options of a kind. All take --link, "

@@ -33,7 +33,7 @@ static const struct example examples[] = {
 
 const struct command command_topo_show = {
 	.name = "topo show",
-	.summary = "describe a topology in numbers",
+	.summary = "summarize a topology",
 	.arguments = "FABRIC",
 	.description =
 		"Diameter and mean distance count links between the switches of two hosts. Tier 1 are switches with hosts, tier 2 those next to them, and so on.\n\n"

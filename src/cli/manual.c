@@ -208,7 +208,7 @@ static bool is_field(const struct option *o)
 /* Whether a value follows it: one of words, or else a file for all we know. */
 static bool has_value(const struct option *o)
 {
-	return (o->value || o->choices || o->words) && o->kind != OPT_RENAMED && !is_field(o);
+	return (o->value || o->choices || o->words) && !is_field(o);
 }
 
 static void put_choices(struct strbuf *out, const struct option *o)

@@ -65,7 +65,7 @@ void cli_qos_remark_classes(const struct fabric *fabric, struct results *r);
 /* An enum fill_mode and an enum fill_place. */
 #define OPTION_FILL_MODE(offset)                                    \
 	{                                                           \
-		"mode", 0, OPT_CHOICE, offset, NULL, "strict",      \
+		"fill", 0, OPT_CHOICE, offset, NULL, "strict",      \
 			"64 entries enforced, slots only, or full " \
 			"entries",                                  \
 			fill_mode_names                             \

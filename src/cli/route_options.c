@@ -54,7 +54,6 @@ const struct option route_options_table[] = {
 	  replan_mode_names },
 	{ "mcast-sl", 0, OPT_UINT, FIELD(look.mcast_sl), "SL", "0", "the SL of multicast groups",
 	  .low = 0, .high = 15 },
-	{ "vls", .kind = OPT_RENAMED, .value = "lanes" },
 	{ .name = NULL },
 };
 

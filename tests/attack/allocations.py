@@ -62,7 +62,7 @@ COMMANDS = [
     "qos admit --random 5 n.net",
     "qos bound n.net f.txt",
     "qos diffserv --lanes 4",
-    "cc curve fimd --m 2",
+    "cc curve fimd --factor 2",
     "cc compare c.yaml --algorithm cct --measure 20us",
     "mcast compare --topology 'kind: star' --json --html x.html",
     "model credit --upstream 20 --downstream 20",

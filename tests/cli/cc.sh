@@ -12,7 +12,7 @@ one_line err
 has err 'above 1 in its unit'
 status 0 "$HEDDLE" cc curve pipd --rmin 2 --rmax 512 --unit 0.1
 has out 'knows only the minimum and the maximum rate'
-status 3 "$HEDDLE" cc curve fimd --m 1
+status 3 "$HEDDLE" cc curve fimd --factor 1
 status 3 "$HEDDLE" cc curve fimd --rmin 5 --rmax 4
 status 2 "$HEDDLE" cc curve fimt
 has err "did you mean 'fimd'?"

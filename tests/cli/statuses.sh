@@ -32,15 +32,6 @@ done <<'EOT'
 2 unknown option '--foo'           | sim "$quick" --foo
 2 'foo' is none of auto, text      | sim "$quick" --format foo
 2 'foo' is none of none, bare      | sim "$quick" --flow-control foo
-2 --routing is called --engine here | mcast compare --routing xy
-2 --routing is called --routing-delay here | qos bound --routing 1us mesh x
-2 --vls is called --lanes here     | route mesh --vls 4
-2 --vls is called --lanes here     | qos plan --vls 4 a=10%
-2 --vls is called --lanes here     | qos lint --vls 4 x
-2 --vls is called --lanes here     | qos table --vls 4
-2 --vls is called --lanes here     | qos diffserv --vls=4
-2 --load is called --from here     | qos admit --load x mesh
-2 --conf is called --opensm here   | cc compare --conf x "$incast"
 2 no --checkpoint here: its tests are programs | bench send-lat --checkpoint x
 2 no --restart here: its tests are programs | bench send-lat --restart=x
 2 --against which folder?          | qos verify x
@@ -245,7 +236,6 @@ done <<'EOT'
 2 'here' is not an address         | serve "$quick" --listen here
 2 '[::1' is not an ADDRESS[:PORT]  | serve "$quick" --listen '[::1'
 2 '127.0.0.1:99999' is not an      | serve "$quick" --listen 127.0.0.1:99999
-2 --port is called --listen here    | serve "$quick" --port 0
 3 cannot be read                   | serve nowhere.yaml
 3 a token has at least 16 letters  | serve "$quick" --token short
 EOT
