@@ -46,6 +46,10 @@ static bool reads(const struct input_file *a, const struct input_file *b)
 
 static bool commands_name(const struct paper_study *s, const char *name)
 {
+	for (size_t i = 0; i < s->n_axes; i++) {
+		if (names(s->axes[i].values, strlen(s->axes[i].values), name))
+			return true;
+	}
 	return names(s->command, strlen(s->command), name) ||
 	       (s->quick && names(s->quick, strlen(s->quick), name));
 }
@@ -124,15 +128,41 @@ static void take_files(const struct paper *p, const struct paper_study *s, struc
 		}
 		mine->command = replace(mine->command, f.name, name);
 		mine->quick = replace(mine->quick, f.name, name);
+		for (size_t k = 0; k < mine->n_axes; k++)
+			mine->axes[k].values = replace(mine->axes[k].values, f.name, name);
 		out->files = hd_grow(out->files, &cap, out->n_files + 1, sizeof(*out->files));
 		out->files[out->n_files++] = (struct paper_text){ name, hd_strndup(f.text, f.len) };
 	}
 }
 
+/* A study with its own texts, for take_files; free with study_texts_free. */
+static struct paper_study study_copy(const struct paper_study *s)
+{
+	struct paper_study copy = *s;
+
+	copy.command = s->command ? hd_strdup(s->command) : NULL;
+	copy.quick = s->quick ? hd_strdup(s->quick) : NULL;
+	copy.axes = hd_alloc(s->n_axes + 1, sizeof(*copy.axes));
+	for (size_t i = 0; i < s->n_axes; i++) {
+		copy.axes[i] = s->axes[i];
+		copy.axes[i].values = hd_strdup(s->axes[i].values);
+	}
+	return copy;
+}
+
+static void study_texts_free(struct paper_study *s)
+{
+	for (size_t i = 0; i < s->n_axes; i++)
+		free(s->axes[i].values);
+	free(s->axes);
+	free(s->command);
+	free(s->quick);
+}
+
 void paper_extract(const struct paper *p, const struct paper_experiment *e, struct strbuf *out)
 {
 	struct paper_experiment alone = *e;
-	struct paper_study study = e->study ? *e->study : e->own;
+	struct paper_study study = study_copy(e->study ? e->study : &e->own);
 	struct paper mine = *p;
 
 	mine.id = (char *)MINE;
@@ -140,8 +170,6 @@ void paper_extract(const struct paper *p, const struct paper_experiment *e, stru
 	mine.n_experiments = 1;
 	mine.n_errata = mine.n_files = 0;
 	mine.files = NULL;
-	study.command = study.command ? hd_strdup(study.command) : NULL;
-	study.quick = study.quick ? hd_strdup(study.quick) : NULL;
 	if (e->study)
 		take_files(p, e->study, &study, &mine);
 	mine.studies = &study;
@@ -158,8 +186,7 @@ void paper_extract(const struct paper *p, const struct paper_experiment *e, stru
 		free(mine.files[i].text);
 	}
 	free(mine.files);
-	free(study.command);
-	free(study.quick);
+	study_texts_free(&study);
 }
 
 bool paper_scenario(const struct paper *p, const struct paper_experiment *e, struct strbuf *out)
