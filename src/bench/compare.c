@@ -8,7 +8,7 @@
 
 #define MAX_VALUE 1e15 /* of any number that is compared */
 
-struct pair_row {
+struct bench_pair_row {
 	const char *test, *axis;
 	uint64_t bytes;
 	const char *metric;
@@ -17,19 +17,19 @@ struct pair_row {
 };
 
 static const struct column columns[] = {
-	{ "test", NULL, CELL(pair_row, test) },
-	{ "axis", NULL, CELL(pair_row, axis) },
-	{ "#bytes", NULL, CELL(pair_row, bytes) },
-	{ "metric", NULL, CELL(pair_row, metric) },
-	{ "a", NULL, CELL(pair_row, a), ORIGIN_GIVEN, 3 },
-	{ "b", NULL, CELL(pair_row, b), ORIGIN_GIVEN, 3 },
-	{ "change", "%", CELL(pair_row, change), ORIGIN_COMPUTED, 2 },
-	{ "p", NULL, CELL(pair_row, p), ORIGIN_COMPUTED },
-	{ "verdict", NULL, CELL(pair_row, verdict), ORIGIN_COMPUTED },
+	{ "test", NULL, CELL(bench_pair_row, test) },
+	{ "axis", NULL, CELL(bench_pair_row, axis) },
+	{ "#bytes", NULL, CELL(bench_pair_row, bytes) },
+	{ "metric", NULL, CELL(bench_pair_row, metric) },
+	{ "a", NULL, CELL(bench_pair_row, a), ORIGIN_GIVEN, 3 },
+	{ "b", NULL, CELL(bench_pair_row, b), ORIGIN_GIVEN, 3 },
+	{ "change", "%", CELL(bench_pair_row, change), ORIGIN_COMPUTED, 2 },
+	{ "p", NULL, CELL(bench_pair_row, p), ORIGIN_COMPUTED },
+	{ "verdict", NULL, CELL(bench_pair_row, verdict), ORIGIN_COMPUTED },
 	{ NULL },
 };
 
-struct comparison {
+struct bench_comparison {
 	const char *files[2];
 	double level;
 	struct table *table;
@@ -100,7 +100,7 @@ static enum hd_status check_row(const char *file, const char *test, const json_t
 	return HD_OK;
 }
 
-static void compare_rows(struct comparison *c, const char *test, json_t *a, json_t *b)
+static void compare_rows(struct bench_comparison *c, const char *test, json_t *a, json_t *b)
 {
 	bool latency = json_object_get(a, "t_avg") != NULL;
 	const char *metric = latency ? "t_avg" : "BW average";
@@ -115,7 +115,7 @@ static void compare_rows(struct comparison *c, const char *test, json_t *a, json
 
 	c->pairs++;
 	c->differ |= differ;
-	const struct pair_row row = {
+	const struct bench_pair_row row = {
 		.test = test,
 		.axis = axis ? table_text(c->table, "%s %g", axis, bench_number(a, axis)) : "-",
 		.bytes = (uint64_t)bench_number(a, "#bytes"),
@@ -132,8 +132,8 @@ static void compare_rows(struct comparison *c, const char *test, json_t *a, json
 	table_put_row(c->table, &row);
 }
 
-static enum hd_status compare_tables(struct comparison *c, const char *test, json_t *a, json_t *b,
-				     struct diag *d)
+static enum hd_status compare_tables(struct bench_comparison *c, const char *test, json_t *a,
+				     json_t *b, struct diag *d)
 {
 	json_t *rows = json_object_get(a, "rows");
 	json_t *others = json_object_get(b, "rows");
@@ -169,7 +169,7 @@ enum hd_status bench_compare(const char *a, const char *b, double level, struct 
 		json_decref(first);
 		return status;
 	}
-	struct comparison c = {
+	struct bench_comparison c = {
 		.files = { a, b },
 		.level = level,
 		.table = results_table(r, "differences", "the second against the first", columns),

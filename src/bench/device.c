@@ -16,7 +16,7 @@
 
 /* ---- running ------------------------------------------------------------- */
 
-static bool open_rank(struct device_backend *v, struct ranks *ranks, struct device_nic *out,
+static bool open_rank(struct device_backend *v, struct bench_ranks *ranks, struct device_nic *out,
 		      struct diag *d)
 {
 	*out = (struct device_nic){
@@ -33,7 +33,7 @@ static bool open_rank(struct device_backend *v, struct ranks *ranks, struct devi
 }
 
 /* Whoever waits for another rank may be interrupted. */
-static void watch_interrupts(const struct device_backend *v, struct ranks *r)
+static void watch_interrupts(const struct device_backend *v, struct bench_ranks *r)
 {
 	r->going = v->options.going;
 	r->context = v->options.going_context;
@@ -59,7 +59,7 @@ static void *rank_main(void *argument)
 static enum hd_status run_threads(struct device_backend *v, unsigned n_ranks, nic_program *program,
 				  void *context, struct diag *d)
 {
-	struct ranks ranks[RANKS_MAX];
+	struct bench_ranks ranks[RANKS_MAX];
 	struct device_nic nics[RANKS_MAX];
 	pthread_t threads[RANKS_MAX];
 	unsigned opened = 0, started = 0;
@@ -89,7 +89,7 @@ static enum hd_status run_threads(struct device_backend *v, unsigned n_ranks, ni
 
 #define GONE "the one who measures is gone"
 
-static bool send_head(struct ranks *r, unsigned to, const struct point_head *head)
+static bool send_head(struct bench_ranks *r, unsigned to, const struct point_head *head)
 {
 	uint8_t bytes[HEAD_SIZE];
 
@@ -126,7 +126,7 @@ static enum hd_status device_run(struct nic_backend *b, unsigned n_ranks, nic_pr
 		return diag_fail(d, HD_ERR_UNFIT, "this needs %u hosts beside this one",
 				 n_ranks - 1);
 	enum hd_status status = tell_others(b, n_ranks, d);
-	struct ranks ranks = v->remote;
+	struct bench_ranks ranks = v->remote;
 
 	ranks.n = n_ranks;
 	if (status != HD_OK)
@@ -142,7 +142,7 @@ static enum hd_status device_run(struct nic_backend *b, unsigned n_ranks, nic_pr
 static enum hd_status serve_point(struct device_backend *v, const struct point_head *head,
 				  void *letter, device_point_fn *run, struct diag *d)
 {
-	struct ranks ranks = v->remote;
+	struct bench_ranks ranks = v->remote;
 	struct device_nic nic;
 
 	ranks.self = head->rank;
@@ -157,7 +157,7 @@ static enum hd_status serve_point(struct device_backend *v, const struct point_h
 	return status;
 }
 
-static enum hd_status receive_head(struct ranks *r, size_t len, struct diag *d,
+static enum hd_status receive_head(struct bench_ranks *r, size_t len, struct diag *d,
 				   struct point_head *out)
 {
 	uint8_t bytes[HEAD_SIZE];

@@ -21,7 +21,7 @@ struct device_backend {
 	struct ibv_device_attr attr;
 	struct ibv_port_attr port;
 	union ibv_gid gid;
-	struct ranks remote; /* with listen or connect */
+	struct bench_ranks remote; /* with listen or connect */
 };
 
 struct device_nic {
@@ -29,7 +29,7 @@ struct device_nic {
 	struct device_backend *device;
 	const struct device_lib *lib;
 	struct ibv_pd *pd;
-	struct ranks *ranks;
+	struct bench_ranks *ranks;
 	struct ibv_ah *addresses[DEVICE_ADDRESSES];
 	struct nic_address known[DEVICE_ADDRESSES];
 	unsigned n_addresses;

@@ -22,7 +22,7 @@ void bench_rows_fini(struct bench_rows *rows)
 
 /* ---- what the points are ---------------------------------------------- */
 
-struct sweep {
+struct bench_points {
 	uint64_t sizes[64];
 	size_t n_sizes;
 	uint32_t values[64];
@@ -60,7 +60,7 @@ static uint64_t default_iterations(const struct bench_params *p)
 	}
 }
 
-static void add_sizes(struct sweep *s, uint64_t from, uint64_t to, uint64_t step)
+static void add_sizes(struct bench_points *s, uint64_t from, uint64_t to, uint64_t step)
 {
 	step = step > 1 ? step : 2;
 	for (uint64_t size = from; size <= to && s->n_sizes < 63; size *= step)
@@ -90,7 +90,7 @@ static bool fits(const struct nic_backend *b, const struct bench_test *t, uint64
 }
 
 /* A datagram is one packet. */
-static void limit_sizes(struct sweep *s, uint64_t most)
+static void limit_sizes(struct bench_points *s, uint64_t most)
 {
 	size_t n = 0;
 
@@ -99,10 +99,10 @@ static void limit_sizes(struct sweep *s, uint64_t most)
 	s->n_sizes = n;
 }
 
-static struct sweep make_sweep(const struct nic_backend *b, const struct bench_test *t,
-			       const struct bench_options *o)
+static struct bench_points make_sweep(const struct nic_backend *b, const struct bench_test *t,
+				      const struct bench_options *o)
 {
-	struct sweep s = { 0 };
+	struct bench_points s = { 0 };
 
 	if (o->to && t->to)
 		add_sizes(&s, o->from ? o->from : 1, o->to, o->step);
@@ -127,7 +127,7 @@ static struct sweep make_sweep(const struct nic_backend *b, const struct bench_t
 size_t bench_points(const struct nic_backend *b, const struct bench_test *test,
 		    const struct bench_options *o)
 {
-	struct sweep s = make_sweep(b, test, o);
+	struct bench_points s = make_sweep(b, test, o);
 
 	return s.n_sizes * s.n_values;
 }
@@ -351,7 +351,7 @@ static enum hd_status check_options(const struct nic_backend *b, const struct be
 
 /* Nothing of the sweep can be done: a run without a row is no answer. */
 static enum hd_status check_sweep(const struct nic_backend *b, const struct bench_test *t,
-				  const struct bench_options *o, const struct sweep *s,
+				  const struct bench_options *o, const struct bench_points *s,
 				  struct diag *d)
 {
 	if (s->n_sizes == 0)
@@ -368,7 +368,7 @@ enum hd_status bench_run(struct nic_backend *b, const struct bench_test *test,
 			 const struct bench_options *o, const struct bench_watch *watch,
 			 struct bench_rows *rows, struct diag *d)
 {
-	struct sweep s = make_sweep(b, test, o);
+	struct bench_points s = make_sweep(b, test, o);
 	size_t total = s.n_sizes * s.n_values;
 	enum hd_status status = check_options(b, test, o, d);
 

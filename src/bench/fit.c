@@ -483,18 +483,18 @@ static const struct column point_columns[] = {
 	{ NULL },
 };
 
-struct summary_row {
+struct fit_summary_row {
 	size_t fitted, left_out, runs;
 	double error, error_left_out;
 };
 
 static const struct column summary_columns[] = {
-	{ "sizes fitted", NULL, CELL(summary_row, fitted) },
-	{ "sizes left out", NULL, CELL(summary_row, left_out) },
-	{ "error of those fitted", "%", CELL_SHARE(summary_row, error), ORIGIN_COMPUTED, 2 },
-	{ "error of those left out", "%", CELL_SHARE(summary_row, error_left_out), ORIGIN_COMPUTED,
-	  2 },
-	{ "profiles tried", NULL, CELL(summary_row, runs), ORIGIN_COMPUTED },
+	{ "sizes fitted", NULL, CELL(fit_summary_row, fitted) },
+	{ "sizes left out", NULL, CELL(fit_summary_row, left_out) },
+	{ "error of those fitted", "%", CELL_SHARE(fit_summary_row, error), ORIGIN_COMPUTED, 2 },
+	{ "error of those left out", "%", CELL_SHARE(fit_summary_row, error_left_out),
+	  ORIGIN_COMPUTED, 2 },
+	{ "profiles tried", NULL, CELL(fit_summary_row, runs), ORIGIN_COMPUTED },
 	{ NULL },
 };
 
@@ -520,9 +520,9 @@ static void show_points(const struct fit_points *p, struct results *r)
 
 void fit_show(const struct fit *f, const struct fit_points *p, struct results *r)
 {
-	struct summary_row sums = { .error = f->error,
-				    .error_left_out = f->error_left_out,
-				    .runs = f->runs };
+	struct fit_summary_row sums = { .error = f->error,
+					.error_left_out = f->error_left_out,
+					.runs = f->runs };
 	struct table *t = results_table(r, "costs", "of host, adapter and bus", cost_columns);
 
 	for (size_t k = 0; k < FIT_PARAMETERS; k++) {

@@ -24,18 +24,18 @@ static const struct {
 };
 
 /* Where in a row the columns are; 0: it has none. */
-struct layout {
+struct perftest_layout {
 	unsigned average, typical, deviation;
 	bool latency;
 	double unit; /* of a bandwidth, in MiB/s */
 };
 
-struct reader {
+struct perftest_reader {
 	json_t *tables, *rows; /* of the test that is read, or NULL */
-	struct layout layout;
+	struct perftest_layout layout;
 };
 
-static void begin_test(struct reader *r, const char *test)
+static void begin_test(struct perftest_reader *r, const char *test)
 {
 	json_t *table = json_object_get(r->tables, test);
 
@@ -45,7 +45,7 @@ static void begin_test(struct reader *r, const char *test)
 		json_object_set_new(r->tables, test, table);
 	}
 	r->rows = json_object_get(table, "rows");
-	r->layout = (struct layout){ 0 };
+	r->layout = (struct perftest_layout){ 0 };
 }
 
 /* How many words stand before `word` in a heading; 0: it is not there. */
@@ -64,11 +64,11 @@ static unsigned words_before(const char *line, const char *word)
 }
 
 /* " #bytes     #iterations    BW peak[MiB/sec]    BW average[MiB/sec] ..." */
-static void read_heading(struct reader *r, const char *line)
+static void read_heading(struct perftest_reader *r, const char *line)
 {
-	struct layout *l = &r->layout;
+	struct perftest_layout *l = &r->layout;
 
-	*l = (struct layout){ .latency = strstr(line, "t_avg") != NULL };
+	*l = (struct perftest_layout){ .latency = strstr(line, "t_avg") != NULL };
 	if (l->latency) {
 		l->average = words_before(line, "t_avg");
 		l->typical = words_before(line, "t_typical");
@@ -79,9 +79,9 @@ static void read_heading(struct reader *r, const char *line)
 	}
 }
 
-static void read_row(struct reader *r, const char *line)
+static void read_row(struct perftest_reader *r, const char *line)
 {
-	const struct layout *l = &r->layout;
+	const struct perftest_layout *l = &r->layout;
 	double value[16] = { 0 };
 	unsigned n = 0;
 
@@ -110,7 +110,7 @@ static void read_row(struct reader *r, const char *line)
 	json_array_append_new(r->rows, row);
 }
 
-static void read_line(struct reader *r, const char *line)
+static void read_line(struct perftest_reader *r, const char *line)
 {
 	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
 		if (strstr(line, tests[i].title)) {
@@ -132,7 +132,7 @@ static void read_line(struct reader *r, const char *line)
 json_t *perftest_read(const char *text)
 {
 	json_t *all = json_object();
-	struct reader r = { .tables = json_object() };
+	struct perftest_reader r = { .tables = json_object() };
 	size_t rows = 0;
 	const char *name;
 	json_t *table;

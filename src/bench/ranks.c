@@ -23,13 +23,13 @@
 
 /* ---- bytes ------------------------------------------------------------- */
 
-static bool is_going(const struct ranks *r)
+static bool is_going(const struct bench_ranks *r)
 {
 	return !r->going || r->going(r->context);
 }
 
 /* True when there is something to read, if only that the peer is gone. */
-static bool wait_readable(const struct ranks *r, int fd)
+static bool wait_readable(const struct bench_ranks *r, int fd)
 {
 	while (is_going(r)) {
 		struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -43,7 +43,7 @@ static bool wait_readable(const struct ranks *r, int fd)
 	return false;
 }
 
-bool ranks_send(struct ranks *r, unsigned to, const void *bytes, size_t len)
+bool ranks_send(struct bench_ranks *r, unsigned to, const void *bytes, size_t len)
 {
 	const char *at = bytes;
 
@@ -60,7 +60,7 @@ bool ranks_send(struct ranks *r, unsigned to, const void *bytes, size_t len)
 	return true;
 }
 
-bool ranks_receive(struct ranks *r, unsigned from, void *bytes, size_t len)
+bool ranks_receive(struct bench_ranks *r, unsigned from, void *bytes, size_t len)
 {
 	char *at = bytes;
 
@@ -79,7 +79,7 @@ bool ranks_receive(struct ranks *r, unsigned from, void *bytes, size_t len)
 	return true;
 }
 
-void ranks_abandon(struct ranks *r)
+void ranks_abandon(struct bench_ranks *r)
 {
 	for (unsigned i = 0; i < RANKS_MAX; i++) {
 		if (r->fd[i] >= 0)
@@ -87,7 +87,7 @@ void ranks_abandon(struct ranks *r)
 	}
 }
 
-bool ranks_abandoned(const struct ranks *r)
+bool ranks_abandoned(const struct bench_ranks *r)
 {
 	struct pollfd list[RANKS_MAX];
 	nfds_t n = 0;
@@ -107,14 +107,15 @@ bool ranks_abandoned(const struct ranks *r)
 
 /* ---- what ranks do together -------------------------------------------- */
 
-bool ranks_exchange(struct ranks *r, unsigned with, const void *mine, void *theirs, size_t len)
+bool ranks_exchange(struct bench_ranks *r, unsigned with, const void *mine, void *theirs,
+		    size_t len)
 {
 	unsigned by = r->fd[with] >= 0 ? with : 0;
 
 	return r->fd[by] >= 0 && ranks_send(r, by, mine, len) && ranks_receive(r, by, theirs, len);
 }
 
-bool ranks_carry(struct ranks *r, unsigned a, unsigned b, size_t len)
+bool ranks_carry(struct bench_ranks *r, unsigned a, unsigned b, size_t len)
 {
 	char from_a[MESSAGE_MOST], from_b[MESSAGE_MOST];
 
@@ -126,7 +127,7 @@ bool ranks_carry(struct ranks *r, unsigned a, unsigned b, size_t len)
 }
 
 /* A "finish" that nobody has asked for may stand before it. */
-static bool take_barrier(struct ranks *r, unsigned from)
+static bool take_barrier(struct bench_ranks *r, unsigned from)
 {
 	char c;
 
@@ -137,7 +138,7 @@ static bool take_barrier(struct ranks *r, unsigned from)
 	return c == BARRIER;
 }
 
-bool ranks_barrier(struct ranks *r)
+bool ranks_barrier(struct bench_ranks *r)
 {
 	const char c = BARRIER;
 
@@ -154,7 +155,7 @@ bool ranks_barrier(struct ranks *r)
 	return true;
 }
 
-void ranks_finish(struct ranks *r)
+void ranks_finish(struct bench_ranks *r)
 {
 	const char c = FINISH;
 
@@ -162,7 +163,7 @@ void ranks_finish(struct ranks *r)
 		(void)ranks_send(r, i, &c, 1);
 }
 
-bool ranks_finished(struct ranks *r)
+bool ranks_finished(struct bench_ranks *r)
 {
 	char c;
 	ssize_t n = recv(r->fd[0], &c, 1, MSG_DONTWAIT);
@@ -170,7 +171,7 @@ bool ranks_finished(struct ranks *r)
 	return n == 0 || (n == 1 && c == FINISH);
 }
 
-void ranks_close(struct ranks *r)
+void ranks_close(struct bench_ranks *r)
 {
 	for (unsigned i = 0; i < RANKS_MAX; i++) {
 		if (r->fd[i] >= 0)
@@ -178,7 +179,7 @@ void ranks_close(struct ranks *r)
 	}
 }
 
-static void ranks_init(struct ranks *r, unsigned n, unsigned self)
+static void ranks_init(struct bench_ranks *r, unsigned n, unsigned self)
 {
 	r->n = n;
 	r->self = self;
@@ -187,7 +188,7 @@ static void ranks_init(struct ranks *r, unsigned n, unsigned self)
 		r->fd[i] = -1;
 }
 
-enum hd_status ranks_local(struct ranks *list, unsigned n, struct diag *d)
+enum hd_status ranks_local(struct bench_ranks *list, unsigned n, struct diag *d)
 {
 	for (unsigned i = 0; i < n; i++)
 		ranks_init(&list[i], n, i);
@@ -262,7 +263,7 @@ static enum hd_status connect_one(const char *text, struct diag *d, int *out)
 	return HD_OK;
 }
 
-enum hd_status ranks_connect(const char *hosts, struct diag *d, struct ranks *out)
+enum hd_status ranks_connect(const char *hosts, struct diag *d, struct bench_ranks *out)
 {
 	enum hd_status status = HD_OK;
 
@@ -285,7 +286,7 @@ enum hd_status ranks_connect(const char *hosts, struct diag *d, struct ranks *ou
 }
 
 /* The first who connects; waiting for him ends like all waiting. */
-static enum hd_status accept_one(struct ranks *r, int fd, const char *at, struct diag *d)
+static enum hd_status accept_one(struct bench_ranks *r, int fd, const char *at, struct diag *d)
 {
 	if (listen(fd, 1) == 0 && wait_readable(r, fd))
 		r->fd[0] = accept(fd, NULL, NULL);
@@ -298,7 +299,7 @@ static enum hd_status accept_one(struct ranks *r, int fd, const char *at, struct
 	return diag_fail(d, HD_ERR_ENV, "cannot listen at '%s': %s", at, strerror(errno));
 }
 
-enum hd_status ranks_listen(const char *at, struct diag *d, struct ranks *out)
+enum hd_status ranks_listen(const char *at, struct diag *d, struct bench_ranks *out)
 {
 	struct addrinfo *found = NULL;
 	enum hd_status status = look_up(at, true, d, &found);

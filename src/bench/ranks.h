@@ -24,7 +24,7 @@
 /* Asked now and then while somebody waits; false ends it. */
 typedef bool ranks_going_fn(void *context);
 
-struct ranks {
+struct bench_ranks {
 	int fd[RANKS_MAX]; /* to each other rank, or -1 */
 	unsigned n, self;
 	bool apart;            /* processes: others reach each other through rank 0 */
@@ -32,29 +32,31 @@ struct ranks {
 	void *context;
 };
 
-bool ranks_exchange(struct ranks *r, unsigned with, const void *mine, void *theirs, size_t len);
+bool ranks_exchange(struct bench_ranks *r, unsigned with, const void *mine, void *theirs,
+		    size_t len);
 /* Rank 0: carries what a and b exchange, if they cannot reach each other. */
-bool ranks_carry(struct ranks *r, unsigned a, unsigned b, size_t len);
-bool ranks_barrier(struct ranks *r);
+bool ranks_carry(struct bench_ranks *r, unsigned a, unsigned b, size_t len);
+bool ranks_barrier(struct bench_ranks *r);
 /* Rank 0 tells the contenders that it has what it wants. */
-void ranks_finish(struct ranks *r);
-bool ranks_finished(struct ranks *r);
-bool ranks_send(struct ranks *r, unsigned to, const void *bytes, size_t len);
-bool ranks_receive(struct ranks *r, unsigned from, void *bytes, size_t len);
+void ranks_finish(struct bench_ranks *r);
+bool ranks_finished(struct bench_ranks *r);
+bool ranks_send(struct bench_ranks *r, unsigned to, const void *bytes, size_t len);
+bool ranks_receive(struct bench_ranks *r, unsigned from, void *bytes, size_t len);
 /* Nothing more is said: whoever waits for us is told at once. */
-void ranks_abandon(struct ranks *r);
+void ranks_abandon(struct bench_ranks *r);
 /* Has somebody whom we are connected to abandoned the run? */
-bool ranks_abandoned(const struct ranks *r);
-void ranks_close(struct ranks *r);
+bool ranks_abandoned(const struct bench_ranks *r);
+void ranks_close(struct bench_ranks *r);
 
 /* Threads of this process: `n` of them, all connected to each other. */
-HD_MUST_CHECK enum hd_status ranks_local(struct ranks *list, unsigned n, struct diag *d);
+HD_MUST_CHECK enum hd_status ranks_local(struct bench_ranks *list, unsigned n, struct diag *d);
 /* "host:port,host:port": those are ranks 1, 2, ... and we are rank 0. */
-HD_MUST_CHECK enum hd_status ranks_connect(const char *hosts, struct diag *d, struct ranks *out);
+HD_MUST_CHECK enum hd_status ranks_connect(const char *hosts, struct diag *d,
+					   struct bench_ranks *out);
 /*
  * Waits at "address:port" for a rank 0; out->fd[0] is it. out->going and
  * out->context are the caller's to set beforehand.
  */
-HD_MUST_CHECK enum hd_status ranks_listen(const char *at, struct diag *d, struct ranks *out);
+HD_MUST_CHECK enum hd_status ranks_listen(const char *at, struct diag *d, struct bench_ranks *out);
 
 #endif

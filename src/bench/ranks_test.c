@@ -16,7 +16,7 @@
 #include "bench/ranks.h"
 
 /* Every rank is a process of its own, forked after the sockets were made. */
-static int rank_body(struct ranks *r)
+static int rank_body(struct bench_ranks *r)
 {
 	uint32_t mine = 100 + r->self, theirs = 0;
 	unsigned with = r->self ^ 1;
@@ -35,7 +35,7 @@ static int rank_body(struct ranks *r)
 
 static void ranks_meet_and_finish(void **state)
 {
-	struct ranks list[4] = { 0 };
+	struct bench_ranks list[4] = { 0 };
 	struct diag d = { .status = HD_OK };
 	int bad = 0;
 
@@ -75,7 +75,7 @@ static void free_address(char *at, size_t room)
 static void processes_meet_over_tcp(void **state)
 {
 	struct diag d = { .status = HD_OK };
-	struct ranks r = { 0 };
+	struct bench_ranks r = { 0 };
 	char at[64];
 	int status = 1;
 
@@ -103,7 +103,7 @@ static void processes_meet_over_tcp(void **state)
 }
 
 /* Ranks 1 and 2 have sockets to rank 0 only, as processes have. */
-static int apart_body(struct ranks *r)
+static int apart_body(struct bench_ranks *r)
 {
 	uint32_t mine = 100 + r->self, theirs = 0;
 
@@ -116,7 +116,7 @@ static int apart_body(struct ranks *r)
 
 static void rank_0_carries_what_others_exchange(void **state)
 {
-	struct ranks list[3] = { 0 };
+	struct bench_ranks list[3] = { 0 };
 	struct diag d = { .status = HD_OK };
 	int bad = 0;
 
@@ -146,7 +146,7 @@ static void rank_0_carries_what_others_exchange(void **state)
 /* Nobody waits for one who gave up, wherever he waits. */
 static void whoever_gives_up_ends_all_waiting(void **state)
 {
-	struct ranks list[3] = { 0 };
+	struct bench_ranks list[3] = { 0 };
 	struct diag d = { .status = HD_OK };
 	char byte = 0;
 
@@ -176,8 +176,8 @@ static bool few_times(void *context)
 static void an_interrupt_ends_waiting(void **state)
 {
 	unsigned message = 3, connection = 3;
-	struct ranks list[2] = { { .going = few_times, .context = &message } };
-	struct ranks r = { .going = few_times, .context = &connection };
+	struct bench_ranks list[2] = { { .going = few_times, .context = &message } };
+	struct bench_ranks r = { .going = few_times, .context = &connection };
 	struct diag d = { .status = HD_OK };
 	char at[64], byte;
 
@@ -193,7 +193,7 @@ static void an_interrupt_ends_waiting(void **state)
 
 static void bad_addresses_are_refused(void **state)
 {
-	struct ranks r;
+	struct bench_ranks r;
 
 	(void)state;
 	for (unsigned i = 0; i < 3; i++) {

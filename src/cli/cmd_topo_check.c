@@ -5,15 +5,15 @@
 #include "topo/read.h"
 
 static const struct column columns[] = {
-	{ "line", NULL, CELL_UNLESS(problem, line, 0) },
-	{ "other line", NULL, CELL_UNLESS(problem, other, 0) },
-	{ "problem", NULL, CELL_NAME(problem, kind, problem_names), ORIGIN_COMPUTED },
-	{ "what", NULL, CELL(problem, text), ORIGIN_COMPUTED },
+	{ "line", NULL, CELL_UNLESS(topo_problem, line, 0) },
+	{ "other line", NULL, CELL_UNLESS(topo_problem, other, 0) },
+	{ "problem", NULL, CELL_NAME(topo_problem, kind, problem_names), ORIGIN_COMPUTED },
+	{ "what", NULL, CELL(topo_problem, text), ORIGIN_COMPUTED },
 	{ NULL },
 };
 
 static int report(const struct common_options *common, const struct topo *topo,
-		  const struct problems *found)
+		  const struct topo_problems *found)
 {
 	struct results *r = results_new("topo check");
 	struct table *t = results_table(r, "problems", "what is wrong with the fabric", columns);
@@ -28,7 +28,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 {
 	const struct common_options *common = values;
 	struct diag d = { .status = HD_OK };
-	struct problems found = { 0 };
+	struct topo_problems found = { 0 };
 	struct topo t;
 
 	(void)self;

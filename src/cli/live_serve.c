@@ -13,7 +13,7 @@ int cli_live_serve(const struct command *self, const char *name,
 		   const struct listen_options *listen)
 {
 	struct diag d = { .status = HD_OK };
-	struct watch *w;
+	struct fabric_watch *w;
 
 	if (!cli_live_is_name(name))
 		return command_usage(self, "'%s' is no name for a fabric", name);

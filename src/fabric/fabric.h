@@ -44,7 +44,7 @@ struct fabric_sweep {
 	uint32_t n_events;   /* cables, at one time or another */
 	uint32_t n_switches, n_writes, n_entries;
 	struct replan plan;
-	struct transition meanwhile;
+	struct table_transition meanwhile;
 };
 
 /*

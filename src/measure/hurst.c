@@ -37,11 +37,11 @@ static size_t take_means(double *values, size_t n, size_t size)
 	return blocks;
 }
 
-struct line {
+struct regression_line {
 	double weight, x, y, xx, xy;
 };
 
-static void add_point(struct line *l, double x, double y, double weight)
+static void add_point(struct regression_line *l, double x, double y, double weight)
 {
 	l->weight += weight;
 	l->x += weight * x;
@@ -53,7 +53,7 @@ static void add_point(struct line *l, double x, double y, double weight)
 void hurst_estimate(const double *values, size_t n, size_t first, struct hurst *out)
 {
 	double *means = hd_alloc(n, sizeof(*means));
-	struct line l = { 0 };
+	struct regression_line l = { 0 };
 	size_t size = first ? first : 1, blocks = 0;
 
 	*out = (struct hurst){ .h = NAN, .error = NAN, .first = size };

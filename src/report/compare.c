@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 
 /* One number that differs, for the short form. */
-struct difference {
+struct value_difference {
 	const struct column *of;
 	char *place; /* which table and row it is of */
 	double *values;
@@ -19,18 +19,18 @@ struct difference {
 	size_t order;
 };
 
-struct differences {
-	struct difference *items;
+struct value_differences {
+	struct value_difference *items;
 	size_t n, cap;
 };
 
-struct comparison {
+struct results_comparison {
 	const struct compared *runs;
 	size_t n;
 	const struct compare_options *o;
 	struct results *out;
 	struct table *values, *texts, *parameters; /* NULL until needed */
-	struct differences headline, others;       /* the short form's */
+	struct value_differences headline, others; /* the short form's */
 	struct strbuf lacking;                     /* tables that not every run has */
 	uint64_t equal, alone;
 	uint64_t unshown; /* differences that the short form has no place for */
@@ -184,7 +184,7 @@ static bool is_same(const struct value *a, const struct value *b)
 }
 
 /* A table with one column per run between those given. */
-static struct table *make_table(struct comparison *c, const char *name, const char *title,
+static struct table *make_table(struct results_comparison *c, const char *name, const char *title,
 				const struct column *before, const struct column *of_run,
 				bool change)
 {
@@ -216,7 +216,7 @@ static double change_of(const double *values, size_t n)
 	return from != 0 ? 100 * (to - from) / fabs(from) : NAN;
 }
 
-static void put_numbers(struct comparison *c, const char *table, const char *label,
+static void put_numbers(struct results_comparison *c, const char *table, const char *label,
 			const struct column *of, const double *values)
 {
 	static const struct column before[] = {
@@ -241,7 +241,7 @@ static void put_numbers(struct comparison *c, const char *table, const char *lab
 	table_put_values(c->values, row);
 }
 
-static void put_texts(struct comparison *c, const char *table, const char *label,
+static void put_texts(struct results_comparison *c, const char *table, const char *label,
 		      const struct column *of, const struct value *const *cells)
 {
 	static const struct column before[] = {
@@ -286,11 +286,11 @@ static bool is_spread(const struct column *c)
 	return len > 3 && strcmp(c->name + len - 3, " +-") == 0;
 }
 
-static void note_difference(struct comparison *c, const struct table *t, const char *label,
+static void note_difference(struct results_comparison *c, const struct table *t, const char *label,
 			    const struct column *of, const double *values)
 {
-	struct differences *list = is_headline(t) ? &c->headline : &c->others;
-	struct difference d = { .of = of, .change = change_of(values, c->n) };
+	struct value_differences *list = is_headline(t) ? &c->headline : &c->others;
+	struct value_difference d = { .of = of, .change = change_of(values, c->n) };
 	struct strbuf place = STRBUF_INIT;
 
 	if (is_spread(of)) {
@@ -313,7 +313,7 @@ static void note_difference(struct comparison *c, const struct table *t, const c
  */
 static int by_change(const void *a, const void *b)
 {
-	const struct difference *x = a, *y = b;
+	const struct value_difference *x = a, *y = b;
 	double one = isnan(x->change) ? -1 : fabs(x->change);
 	double two = isnan(y->change) ? -1 : fabs(y->change);
 
@@ -322,8 +322,8 @@ static int by_change(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static void put_differences(struct comparison *c, const struct differences *list, size_t most,
-			    const char *name, const char *title)
+static void put_differences(struct results_comparison *c, const struct value_differences *list,
+			    size_t most, const char *name, const char *title)
 {
 	static const struct column before[] = {
 		{ "of", NULL, VALUE_TEXT },
@@ -334,7 +334,7 @@ static void put_differences(struct comparison *c, const struct differences *list
 	struct table *t = list->n ? make_table(c, name, title, before, &number_of_run, true) : NULL;
 
 	for (size_t i = 0; i < list->n && i < most; i++) {
-		const struct difference *d = &list->items[i];
+		const struct value_difference *d = &list->items[i];
 		struct value row[COMPARE_MOST_RUNS + 8] = {
 			value_of_text(d->place),
 			value_of_text(d->of->name),
@@ -348,7 +348,7 @@ static void put_differences(struct comparison *c, const struct differences *list
 	}
 }
 
-static void differences_fini(struct differences *list)
+static void differences_fini(struct value_differences *list)
 {
 	for (size_t i = 0; i < list->n; i++) {
 		free(list->items[i].place);
@@ -357,7 +357,7 @@ static void differences_fini(struct differences *list)
 	free(list->items);
 }
 
-static void put_brief(struct comparison *c)
+static void put_brief(struct results_comparison *c)
 {
 	uint64_t more = c->unshown;
 
@@ -388,7 +388,7 @@ struct aligned {
 	size_t *at; /* the row of the label at hand, per run; or SIZE_MAX */
 };
 
-static void put_cell(struct comparison *c, const struct table *t, const char *label,
+static void put_cell(struct results_comparison *c, const struct table *t, const char *label,
 		     const struct column *of, const struct value *const *cells)
 {
 	double values[COMPARE_MOST_RUNS];
@@ -406,7 +406,7 @@ static void put_cell(struct comparison *c, const struct table *t, const char *la
 		put_numbers(c, t->name, label, of, values);
 }
 
-static void compare_cell(struct comparison *c, const struct aligned *a, const char *label,
+static void compare_cell(struct results_comparison *c, const struct aligned *a, const char *label,
 			 size_t column)
 {
 	static const struct value none = { .kind = VALUE_NONE };
@@ -449,7 +449,7 @@ static size_t find_label(const struct labelled *rows, size_t n, const char *labe
 }
 
 /* Labels by row, since the first run's order is the order to show. */
-static void compare_rows(struct comparison *c, struct aligned *a)
+static void compare_rows(struct results_comparison *c, struct aligned *a)
 {
 	const struct table *t = a->tables[0];
 	size_t n = table_rows(t);
@@ -471,7 +471,7 @@ static void compare_rows(struct comparison *c, struct aligned *a)
 	free(label_of);
 }
 
-static void compare_table(struct comparison *c, const struct table *t)
+static void compare_table(struct results_comparison *c, const struct table *t)
 {
 	struct aligned a = {
 		.tables = hd_alloc(c->n, sizeof(void *)),
@@ -498,7 +498,7 @@ static void compare_table(struct comparison *c, const struct table *t)
 	free(a.at);
 }
 
-static void compare_parameter(struct comparison *c, const char *name)
+static void compare_parameter(struct results_comparison *c, const char *name)
 {
 	static const struct column before[] = { { "parameter", NULL, VALUE_TEXT }, { NULL } };
 	struct value row[COMPARE_MOST_RUNS + 8] = { value_of_text(name) };
@@ -524,7 +524,7 @@ static void compare_parameter(struct comparison *c, const char *name)
 }
 
 /* Those of the first run, then those that only later ones have. */
-static void compare_parameters(struct comparison *c)
+static void compare_parameters(struct results_comparison *c)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		const struct results *r = c->runs[i].results;
@@ -542,7 +542,7 @@ static void compare_parameters(struct comparison *c)
 }
 
 /* Runs of different commands were told different things, all of them. */
-static bool has_another_command(const struct comparison *c)
+static bool has_another_command(const struct results_comparison *c)
 {
 	const char *first = c->runs[0].results->command;
 
@@ -563,7 +563,9 @@ static bool has_another_command(const struct comparison *c)
 void compare_runs(const struct compared *runs, size_t n, const struct compare_options *o,
 		  struct results *out)
 {
-	struct comparison c = { .runs = runs, .n = n, .o = o, .out = out, .lacking = STRBUF_INIT };
+	struct results_comparison c = {
+		.runs = runs, .n = n, .o = o, .out = out, .lacking = STRBUF_INIT
+	};
 	const struct results *first = runs[0].results;
 	struct strbuf left = STRBUF_INIT;
 

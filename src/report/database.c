@@ -29,7 +29,7 @@ static bool is_damage(int error)
 	       error == SQLITE_TOOBIG;
 }
 
-static void link_fail(struct link *l)
+static void link_fail(struct database *l)
 {
 	int error = sqlite3_errcode(l->db) & 0xff;
 	int system = sqlite3_system_errno(l->db);
@@ -46,20 +46,20 @@ static void link_fail(struct link *l)
 	l->failed = true;
 }
 
-void link_damaged(struct link *l, const char *what)
+void link_damaged(struct database *l, const char *what)
 {
 	if (!l->failed)
 		diag_fail(l->d, HD_ERR_INPUT, "is damaged: %s", what);
 	l->failed = true;
 }
 
-void link_execute(struct link *l, const char *sql)
+void link_execute(struct database *l, const char *sql)
 {
 	if (!l->failed && sqlite3_exec(l->db, sql, NULL, NULL, NULL) != SQLITE_OK)
 		link_fail(l);
 }
 
-int64_t link_number(struct link *l, const char *sql)
+int64_t link_number(struct database *l, const char *sql)
 {
 	sqlite3_stmt *s = link_prepare(l, sql);
 	int64_t number = -1;
@@ -70,7 +70,7 @@ int64_t link_number(struct link *l, const char *sql)
 	return number;
 }
 
-sqlite3_stmt *link_prepare(struct link *l, const char *sql)
+sqlite3_stmt *link_prepare(struct database *l, const char *sql)
 {
 	sqlite3_stmt *s = NULL;
 
@@ -79,7 +79,7 @@ sqlite3_stmt *link_prepare(struct link *l, const char *sql)
 	return s;
 }
 
-int64_t link_insert(struct link *l, sqlite3_stmt *s)
+int64_t link_insert(struct database *l, sqlite3_stmt *s)
 {
 	if (l->failed)
 		return 0;
@@ -90,7 +90,7 @@ int64_t link_insert(struct link *l, sqlite3_stmt *s)
 	return sqlite3_last_insert_rowid(l->db);
 }
 
-bool link_row(struct link *l, sqlite3_stmt *s)
+bool link_row(struct database *l, sqlite3_stmt *s)
 {
 	if (l->failed)
 		return false;
@@ -102,7 +102,7 @@ bool link_row(struct link *l, sqlite3_stmt *s)
 }
 
 /* An empty file is nobody's yet and has version 0. */
-static void check_kind(struct link *l)
+static void check_kind(struct database *l)
 {
 	int64_t application = link_number(l, "PRAGMA application_id");
 	int64_t objects = link_number(l, "SELECT count(*) FROM sqlite_schema");
@@ -142,7 +142,7 @@ static const char missing_column[] =
 	" pragma_table_xinfo(t.name) AS c WHERE t.type = 'table' AND"
 	" t.rootpage > 0 AND c.hidden = 0)";
 
-static void check_shape(struct link *l)
+static void check_shape(struct database *l)
 {
 	sqlite3_stmt *s = link_prepare(l, missing_column);
 
@@ -160,14 +160,14 @@ static void check_shape(struct link *l)
 /* Called by SQLite now and then; anything but 0 ends what it does. */
 static int count_steps(void *context)
 {
-	struct link *l = context;
+	struct database *l = context;
 
 	l->steps_left -= STEPS_AT_ONCE;
 	return l->steps_left < 0;
 }
 
 /* Bytes in a file may say anything; we look, and do not trust. */
-static void distrust(struct link *l)
+static void distrust(struct database *l)
 {
 	sqlite3_db_config(l->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	link_execute(l, "PRAGMA cell_size_check = ON");
@@ -181,7 +181,7 @@ static void distrust(struct link *l)
 /* Called by SQLite while another one writes; 0 ends the waiting. */
 static int wait_for_others(void *context, int times)
 {
-	struct link *l = context;
+	struct database *l = context;
 	unsigned ms = times < 20 ? 1 + (unsigned)times : 20;
 	const struct timespec nap = { .tv_nsec = (long)ms * 1000000 };
 
@@ -192,7 +192,7 @@ static int wait_for_others(void *context, int times)
 	return 1;
 }
 
-static void open_file(struct link *l, const char *path)
+static void open_file(struct database *l, const char *path)
 {
 	int flags = l->writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
 
@@ -206,9 +206,9 @@ static void open_file(struct link *l, const char *path)
 		link_execute(l, "BEGIN IMMEDIATE");
 }
 
-void link_open(struct link *l, const char *path, bool make, struct diag *d)
+void link_open(struct database *l, const char *path, bool make, struct diag *d)
 {
-	*l = (struct link){ .d = d, .doing = make ? "written" : "read", .writes = make };
+	*l = (struct database){ .d = d, .doing = make ? "written" : "read", .writes = make };
 	d->file = path;
 	if (make)
 		cleanup_defer_signals();
@@ -225,7 +225,7 @@ void link_open(struct link *l, const char *path, bool make, struct diag *d)
 }
 
 /* Closing rolls an open transaction back. */
-void link_close(struct link *l)
+void link_close(struct database *l)
 {
 	sqlite3_close(l->db);
 	l->db = NULL;

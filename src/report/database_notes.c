@@ -16,7 +16,7 @@ enum hd_status database_notes(const char *path, const char *command, const char 
 	struct run_note *notes = NULL;
 	size_t len = 0, cap = 0;
 	struct stat st;
-	struct link l;
+	struct database l;
 
 	*out = NULL;
 	*n = 0;
@@ -61,7 +61,7 @@ void run_notes_free(struct run_note *notes, size_t n)
 
 /* ---- views -------------------------------------------------------------- */
 
-static int64_t find_result(struct link *l, const char *command, const char *table)
+static int64_t find_result(struct database *l, const char *command, const char *table)
 {
 	sqlite3_stmt *s = link_prepare(
 		l,
@@ -76,7 +76,7 @@ static int64_t find_result(struct link *l, const char *command, const char *tabl
 }
 
 /* One column of the view per field; cells of one line are one row. */
-static void put_view(struct link *l, int64_t result, const char *view, struct strbuf *sql)
+static void put_view(struct database *l, int64_t result, const char *view, struct strbuf *sql)
 {
 	sqlite3_stmt *s =
 		link_prepare(l, "SELECT id, name FROM field WHERE result = ? ORDER BY position");
@@ -104,7 +104,7 @@ enum hd_status database_view(const char *path, const char *command, const char *
 			     const char *view, struct diag *d)
 {
 	struct strbuf sql = STRBUF_INIT;
-	struct link l;
+	struct database l;
 
 	link_open(&l, path, true, d);
 	int64_t result = find_result(&l, command, table);

@@ -27,7 +27,7 @@ static const char *text_at(sqlite3_stmt *s, int column)
 	return text ? (const char *)text : "";
 }
 
-static void open_for_reading(struct link *l, const char *path, struct diag *d)
+static void open_for_reading(struct database *l, const char *path, struct diag *d)
 {
 	link_open(l, path, false, d);
 	if (!l->failed && l->version == 0) {
@@ -79,7 +79,7 @@ enum hd_status database_list(const char *path, struct diag *d, struct run_info *
 {
 	struct run_info *infos = NULL;
 	size_t len = 0, cap = 0;
-	struct link l;
+	struct database l;
 
 	open_for_reading(&l, path, d);
 	sqlite3_stmt *s = link_prepare(&l, l.version == 1 ? list_1 : list_2);
@@ -117,7 +117,7 @@ void run_infos_free(struct run_info *infos, size_t n)
 /* ---- one run ---- */
 
 /* A statement with the run's number bound. */
-static sqlite3_stmt *prepare_for(struct link *l, const char *sql, int64_t id)
+static sqlite3_stmt *prepare_for(struct database *l, const char *sql, int64_t id)
 {
 	sqlite3_stmt *s = link_prepare(l, sql);
 
@@ -126,7 +126,7 @@ static sqlite3_stmt *prepare_for(struct link *l, const char *sql, int64_t id)
 }
 
 /* The index of `text` among `n` names, or n and a refusal. */
-static unsigned find_name(struct link *l, const char *text, const char *(*name)(unsigned),
+static unsigned find_name(struct database *l, const char *text, const char *(*name)(unsigned),
 			  unsigned n)
 {
 	unsigned i = 0;
@@ -160,7 +160,7 @@ struct fields {
 	size_t n;
 };
 
-static void read_field(struct link *l, sqlite3_stmt *s, struct fields *f)
+static void read_field(struct database *l, sqlite3_stmt *s, struct fields *f)
 {
 	struct column *c = &f->columns[f->n];
 	unsigned kind = find_name(l, text_at(s, 4), name_of_value_kind, N_VALUE_KINDS);
@@ -181,7 +181,7 @@ static void read_field(struct link *l, sqlite3_stmt *s, struct fields *f)
 				       sqlite3_column_int64(s, 0));
 }
 
-static void fields_init(struct link *l, int64_t result, struct fields *f)
+static void fields_init(struct database *l, int64_t result, struct fields *f)
 {
 	sqlite3_stmt *s = prepare_for(
 		l,
@@ -235,7 +235,7 @@ static struct value value_at(enum value_kind kind, sqlite3_stmt *s)
 	return value_of_text(NULL);
 }
 
-static void read_cells(struct link *l, struct fields *f, struct table *t)
+static void read_cells(struct database *l, struct fields *f, struct table *t)
 {
 	struct value row[MAX_FIELDS];
 
@@ -267,7 +267,7 @@ static struct table *make_table(struct results *r, unsigned kind, sqlite3_stmt *
 	return results_table(r, name, title, columns);
 }
 
-static void read_table(struct link *l, sqlite3_stmt *s, struct results *r)
+static void read_table(struct database *l, sqlite3_stmt *s, struct results *r)
 {
 	unsigned kind = find_name(l, text_at(s, 3), name_of_table_kind, N_TABLE_KINDS);
 	struct fields *f = hd_alloc(1, sizeof(*f));
@@ -281,7 +281,7 @@ static void read_table(struct link *l, sqlite3_stmt *s, struct results *r)
 	free(f);
 }
 
-static void read_tables(struct link *l, int64_t run, struct results *r)
+static void read_tables(struct database *l, int64_t run, struct results *r)
 {
 	sqlite3_stmt *s = prepare_for(
 		l, "SELECT id, name, title, kind FROM result WHERE run = ? ORDER BY id", run);
@@ -291,7 +291,7 @@ static void read_tables(struct link *l, int64_t run, struct results *r)
 	sqlite3_finalize(s);
 }
 
-static void read_remarks(struct link *l, int64_t run, struct results *r)
+static void read_remarks(struct database *l, int64_t run, struct results *r)
 {
 	sqlite3_stmt *s =
 		prepare_for(l, "SELECT text FROM remark WHERE run = ? ORDER BY position", run);
@@ -309,7 +309,7 @@ static void read_remarks(struct link *l, int64_t run, struct results *r)
 }
 
 /* NULL and a refusal if there is no such run. */
-static struct results *read_head(struct link *l, int64_t run)
+static struct results *read_head(struct database *l, int64_t run)
 {
 	sqlite3_stmt *s = prepare_for(
 		l,
@@ -335,7 +335,7 @@ static struct results *read_head(struct link *l, int64_t run)
 
 enum hd_status database_read(const char *path, int64_t run, struct diag *d, struct results **out)
 {
-	struct link l;
+	struct database l;
 
 	open_for_reading(&l, path, d);
 	struct results *r = l.failed ? NULL : read_head(&l, run);

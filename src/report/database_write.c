@@ -48,7 +48,7 @@ static const char schema_2[] = "PRAGMA user_version = 2;"
 
 _Static_assert(DATABASE_VERSION == 2, "the schema above says 2");
 
-static void open_for_writing(struct link *l, const char *path, struct diag *d)
+static void open_for_writing(struct database *l, const char *path, struct diag *d)
 {
 	link_open(l, path, true, d);
 	if (l->version < 1)
@@ -90,7 +90,7 @@ static void bind_value(sqlite3_stmt *s, int position, const struct value *v)
 	}
 }
 
-static int64_t insert_run(struct link *l, const char *command, const char *arguments,
+static int64_t insert_run(struct database *l, const char *command, const char *arguments,
 			  const char *content)
 {
 	sqlite3_stmt *s = link_prepare(
@@ -110,7 +110,7 @@ static int64_t insert_run(struct link *l, const char *command, const char *argum
 	return run;
 }
 
-static void update_run(struct link *l, int64_t run, const struct results *r)
+static void update_run(struct database *l, int64_t run, const struct results *r)
 {
 	sqlite3_stmt *s = link_prepare(
 		l,
@@ -128,7 +128,7 @@ static void update_run(struct link *l, int64_t run, const struct results *r)
 	sqlite3_finalize(s);
 }
 
-static void insert_remarks(struct link *l, int64_t run, const struct results *r)
+static void insert_remarks(struct database *l, int64_t run, const struct results *r)
 {
 	sqlite3_stmt *s = link_prepare(l, "INSERT INTO remark VALUES (?, ?, ?)");
 
@@ -141,7 +141,7 @@ static void insert_remarks(struct link *l, int64_t run, const struct results *r)
 	sqlite3_finalize(s);
 }
 
-static void insert_parameters(struct link *l, int64_t run, const struct results *r)
+static void insert_parameters(struct database *l, int64_t run, const struct results *r)
 {
 	sqlite3_stmt *s = link_prepare(l, "INSERT INTO parameter VALUES (?, ?, ?, ?)");
 
@@ -155,8 +155,8 @@ static void insert_parameters(struct link *l, int64_t run, const struct results 
 	sqlite3_finalize(s);
 }
 
-static int64_t insert_field(struct link *l, sqlite3_stmt *s, int64_t result, const struct table *t,
-			    size_t position)
+static int64_t insert_field(struct database *l, sqlite3_stmt *s, int64_t result,
+			    const struct table *t, size_t position)
 {
 	const struct column *c = &t->columns[position];
 
@@ -170,7 +170,7 @@ static int64_t insert_field(struct link *l, sqlite3_stmt *s, int64_t result, con
 	return link_insert(l, s);
 }
 
-static void insert_cells(struct link *l, int64_t result, const struct table *t)
+static void insert_cells(struct database *l, int64_t result, const struct table *t)
 {
 	sqlite3_stmt *field = link_prepare(
 		l,
@@ -192,7 +192,7 @@ static void insert_cells(struct link *l, int64_t result, const struct table *t)
 	sqlite3_finalize(cell);
 }
 
-static void insert_table(struct link *l, int64_t run, const struct table *t)
+static void insert_table(struct database *l, int64_t run, const struct table *t)
 {
 	sqlite3_stmt *s =
 		link_prepare(l, "INSERT INTO result(run, name, title, kind) VALUES (?, ?, ?, ?)");
@@ -211,7 +211,7 @@ static void insert_table(struct link *l, int64_t run, const struct table *t)
 static void tell_losses(const char *path, const struct results *r, struct diag *d)
 {
 	struct diag ignored = { .status = HD_OK };
-	struct link l;
+	struct database l;
 	uint64_t values = 0;
 	int64_t kept = 0;
 
@@ -238,7 +238,7 @@ static void tell_losses(const char *path, const struct results *r, struct diag *
 enum hd_status database_check(const char *path, struct diag *d)
 {
 	struct stat st;
-	struct link l;
+	struct database l;
 
 	/* SQLite would make it. */
 	if (*path && *path != ':' && stat(path, &st) != 0)
@@ -251,7 +251,7 @@ enum hd_status database_check(const char *path, struct diag *d)
 enum hd_status database_begin(const char *path, const char *command, const char *arguments,
 			      const char *content, struct diag *d, int64_t *run)
 {
-	struct link l;
+	struct database l;
 
 	open_for_writing(&l, path, d);
 	int64_t id = insert_run(&l, command, arguments, content);
@@ -267,7 +267,7 @@ enum hd_status database_begin(const char *path, const char *command, const char 
 enum hd_status database_finish(const char *path, int64_t run, const struct results *r,
 			       struct diag *d)
 {
-	struct link l;
+	struct database l;
 
 	open_for_writing(&l, path, d);
 	if (run == 0)
@@ -293,7 +293,7 @@ enum hd_status database_append(const char *path, const struct results *r, struct
 static void change_note(const char *path, int64_t run, const char *sql)
 {
 	struct diag ignored = { .status = HD_OK };
-	struct link l;
+	struct database l;
 
 	open_for_writing(&l, path, &ignored);
 	sqlite3_stmt *s = link_prepare(&l, sql);

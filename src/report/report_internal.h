@@ -12,7 +12,7 @@
 
 #include "report/database.h"
 
-struct link {
+struct database {
 	sqlite3 *db;
 	struct diag *d;
 	const char *doing;  /* "written", "read": for the message */
@@ -27,18 +27,18 @@ struct link {
  * Opens and looks at the file; `make`: for writing, made if there is none, and
  * a deadly signal waits until link_close.
  */
-void link_open(struct link *l, const char *path, bool make, struct diag *d);
-void link_close(struct link *l);
+void link_open(struct database *l, const char *path, bool make, struct diag *d);
+void link_close(struct database *l);
 /* Refuses content that we did not write. */
-void link_damaged(struct link *l, const char *what);
-void link_execute(struct link *l, const char *sql);
+void link_damaged(struct database *l, const char *what);
+void link_execute(struct database *l, const char *sql);
 /* The one number that `sql` gives; -1 and a refusal if there is none. */
-int64_t link_number(struct link *l, const char *sql);
+int64_t link_number(struct database *l, const char *sql);
 /* NULL after a failure: sqlite3's functions take it and do nothing. */
-sqlite3_stmt *link_prepare(struct link *l, const char *sql);
+sqlite3_stmt *link_prepare(struct database *l, const char *sql);
 /* Runs a bound statement and makes it ready for the next values. */
-int64_t link_insert(struct link *l, sqlite3_stmt *s);
+int64_t link_insert(struct database *l, sqlite3_stmt *s);
 /* True while there is a row to look at. */
-bool link_row(struct link *l, sqlite3_stmt *s);
+bool link_row(struct database *l, sqlite3_stmt *s);
 
 #endif

@@ -72,7 +72,7 @@ static void put_aligned(const char *text, const struct column *c, size_t width, 
 }
 
 /* All that is printed of a table, as strings, to find widths first. */
-struct grid {
+struct text_grid {
 	size_t n_columns, n_rows; /* rows of cells, with `heads` before them */
 	size_t heads;
 	char **cells;
@@ -98,7 +98,7 @@ static char *to_heading(const struct column *c, bool is_origin)
 	return strbuf_detach(&s);
 }
 
-static void grid_init(struct grid *g, const struct table *t, bool origins)
+static void grid_init(struct text_grid *g, const struct table *t, bool origins)
 {
 	g->n_columns = t->n_columns;
 	g->heads = origins ? 2 : 1;
@@ -119,7 +119,7 @@ static void grid_init(struct grid *g, const struct table *t, bool origins)
 	}
 }
 
-static void grid_fini(struct grid *g)
+static void grid_fini(struct text_grid *g)
 {
 	for (size_t i = 0; i < g->n_rows * g->n_columns; i++)
 		free(g->cells[i]);
@@ -181,7 +181,7 @@ static bool is_missed_row(const struct table *t, size_t row)
 
 static void put_rows(const struct table *t, bool coloured, struct strbuf *out)
 {
-	struct grid g;
+	struct text_grid g;
 
 	grid_init(&g, t, has_mixed_origins(t));
 	for (size_t row = 0; row < g.n_rows; row++) {

@@ -47,7 +47,7 @@ void archive_free(struct archive *a)
 	free(a);
 }
 
-void archive_answer(void *context, const struct request *r, struct reply *out)
+void archive_answer(void *context, const struct http_request *r, struct reply *out)
 {
 	struct archive *a = context;
 	struct diag d = { .status = HD_OK };

@@ -31,7 +31,7 @@ struct reply {
 void reply_refuse(struct reply *out, const struct diag *d);
 
 struct ask {
-	struct request request;
+	struct http_request request;
 	struct reply reply;
 	/* The reply is complete; the ask may be gone when this returns. */
 	void (*done)(struct ask *a);
@@ -63,7 +63,7 @@ void asks_close(struct asks *q);
 bool asks_are_closed(struct asks *q);
 
 /* Answers one request. */
-typedef void asks_answer_fn(void *context, const struct request *r, struct reply *out);
+typedef void asks_answer_fn(void *context, const struct http_request *r, struct reply *out);
 /* One after the other, until the queue is closed. */
 void asks_serve(struct asks *q, asks_answer_fn *answer, void *context);
 

@@ -199,7 +199,7 @@ static void change_end(struct follow *s)
 /* What is to be computed; `d` says why if it cannot be. */
 static enum hd_status change_prepare(struct follow *s, struct follow_change *c, struct diag *d)
 {
-	const struct request *r = &c->ask->request;
+	const struct http_request *r = &c->ask->request;
 
 	overrides_copy(&s->overrides, &c->next);
 	if (r->kind == REQUEST_RESTART)
@@ -286,7 +286,7 @@ static const char *const types[] = {
 	[REQUEST_CHANGE] = NULL,
 };
 
-static void steer(struct follow *s, const struct request *r)
+static void steer(struct follow *s, const struct http_request *r)
 {
 	hd_time now = sim_now(run_sim(s->run));
 
@@ -305,7 +305,7 @@ static void steer(struct follow *s, const struct request *r)
 	}
 }
 
-static void answer_now(struct follow *s, const struct request *r, struct reply *out)
+static void answer_now(struct follow *s, const struct http_request *r, struct reply *out)
 {
 	struct diag d = { .status = HD_OK };
 

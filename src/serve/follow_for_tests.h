@@ -69,7 +69,7 @@ static inline void asked_done(struct ask *a)
 	pthread_mutex_unlock(&x->lock);
 }
 
-static inline void asked_begin(struct followed *to, struct asked *x, const struct request *r)
+static inline void asked_begin(struct followed *to, struct asked *x, const struct http_request *r)
 {
 	*x = (struct asked){ .ask = { .request = *r, .reply = REPLY_INIT, .done = asked_done },
 			     .lock = PTHREAD_MUTEX_INITIALIZER,
@@ -101,7 +101,8 @@ static inline unsigned asked_end(struct asked *x, struct strbuf *out)
 	return x->ask.reply.status;
 }
 
-static inline unsigned follow_ask(struct followed *x, const struct request *r, struct strbuf *out)
+static inline unsigned follow_ask(struct followed *x, const struct http_request *r,
+				  struct strbuf *out)
 {
 	struct asked a;
 
@@ -120,8 +121,8 @@ static inline double number_after(const char *text, const char *key)
 /* By that time, or to its end; what its state is then. */
 static inline void follow_step(struct followed *x, hd_time by, struct strbuf *state)
 {
-	const struct request look = { .kind = REQUEST_STATE };
-	const struct request go = { .kind = REQUEST_STEP, .time = by };
+	const struct http_request look = { .kind = REQUEST_STATE };
+	const struct http_request go = { .kind = REQUEST_STEP, .time = by };
 
 	follow_ask(x, &look, state);
 	double until = number_after(state->text, "\"now\":") + (double)by / (double)HD_US;

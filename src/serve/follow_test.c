@@ -55,7 +55,7 @@ static void end(struct one *x)
 	unlink(x->path);
 }
 
-static unsigned ask(struct one *x, const struct request *r, struct strbuf *out)
+static unsigned ask(struct one *x, const struct http_request *r, struct strbuf *out)
 {
 	return follow_ask(&x->run, r, out);
 }
@@ -71,7 +71,7 @@ static void step(struct one *x, uint64_t ns)
 
 static unsigned change(struct one *x, struct change c)
 {
-	const struct request r = { .kind = REQUEST_CHANGE, .change = c };
+	const struct http_request r = { .kind = REQUEST_CHANGE, .change = c };
 
 	return ask(x, &r, NULL);
 }
@@ -146,7 +146,7 @@ static void keep_ports(struct strbuf *metrics)
 static void what_was_seen_stays_as_it_was(void **state)
 {
 	static const enum change_kind kinds[] = { CHANGE_CUT, CHANGE_LOAD, CHANGE_WEIGHTS };
-	const struct request look = { .kind = REQUEST_METRICS };
+	const struct http_request look = { .kind = REQUEST_METRICS };
 	struct strbuf before = STRBUF_INIT, after = STRBUF_INIT;
 	struct one x = { .path = "" };
 
@@ -176,7 +176,7 @@ static void what_was_seen_stays_as_it_was(void **state)
 static void a_refused_change_changes_nothing(void **state)
 {
 	struct strbuf before = STRBUF_INIT, after = STRBUF_INIT;
-	const struct request scenario = { .kind = REQUEST_SCENARIO };
+	const struct http_request scenario = { .kind = REQUEST_SCENARIO };
 	struct one x = { .path = "" };
 
 	(void)state;
@@ -201,7 +201,7 @@ static void a_refused_change_changes_nothing(void **state)
 static void rows_say_what_they_offer(void **state)
 {
 	struct strbuf text = STRBUF_INIT;
-	const struct request look = { .kind = REQUEST_STATE };
+	const struct http_request look = { .kind = REQUEST_STATE };
 	struct one x = { .path = "" };
 
 	(void)state;
@@ -219,7 +219,7 @@ static void rows_say_what_they_offer(void **state)
 static void rows_without_a_load_say_none(void **state)
 {
 	struct strbuf text = STRBUF_INIT;
-	const struct request look = { .kind = REQUEST_STATE };
+	const struct http_request look = { .kind = REQUEST_STATE };
 	struct one x = { .path = "" };
 
 	(void)state;
@@ -240,7 +240,7 @@ static void the_fabric_is_drawn_whole(void **state)
 {
 	static const char hosts[] = "\"h0\",\"h1\",\"h2\",\"h3\",\"h4\",\"h5\",\"h6\",\"h7\"]",
 			  tiers[] = "[1,1,1,1,2,2,0,0,0,0,0,0,0,0]";
-	const struct request draw = { .kind = REQUEST_FABRIC };
+	const struct http_request draw = { .kind = REQUEST_FABRIC };
 	struct strbuf text = STRBUF_INIT;
 	struct one x = { .path = "" };
 
@@ -258,7 +258,7 @@ static void the_fabric_is_drawn_whole(void **state)
 static void an_event_has_one_time(void **state)
 {
 	static const uint64_t steps[] = { 1000, 9000, 2, 8000, 50000, 29000, 10000, 90000 };
-	const struct request draw = { .kind = REQUEST_FABRIC };
+	const struct http_request draw = { .kind = REQUEST_FABRIC };
 	struct strbuf text = STRBUF_INIT;
 	struct one x = { .path = "" };
 	uint64_t now = 0;
@@ -289,10 +289,10 @@ static void an_event_has_one_time(void **state)
  * from the run as it was, and later changes wait for their turn. */
 static void a_long_change_blocks_nothing(void **state)
 {
-	const struct request look = { .kind = REQUEST_STATE };
-	const struct request draw = { .kind = REQUEST_FABRIC };
-	const struct request cut = { .kind = REQUEST_CHANGE,
-				     .change = { .kind = CHANGE_CUT, .link = 9 } };
+	const struct http_request look = { .kind = REQUEST_STATE };
+	const struct http_request draw = { .kind = REQUEST_FABRIC };
+	const struct http_request cut = { .kind = REQUEST_CHANGE,
+					  .change = { .kind = CHANGE_CUT, .link = 9 } };
 	struct strbuf text = STRBUF_INIT;
 	struct one x = { .path = "" };
 	struct asked first, second;

@@ -22,7 +22,7 @@ static void ask_for_all(struct followed *x)
 	struct strbuf text = STRBUF_INIT;
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		const struct request r = { .kind = kinds[i] };
+		const struct http_request r = { .kind = kinds[i] };
 
 		assert_int_equal(follow_ask(x, &r, &text), 200);
 		assert_true(text.len > 20);
@@ -33,7 +33,7 @@ static void ask_for_all(struct followed *x)
 
 static void follow_one(const struct example *e)
 {
-	const struct request again = { .kind = REQUEST_RESTART };
+	const struct http_request again = { .kind = REQUEST_RESTART };
 	struct strbuf state = STRBUF_INIT;
 	struct followed x;
 	hd_time at = 0;

@@ -5,15 +5,16 @@
 #include <netinet/in.h>
 #include <string.h>
 
-struct asked {
+struct request_parser {
 	request_value_fn *value;
 	void *context;
 	struct diag *d;
 };
 
-typedef enum hd_status read_fn(const struct asked *a, struct request *out);
+typedef enum hd_status read_fn(const struct request_parser *a, struct http_request *out);
 
-static enum hd_status text_of(const struct asked *a, const char *name, char out[CHANGE_TEXT])
+static enum hd_status text_of(const struct request_parser *a, const char *name,
+			      char out[CHANGE_TEXT])
 {
 	const char *text = a->value(a->context, name);
 
@@ -30,7 +31,7 @@ static enum hd_status text_of(const struct asked *a, const char *name, char out[
 	return HD_OK;
 }
 
-static enum hd_status number_of(const struct asked *a, const char *name, uint32_t *out)
+static enum hd_status number_of(const struct request_parser *a, const char *name, uint32_t *out)
 {
 	char text[CHANGE_TEXT];
 	uint64_t n = 0;
@@ -48,7 +49,7 @@ static enum hd_status number_of(const struct asked *a, const char *name, uint32_
 	return HD_OK;
 }
 
-static enum hd_status read_time(const struct asked *a, struct request *out)
+static enum hd_status read_time(const struct request_parser *a, struct http_request *out)
 {
 	char text[CHANGE_TEXT];
 
@@ -57,12 +58,12 @@ static enum hd_status read_time(const struct asked *a, struct request *out)
 	return hd_time_parse(text, a->d, &out->time);
 }
 
-static enum hd_status read_link(const struct asked *a, struct request *out)
+static enum hd_status read_link(const struct request_parser *a, struct http_request *out)
 {
 	return number_of(a, "link", &out->change.link);
 }
 
-static enum hd_status read_load(const struct asked *a, struct request *out)
+static enum hd_status read_load(const struct request_parser *a, struct http_request *out)
 {
 	struct change *c = &out->change;
 
@@ -75,7 +76,7 @@ static enum hd_status read_load(const struct asked *a, struct request *out)
 	return HD_OK;
 }
 
-static enum hd_status read_weights(const struct asked *a, struct request *out)
+static enum hd_status read_weights(const struct request_parser *a, struct http_request *out)
 {
 	static const char letters[] = "0123456789:, ";
 	struct change *c = &out->change;
@@ -116,9 +117,9 @@ static const struct route routes[] = {
 };
 
 enum hd_status request_parse(const char *method, const char *path, request_value_fn *value,
-			     void *context, struct diag *d, struct request *out)
+			     void *context, struct diag *d, struct http_request *out)
 {
-	const struct asked a = { value, context, d };
+	const struct request_parser a = { value, context, d };
 	const struct route *r = NULL;
 
 	for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]); i++) {
@@ -129,7 +130,7 @@ enum hd_status request_parse(const char *method, const char *path, request_value
 		return diag_fail(d, HD_ERR_NOT_FOUND, "nothing is there");
 	if (strcmp(method, r->method) != 0)
 		return diag_fail(d, HD_ERR_USAGE, "%s is for %s", r->path, r->method);
-	*out = (struct request){ .kind = r->kind, .change.kind = r->change };
+	*out = (struct http_request){ .kind = r->kind, .change.kind = r->change };
 	return r->read ? r->read(&a, out) : HD_OK;
 }
 

@@ -24,7 +24,7 @@ enum request_kind {
 	REQUEST_CHANGE,
 };
 
-struct request {
+struct http_request {
 	enum request_kind kind;
 	hd_time time;
 	struct change change;
@@ -39,7 +39,7 @@ typedef const char *request_value_fn(void *context, const char *name);
  */
 HD_MUST_CHECK enum hd_status request_parse(const char *method, const char *path,
 					   request_value_fn *value, void *context, struct diag *d,
-					   struct request *out);
+					   struct http_request *out);
 
 /* Whether two texts are the same, in a time that depends on neither. */
 bool request_same(const char *given, const char *secret);

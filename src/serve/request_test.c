@@ -25,7 +25,7 @@ static const char *value(void *context, const char *name)
 }
 
 static enum hd_status parse(const char *method, const char *path, const char *const *values,
-			    struct request *out)
+			    struct http_request *out)
 {
 	struct diag d = { .status = HD_OK };
 
@@ -34,7 +34,7 @@ static enum hd_status parse(const char *method, const char *path, const char *co
 
 static void requests_are_what_their_words_say(void **state)
 {
-	struct request r;
+	struct http_request r;
 
 	(void)state;
 	assert_int_equal(parse("GET", "/", (const char *[]){ NULL }, &r), HD_OK);
@@ -85,7 +85,7 @@ static void what_makes_no_sense_is_refused(void **state)
 		{ "POST", "/weights", { "low=0:1", "high=\"" }, HD_ERR_INPUT },
 	};
 	char longest[CHANGE_TEXT + 16] = "low=";
-	struct request r;
+	struct http_request r;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {

@@ -142,7 +142,7 @@ static void call_done(struct ask *a)
 }
 
 static enum MHD_Result call_begin(struct server *s, struct MHD_Connection *c,
-				  const struct request *r, void **state)
+				  const struct http_request *r, void **state)
 {
 	struct call *call = hd_alloc(1, sizeof(*call));
 
@@ -188,7 +188,7 @@ static enum MHD_Result handle_whole(struct server *s, struct MHD_Connection *c, 
 {
 	struct reply reply = REPLY_INIT;
 	struct diag d = { .status = HD_OK };
-	struct request request;
+	struct http_request request;
 	const char *why;
 	unsigned no = forbidden(s, c, method, path, &why);
 

@@ -14,7 +14,7 @@
 
 /* ---- the fabric ---------------------------------------------------------- */
 
-static void forget_fabric(struct watch *w)
+static void forget_fabric(struct fabric_watch *w)
 {
 	if (!w->is_known)
 		return;
@@ -40,7 +40,7 @@ static void nothing_arrives(void *context, port_id port, const struct mad_addres
 }
 
 /* Another fabric than before. */
-static enum hd_status meet(struct watch *w, uint64_t born, struct diag *d)
+static enum hd_status meet(struct fabric_watch *w, uint64_t born, struct diag *d)
 {
 	forget_fabric(w);
 	enum hd_status status = live_topology(w->dir, d, &w->topo);
@@ -66,7 +66,7 @@ static enum hd_status meet(struct watch *w, uint64_t born, struct diag *d)
 	return HD_OK;
 }
 
-static void draw(struct watch *w)
+static void draw(struct fabric_watch *w)
 {
 	struct strbuf now = STRBUF_INIT;
 
@@ -78,7 +78,7 @@ static void draw(struct watch *w)
 }
 
 /* What is programmed, and what links have come to. */
-static enum hd_status read_tables(struct watch *w, struct diag *d)
+static enum hd_status read_tables(struct fabric_watch *w, struct diag *d)
 {
 	const char *const words[] = { "image" };
 	const struct agents_options options = { 0 };
@@ -105,7 +105,7 @@ static enum hd_status read_tables(struct watch *w, struct diag *d)
 /* ---- looking ------------------------------------------------------------- */
 
 /* What was counted since; what was reset meanwhile began at 0. */
-static double more(const struct watch *w, port_id port, size_t index)
+static double more(const struct fabric_watch *w, port_id port, size_t index)
 {
 	uint64_t now = watch_counter(w->counters, port, index);
 	uint64_t then = watch_counter(w->before, port, index);
@@ -113,7 +113,7 @@ static double more(const struct watch *w, port_id port, size_t index)
 	return (double)(now >= then ? now - then : now);
 }
 
-static void add_sample(struct watch *w, double now, double rate)
+static void add_sample(struct fabric_watch *w, double now, double rate)
 {
 	if (w->n_samples == WATCH_SAMPLES) {
 		w->n_samples--;
@@ -123,7 +123,7 @@ static void add_sample(struct watch *w, double now, double rate)
 }
 
 /* How busy links were since the last look: words of 4 bytes, and ticks. */
-static void look_at_links(struct watch *w, double now)
+static void look_at_links(struct fabric_watch *w, double now)
 {
 	const size_t data = prometheus_index("PortXmitData");
 	const size_t wait = prometheus_index("PortXmitWait");
@@ -148,7 +148,7 @@ static void look_at_links(struct watch *w, double now)
 	w->looked = now;
 }
 
-static enum hd_status read_counters(struct watch *w, struct diag *d)
+static enum hd_status read_counters(struct fabric_watch *w, struct diag *d)
 {
 	const char *names[N_PROMETHEUS_COUNTERS];
 
@@ -157,7 +157,7 @@ static enum hd_status read_counters(struct watch *w, struct diag *d)
 	return live_counters(w->dir, names, N_PROMETHEUS_COUNTERS, w->topo.n_ports, d, w->counters);
 }
 
-static enum hd_status look(struct watch *w, struct diag *d)
+static enum hd_status look(struct fabric_watch *w, struct diag *d)
 {
 	const char *const words[] = { "version" };
 	struct strbuf text = STRBUF_INIT;
@@ -186,7 +186,7 @@ static enum hd_status look(struct watch *w, struct diag *d)
 
 /* ---- changing ------------------------------------------------------------ */
 
-static enum hd_status change(struct watch *w, const struct change *c, struct diag *d)
+static enum hd_status change(struct fabric_watch *w, const struct change *c, struct diag *d)
 {
 	bool cuts = c->kind == CHANGE_CUT;
 	struct strbuf port = STRBUF_INIT, words = STRBUF_INIT, out = STRBUF_INIT;
@@ -218,7 +218,7 @@ static enum hd_status change(struct watch *w, const struct change *c, struct dia
 
 /* ---- answers ------------------------------------------------------------- */
 
-static enum hd_status answer(struct watch *w, const struct request *r, struct diag *d,
+static enum hd_status answer(struct fabric_watch *w, const struct http_request *r, struct diag *d,
 			     struct reply *out)
 {
 	enum hd_status status = look(w, d);
@@ -245,18 +245,18 @@ static enum hd_status answer(struct watch *w, const struct request *r, struct di
 	}
 }
 
-void watch_answer(void *context, const struct request *r, struct reply *out)
+void watch_answer(void *context, const struct http_request *r, struct reply *out)
 {
-	struct watch *w = context;
+	struct fabric_watch *w = context;
 	struct diag d = { .status = HD_OK };
 
 	if (answer(w, r, &d, out) != HD_OK)
 		reply_refuse(out, &d);
 }
 
-enum hd_status watch_new(const char *name, struct diag *d, struct watch **out)
+enum hd_status watch_new(const char *name, struct diag *d, struct fabric_watch **out)
 {
-	struct watch *w = hd_alloc(1, sizeof(*w));
+	struct fabric_watch *w = hd_alloc(1, sizeof(*w));
 
 	w->name = name;
 	w->dir = live_folder(name);
@@ -271,7 +271,7 @@ enum hd_status watch_new(const char *name, struct diag *d, struct watch **out)
 	return status;
 }
 
-void watch_free(struct watch *w)
+void watch_free(struct fabric_watch *w)
 {
 	forget_fabric(w);
 	for (size_t i = 0; i < w->n_notes; i++)

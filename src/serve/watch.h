@@ -11,11 +11,11 @@
 
 #include "serve/asks.h"
 
-struct watch;
+struct fabric_watch;
 
 /* Refuses if no fabric `name` runs; the name is borrowed. */
-HD_MUST_CHECK enum hd_status watch_new(const char *name, struct diag *d, struct watch **out);
-void watch_free(struct watch *w);
+HD_MUST_CHECK enum hd_status watch_new(const char *name, struct diag *d, struct fabric_watch **out);
+void watch_free(struct fabric_watch *w);
 
 /* Goes on, with whatever runs under that name, when a fabric is gone. */
 asks_answer_fn watch_answer;

@@ -23,7 +23,7 @@ struct watch_sample {
 	double rate; /* b/s */
 };
 
-struct watch {
+struct fabric_watch {
 	const char *name;
 	char *dir;
 
@@ -57,9 +57,9 @@ static inline uint64_t watch_counter(const uint64_t *of, port_id port, size_t in
 /* ---- watch_tables.c */
 
 /* What a page draws once. */
-void watch_put_picture(const struct watch *w, struct strbuf *out);
+void watch_put_picture(const struct fabric_watch *w, struct strbuf *out);
 /* And what changes all the time. */
-void watch_put_state(const struct watch *w, struct strbuf *out);
-void watch_put_metrics(const struct watch *w, struct strbuf *out);
+void watch_put_state(const struct fabric_watch *w, struct strbuf *out);
+void watch_put_metrics(const struct fabric_watch *w, struct strbuf *out);
 
 #endif

@@ -17,7 +17,7 @@ static void put_page_run(struct json *w, const struct results *r)
 }
 
 /* Before a manager has given LIDs, nothing is programmed. */
-void watch_put_picture(const struct watch *w, struct strbuf *out)
+void watch_put_picture(const struct fabric_watch *w, struct strbuf *out)
 {
 	struct results *r = results_new("serve");
 	struct diag none = { .status = HD_OK };
@@ -46,25 +46,25 @@ void watch_put_picture(const struct watch *w, struct strbuf *out)
 
 /* ---- tables of what is there now ----------------------------------------- */
 
-struct summary_row {
+struct watch_summary_row {
 	const char *name;
 	uint64_t hosts, switches, cables, active, down;
 	const char *manager;
 };
 
 static const struct column summary_columns[] = {
-	{ "fabric", NULL, CELL(summary_row, name) },
-	{ "hosts", NULL, CELL(summary_row, hosts) },
-	{ "switches", NULL, CELL(summary_row, switches) },
-	{ "cables", NULL, CELL(summary_row, cables) },
-	{ "active", "cables", CELL(summary_row, active), ORIGIN_SIMULATED },
-	{ "down", "cables", CELL(summary_row, down), ORIGIN_SIMULATED },
-	{ "subnet manager", NULL, CELL(summary_row, manager), ORIGIN_SIMULATED },
+	{ "fabric", NULL, CELL(watch_summary_row, name) },
+	{ "hosts", NULL, CELL(watch_summary_row, hosts) },
+	{ "switches", NULL, CELL(watch_summary_row, switches) },
+	{ "cables", NULL, CELL(watch_summary_row, cables) },
+	{ "active", "cables", CELL(watch_summary_row, active), ORIGIN_SIMULATED },
+	{ "down", "cables", CELL(watch_summary_row, down), ORIGIN_SIMULATED },
+	{ "subnet manager", NULL, CELL(watch_summary_row, manager), ORIGIN_SIMULATED },
 	{ NULL },
 };
 
 /* Where the manager is that some port knows of. */
-static const char *manager_of(const struct watch *w)
+static const char *manager_of(const struct fabric_watch *w)
 {
 	const struct topo *t = &w->topo;
 	uint64_t lid = 0;
@@ -78,9 +78,9 @@ static const char *manager_of(const struct watch *w)
 	return NULL;
 }
 
-static void put_summary(const struct watch *w, struct results *r)
+static void put_summary(const struct fabric_watch *w, struct results *r)
 {
-	struct summary_row row = { .name = w->name, .manager = manager_of(w) };
+	struct watch_summary_row row = { .name = w->name, .manager = manager_of(w) };
 	struct strbuf title = STRBUF_INIT;
 
 	for (node_id v = 0; v < w->topo.n_nodes; v++) {
@@ -125,7 +125,7 @@ static int by_use(const void *a, const void *b)
 	return (x->from > y->from) - (x->from < y->from);
 }
 
-static const char *port_name(const struct watch *w, port_id p, struct table *t)
+static const char *port_name(const struct fabric_watch *w, port_id p, struct table *t)
 {
 	struct strbuf name = STRBUF_INIT;
 
@@ -133,7 +133,7 @@ static const char *port_name(const struct watch *w, port_id p, struct table *t)
 	return table_take(t, &name);
 }
 
-static void put_busiest(const struct watch *w, struct results *r)
+static void put_busiest(const struct fabric_watch *w, struct results *r)
 {
 	const size_t packets = prometheus_index("PortXmitPkts");
 	struct picture_link *sorted = hd_alloc(w->n_links + 1, sizeof(*sorted));
@@ -170,7 +170,7 @@ static const struct column error_columns[] = {
 };
 
 /* What ibqueryerrors would show. */
-static void put_errors(const struct watch *w, struct results *r)
+static void put_errors(const struct fabric_watch *w, struct results *r)
 {
 	static const char *const errors[] = {
 		"SymbolErrorCounter",
@@ -209,7 +209,7 @@ static const struct column sample_columns[] = {
 	{ NULL },
 };
 
-static void put_samples(const struct watch *w, struct results *r)
+static void put_samples(const struct fabric_watch *w, struct results *r)
 {
 	struct table *t =
 		results_series(r, "traffic over time", "since the page was served", sample_columns);
@@ -231,7 +231,7 @@ static double waiting_of(const struct picture_link *l)
 }
 
 /* In tenths of percents. */
-static void put_shares(const struct watch *w, struct json *json, const char *key,
+static void put_shares(const struct fabric_watch *w, struct json *json, const char *key,
 		       double (*share)(const struct picture_link *l))
 {
 	json_key(json, key);
@@ -241,7 +241,7 @@ static void put_shares(const struct watch *w, struct json *json, const char *key
 	json_end(json);
 }
 
-static void put_down(const struct watch *w, struct json *json)
+static void put_down(const struct fabric_watch *w, struct json *json)
 {
 	json_key(json, "down");
 	json_begin_array(json);
@@ -252,7 +252,7 @@ static void put_down(const struct watch *w, struct json *json)
 	json_end(json);
 }
 
-static void put_changes(const struct watch *w, struct json *json)
+static void put_changes(const struct fabric_watch *w, struct json *json)
 {
 	json_key(json, "changes");
 	json_begin_array(json);
@@ -266,7 +266,7 @@ static void put_changes(const struct watch *w, struct json *json)
 	json_end(json);
 }
 
-void watch_put_state(const struct watch *w, struct strbuf *out)
+void watch_put_state(const struct fabric_watch *w, struct strbuf *out)
 {
 	struct results *r = results_new("serve");
 	struct json json;
@@ -294,7 +294,7 @@ void watch_put_state(const struct watch *w, struct strbuf *out)
 
 /* ---- for Prometheus ------------------------------------------------------ */
 
-void watch_put_metrics(const struct watch *w, struct strbuf *out)
+void watch_put_metrics(const struct fabric_watch *w, struct strbuf *out)
 {
 	struct prometheus_port *ports = hd_alloc(w->n_links + 1, sizeof(*ports));
 

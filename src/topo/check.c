@@ -9,7 +9,7 @@
 #include "base/map.h"
 #include "topo/shape.h"
 
-static void check_isolated(const struct topo *t, struct problems *out)
+static void check_isolated(const struct topo *t, struct topo_problems *out)
 {
 	struct shape g;
 
@@ -53,7 +53,7 @@ static void put_end(const struct topo *t, port_id port, char *out, size_t size)
 	snprintf(out, size, "port %u of '%.*s'", t->ports[port].number, PROBLEM_NAME, v->name);
 }
 
-static void check_guids(const struct topo *t, struct problems *out)
+static void check_guids(const struct topo *t, struct topo_problems *out)
 {
 	struct map seen = { 0 };
 
@@ -77,7 +77,7 @@ static void check_guids(const struct topo *t, struct problems *out)
 }
 
 /* An end port with LMC m has 2^m LIDs from its base LID on. */
-static void check_lids(const struct topo *t, struct problems *out)
+static void check_lids(const struct topo *t, struct topo_problems *out)
 {
 	struct map seen = { 0 };
 
@@ -100,7 +100,7 @@ static void check_lids(const struct topo *t, struct problems *out)
 	map_fini(&seen);
 }
 
-void topo_check(const struct topo *t, struct problems *out)
+void topo_check(const struct topo *t, struct topo_problems *out)
 {
 	check_isolated(t, out);
 	check_guids(t, out);

@@ -12,6 +12,6 @@
 #include "topo/topo.h"
 
 /* Adds to `out` and sorts it. */
-void topo_check(const struct topo *t, struct problems *out);
+void topo_check(const struct topo *t, struct topo_problems *out);
 
 #endif

@@ -29,7 +29,7 @@ static void good_fabrics_have_no_problems(void **state)
 {
 	(void)state;
 	for (const struct generator *g = generators; g->name; g++) {
-		struct problems found = { 0 };
+		struct topo_problems found = { 0 };
 		struct topo t;
 
 		make(&t, g->name);
@@ -74,7 +74,7 @@ static void each_problem_is_found_at_its_line(void **state)
 		{ PROBLEM_LID_CLASH, 16, 12, "LID 5 is that of port 0 of 'c'" },
 		{ PROBLEM_ISOLATED, 20, 0, "'alone'" },
 	};
-	struct problems found = { 0 };
+	struct topo_problems found = { 0 };
 	struct diag d = { .status = HD_OK };
 	struct topo t;
 
@@ -107,7 +107,7 @@ static void speeds_that_differ_are_a_mismatch(void **state)
 		"Switch\t4 \"S-0000000000000030\"\t\t# \"b\" base port 0 lid 2 lmc 0\n"
 		"[1]\t\"S-0000000000000020\"[2]\t\t# \"a\" lid 1 4xEDR\n"
 		"[2]\t\"S-0000000000000020\"[1]\t\t# \"a\" lid 1 1xHDR\n";
-	struct problems found = { 0 };
+	struct topo_problems found = { 0 };
 	struct diag d = { .status = HD_OK };
 	struct topo t;
 

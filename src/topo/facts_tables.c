@@ -53,17 +53,17 @@ static const struct column tier_columns[] = {
 	{ NULL },
 };
 
-struct link_row {
+struct link_kind_row {
 	const char *link;
 	double rate; /* Gb/s; NaN if the ends do not agree */
 	struct facts_links of;
 };
 
 static const struct column link_columns[] = {
-	{ "link", NULL, CELL(link_row, link) },
-	{ "rate", "Gb/s", CELL(link_row, rate), ORIGIN_COMPUTED, 3 },
-	{ "between switches", NULL, CELL(link_row, of.between_switches) },
-	{ "to hosts", NULL, CELL(link_row, of.to_hosts) },
+	{ "link", NULL, CELL(link_kind_row, link) },
+	{ "rate", "Gb/s", CELL(link_kind_row, rate), ORIGIN_COMPUTED, 3 },
+	{ "between switches", NULL, CELL(link_kind_row, of.between_switches) },
+	{ "to hosts", NULL, CELL(link_kind_row, of.to_hosts) },
 	{ NULL },
 };
 
@@ -103,7 +103,7 @@ static void show_links(struct results *r, const struct topo_facts *f)
 
 	for (size_t i = 0; i < f->n_links; i++) {
 		const struct facts_links *l = &f->links[i];
-		struct link_row row = { "mismatch", NAN, *l };
+		struct link_kind_row row = { "mismatch", NAN, *l };
 
 		if (l->lanes) {
 			row.link = table_text(t, "%ux %s", l->lanes, hd_link_speed_name(l->speed));

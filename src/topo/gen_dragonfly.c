@@ -16,7 +16,7 @@
 
 #include "topo/builder.h"
 
-struct groups {
+struct dragonfly_groups {
 	uint32_t n;            /* groups */
 	uint32_t globals;      /* global ports of a group */
 	uint32_t per_switch;   /* ... of one of its switches */
@@ -27,7 +27,7 @@ struct groups {
 };
 
 /* Where port q of group i leads within a round, and which port that is. */
-static void other_end(const struct groups *s, uint32_t i, uint32_t q, uint32_t *group,
+static void other_end(const struct dragonfly_groups *s, uint32_t i, uint32_t q, uint32_t *group,
 		      uint32_t *port)
 {
 	if (s->arrangement == ARRANGE_PALMTREE) {
@@ -39,7 +39,7 @@ static void other_end(const struct groups *s, uint32_t i, uint32_t q, uint32_t *
 	*port = i < *group ? i : i - 1;
 }
 
-static void global_cable(const struct groups *s, struct topo *t, uint32_t i, uint32_t k)
+static void global_cable(const struct dragonfly_groups *s, struct topo *t, uint32_t i, uint32_t k)
 {
 	uint32_t round = k / (s->n - 1), group, port;
 
@@ -53,7 +53,7 @@ static void global_cable(const struct groups *s, struct topo *t, uint32_t i, uin
 		    s->first_port + port % s->per_switch);
 }
 
-static void global_cables(const struct groups *s, struct topo *t)
+static void global_cables(const struct dragonfly_groups *s, struct topo *t)
 {
 	if (s->n < 2)
 		return;
@@ -89,7 +89,7 @@ enum hd_status build_dragonfly(const struct topo_params *p, struct diag *d, stru
 {
 	uint32_t a = (uint32_t)p->routers, h = (uint32_t)p->globals;
 	uint64_t ports = a - 1 + h + build_host_ports(p);
-	struct groups s = { .globals = a * h, .per_switch = h, .stride = a };
+	struct dragonfly_groups s = { .globals = a * h, .per_switch = h, .stride = a };
 	uint32_t n_hosts = 0;
 
 	assert(a > 0 && h > 0);
@@ -149,7 +149,7 @@ static void plus_group(const struct topo_params *p, uint32_t group, struct topo 
 enum hd_status build_dragonfly_plus(const struct topo_params *p, struct diag *d, struct topo *t)
 {
 	uint32_t leaves = (uint32_t)p->leaves, spines = (uint32_t)p->spines;
-	struct groups s = {
+	struct dragonfly_groups s = {
 		.globals = spines * (uint32_t)p->globals,
 		.per_switch = (uint32_t)p->globals,
 		.stride = leaves + spines,

@@ -20,7 +20,7 @@
 
 #define MAX_TRIES 1000
 
-struct graph {
+struct random_graph {
 	uint32_t n, degree;
 	uint32_t *near;  /* [switch * degree + k]: its neighbours so far */
 	uint32_t *count; /* how many it has */
@@ -29,7 +29,7 @@ struct graph {
 	struct rng rng;
 };
 
-static bool may_tie(const struct graph *g, uint32_t a, uint32_t b)
+static bool may_tie(const struct random_graph *g, uint32_t a, uint32_t b)
 {
 	if (a == b)
 		return false;
@@ -40,7 +40,7 @@ static bool may_tie(const struct graph *g, uint32_t a, uint32_t b)
 	return true;
 }
 
-static bool any_tie(const struct graph *g)
+static bool any_tie(const struct random_graph *g)
 {
 	for (uint32_t i = 0; i < g->n_ends; i++) {
 		for (uint32_t j = i + 1; j < g->n_ends; j++) {
@@ -51,12 +51,12 @@ static bool any_tie(const struct graph *g)
 	return false;
 }
 
-static void drop_end(struct graph *g, uint32_t i)
+static void drop_end(struct random_graph *g, uint32_t i)
 {
 	g->ends[i] = g->ends[--g->n_ends];
 }
 
-static void tie(struct graph *g, uint32_t i, uint32_t j)
+static void tie(struct random_graph *g, uint32_t i, uint32_t j)
 {
 	uint32_t a = g->ends[i], b = g->ends[j];
 
@@ -66,7 +66,7 @@ static void tie(struct graph *g, uint32_t i, uint32_t j)
 	drop_end(g, i > j ? j : i);
 }
 
-static bool tie_all(struct graph *g)
+static bool tie_all(struct random_graph *g)
 {
 	unsigned misses = 0;
 
@@ -91,7 +91,7 @@ static bool tie_all(struct graph *g)
 }
 
 /* A ring in random order: with two neighbours each, nothing else connects. */
-static void tie_ring(struct graph *g)
+static void tie_ring(struct random_graph *g)
 {
 	for (uint32_t i = 0; i < g->n; i++)
 		g->ends[i] = i;
@@ -104,7 +104,7 @@ static void tie_ring(struct graph *g)
 	}
 }
 
-static bool is_connected(const struct graph *g)
+static bool is_connected(const struct random_graph *g)
 {
 	uint32_t *queue = hd_alloc(g->n, sizeof(*queue)), head = 0, tail = 1;
 	bool *seen = hd_alloc(g->n, sizeof(*seen));
@@ -127,7 +127,7 @@ static bool is_connected(const struct graph *g)
 }
 
 /* Replaces the graph by the one of all cables that it does not have. */
-static void complement(struct graph *g)
+static void complement(struct random_graph *g)
 {
 	uint32_t degree = g->n - 1 - g->degree;
 	uint32_t *near = hd_alloc((size_t)g->n * degree, sizeof(*near));
@@ -145,7 +145,7 @@ static void complement(struct graph *g)
 	g->degree = degree;
 }
 
-static bool draw(struct graph *g)
+static bool draw(struct random_graph *g)
 {
 	/* More than half of the others as neighbours: always connected. */
 	bool dense = g->degree > g->n / 2;
@@ -167,7 +167,7 @@ static bool draw(struct graph *g)
 }
 
 /* Ports 1 .. degree lead to the neighbours in the order of their numbers. */
-static void cable(const struct graph *g, struct topo *t)
+static void cable(const struct random_graph *g, struct topo *t)
 {
 	for (uint32_t sw = 0; sw < g->n; sw++)
 		qsort(&g->near[(size_t)sw * g->degree], g->degree, sizeof(*g->near), compare_u32);
@@ -204,7 +204,7 @@ enum hd_status build_irregular(const struct topo_params *p, struct diag *d, stru
 {
 	if (check(p, d) != HD_OK)
 		return d->status;
-	struct graph g = { .n = (uint32_t)p->switches, .degree = (uint32_t)p->degree };
+	struct random_graph g = { .n = (uint32_t)p->switches, .degree = (uint32_t)p->degree };
 	size_t ends = (size_t)g.n * g.degree;
 	uint32_t n_hosts = 0;
 

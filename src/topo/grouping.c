@@ -22,7 +22,7 @@ enum {
 };
 
 /* What a description says of a switch's slot. */
-struct slot {
+struct chassis_slot {
 	int kind; /* SLOT_OTHER: it says nothing */
 	unsigned number, chip;
 	char type[64];
@@ -39,9 +39,9 @@ static size_t part(const char **at, char stop)
 }
 
 /* "MF0;<system>:<type>/<slot>[:<board>]/U<chip>". */
-static struct slot slot_of(const struct topo_node *v)
+static struct chassis_slot slot_of(const struct topo_node *v)
 {
-	struct slot none = { .kind = SLOT_OTHER }, s = none;
+	struct chassis_slot none = { .kind = SLOT_OTHER }, s = none;
 	const char *at = v->name, *type, *where;
 
 	if (v->kind != NODE_SWITCH || v->vendor != VENDOR_MELLANOX || v->device != DEVICE_IS4 ||
@@ -78,7 +78,7 @@ static uint64_t chassis_guid(const struct topo_node *v)
 }
 
 /* A node on its way into a chassis; sorted as it will be printed. */
-struct member {
+struct chassis_member {
 	uint32_t chassis;
 	int kind;
 	unsigned number;
@@ -88,7 +88,7 @@ struct member {
 
 static int by_place(const void *a, const void *b)
 {
-	const struct member *p = a, *q = b;
+	const struct chassis_member *p = a, *q = b;
 
 	if (p->chassis != q->chassis)
 		return p->chassis < q->chassis ? -1 : 1;
@@ -100,8 +100,8 @@ static int by_place(const void *a, const void *b)
 	return p->rank > q->rank ? -1 : p->rank < q->rank;
 }
 
-static void settle(struct grouping *g, const struct topo *t, const struct member *m,
-		   const struct slot *s)
+static void settle(struct grouping *g, const struct topo *t, const struct chassis_member *m,
+		   const struct chassis_slot *s)
 {
 	struct topo_place *p = &g->found_places[m->node];
 	struct strbuf text = STRBUF_INIT;
@@ -170,17 +170,17 @@ static void find_out(struct grouping *g, const struct topo *t)
 {
 	uint32_t *rank = topo_discovery_rank(t), n = 0;
 	node_id *nodes = by_discovery(t, rank);
-	struct member *members = hd_alloc(t->n_nodes, sizeof(*members));
+	struct chassis_member *members = hd_alloc(t->n_nodes, sizeof(*members));
 	struct map chassis = { 0 };
 
 	number_chassis(g, t, nodes, &chassis);
 	for (node_id v = 0; v < t->n_nodes; v++) {
-		struct slot s = slot_of(&t->nodes[v]);
+		struct chassis_slot s = slot_of(&t->nodes[v]);
 		uint32_t number = map_get(&chassis, chassis_guid(&t->nodes[v]));
 
 		if (number == MAP_NONE)
 			continue;
-		members[n] = (struct member){ number, s.kind, s.number, rank[v], v };
+		members[n] = (struct chassis_member){ number, s.kind, s.number, rank[v], v };
 		settle(g, t, &members[n++], &s);
 	}
 	qsort(members, n, sizeof(*members), by_place);

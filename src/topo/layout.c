@@ -47,14 +47,14 @@ static void place_grid(struct layout *l, const struct topo *t, const struct shap
 
 /* ---- layers ---- */
 
-struct slot {
+struct layer_slot {
 	double key;
 	uint32_t vertex;
 };
 
 static int by_key(const void *a, const void *b)
 {
-	const struct slot *p = a, *q = b;
+	const struct layer_slot *p = a, *q = b;
 
 	if (p->key != q->key)
 		return p->key < q->key ? -1 : 1;
@@ -77,7 +77,7 @@ static double barycentre(const struct layout *l, const struct shape *s, const ui
 }
 
 /* Spreads the vertices of one layer over `width`, ordered by their keys. */
-static void spread(struct layout *l, struct slot *slots, uint32_t n, double width)
+static void spread(struct layout *l, struct layer_slot *slots, uint32_t n, double width)
 {
 	qsort(slots, n, sizeof(*slots), by_key);
 	for (uint32_t i = 0; i < n; i++)
@@ -86,7 +86,7 @@ static void spread(struct layout *l, struct slot *slots, uint32_t n, double widt
 
 static void place_layers(struct layout *l, const struct shape *s, const uint32_t *height)
 {
-	struct slot *slots = hd_alloc(s->n, sizeof(*slots));
+	struct layer_slot *slots = hd_alloc(s->n, sizeof(*slots));
 	uint32_t top = 0, widest = 1;
 
 	l->is_layered = true;

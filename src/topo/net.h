@@ -16,7 +16,7 @@ struct slice {
 };
 
 struct net {
-	struct reader *r;
+	struct topo_reader *r;
 	bool strict;
 	/* For the next node. */
 	uint64_t guid[3], base[3]; /* by kind: ibsim counts on from base */
@@ -43,8 +43,8 @@ struct net {
 	size_t as_read_cap;
 };
 
-struct slice net_rest(const struct reader *r);
-char *net_copy_rest(const struct reader *r);
+struct slice net_rest(const struct topo_reader *r);
+char *net_copy_rest(const struct topo_reader *r);
 bool net_has(struct slice s, char c);
 /* <a><separator><b>, which `n` owns. */
 struct slice net_join(struct net *n, struct slice a, char separator, struct slice b);
@@ -55,9 +55,9 @@ enum hd_status net_expect_end(struct net *n);
 /* "=" and a number. */
 enum hd_status net_expect_number(struct net *n, uint64_t max, uint64_t *out);
 /* From the first quote to the last one of the line; false if there are none. */
-bool net_quoted_name(struct reader *r, struct slice *name);
+bool net_quoted_name(struct topo_reader *r, struct slice *name);
 /* " lid 3" or " lmc 0"; moves on only if it is there. */
-bool net_tagged(struct reader *r, const char *tag, uint64_t max, uint64_t *out);
+bool net_tagged(struct topo_reader *r, const char *tag, uint64_t max, uint64_t *out);
 /* ibsim's sets: LinkSpeedEnabled, and the extended one. */
 void net_set_speeds(struct topo_port *p, uint64_t base, uint64_t extended);
 

@@ -8,7 +8,7 @@
 #include "topo/net.h"
 
 /* "[4]", and with -g "[4][ext 4]". */
-static bool read_bracket(struct reader *r, uint64_t max, uint64_t *number, uint64_t *external)
+static bool read_bracket(struct topo_reader *r, uint64_t max, uint64_t *number, uint64_t *external)
 {
 	const char *start = r->at;
 
@@ -25,7 +25,7 @@ static bool read_bracket(struct reader *r, uint64_t max, uint64_t *number, uint6
 }
 
 /* "(100005)", with or without a blank before it. */
-static bool read_port_guid(struct reader *r, uint64_t *guid)
+static bool read_port_guid(struct topo_reader *r, uint64_t *guid)
 {
 	const char *start = r->at;
 
@@ -71,7 +71,7 @@ static uint8_t code_of_speed(uint16_t speeds)
 /* " s=4 w=2 v=4": of an active link with -f, sets of possible ones in ibsim. */
 static enum hd_status read_settings(struct net *n, port_id port, bool active)
 {
-	struct reader *r = n->r;
+	struct topo_reader *r = n->r;
 	struct topo_port *p = &r->t.ports[port];
 	uint64_t value, base = p->speeds & 7u, extended = p->speeds >> SPEED_FDR;
 
@@ -104,7 +104,7 @@ static enum hd_status read_settings(struct net *n, port_id port, bool active)
 /* The remark: "# "host3" lid 5 4xHDR", "# lid 6 lmc 0 "leaf2" lid 3 4xHDR". */
 static enum hd_status read_remark(struct net *n, port_id port)
 {
-	struct reader *r = n->r;
+	struct topo_reader *r = n->r;
 	struct topo_port *p = &r->t.ports[port];
 	bool of_switch = topo_is_switch(&r->t, p->node), whole = true;
 	uint64_t lid = 0, lmc = 0, other;
@@ -148,9 +148,9 @@ static void note_external(struct net *n, uint64_t external)
 }
 
 /* The other end: a name, or in ibsim an alias of a port. */
-static enum hd_status read_other(struct net *n, struct claim *c)
+static enum hd_status read_other(struct net *n, struct cable_claim *c)
 {
-	struct reader *r = n->r;
+	struct topo_reader *r = n->r;
 	uint64_t number, external;
 	struct slice id;
 
@@ -189,7 +189,7 @@ static enum hd_status read_other(struct net *n, struct claim *c)
 
 enum hd_status net_read_cable(struct net *n)
 {
-	struct reader *r = n->r;
+	struct topo_reader *r = n->r;
 	uint64_t number, external, guid;
 
 	r->at--; /* back to the bracket */
@@ -206,7 +206,7 @@ enum hd_status net_read_cable(struct net *n)
 
 	if (read_port_guid(r, &guid) && v->kind != NODE_SWITCH)
 		r->t.ports[port].guid = guid;
-	struct claim *c = reader_claim(r, port);
+	struct cable_claim *c = reader_claim(r, port);
 
 	note_external(n, external);
 	n->any_external |= external != 0;
@@ -225,7 +225,7 @@ enum hd_status net_read_cable(struct net *n)
 /* @[3] "alias": a name for a port, by which another node can name it. */
 enum hd_status net_read_alias(struct net *n)
 {
-	struct reader *r = n->r;
+	struct topo_reader *r = n->r;
 	uint64_t number, external;
 	struct slice alias;
 

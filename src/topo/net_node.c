@@ -31,7 +31,7 @@ enum hd_status net_read_device(struct net *n)
 /* "Chassis 1 (name) slot 2" behind the system image GUID, with -g. */
 enum hd_status net_read_chassis_note(struct net *n)
 {
-	struct reader *r = n->r;
+	struct topo_reader *r = n->r;
 	uint64_t number;
 
 	reader_blanks(r);
@@ -60,7 +60,7 @@ enum hd_status net_read_system_guid(struct net *n)
 /* "switchguid=0x2(2)", "caguid=0x1", and ibsim's "switchguid+16". */
 static enum hd_status read_guid(struct net *n, enum node_kind kind)
 {
-	struct reader *r = n->r;
+	struct topo_reader *r = n->r;
 	bool relative = reader_skip(r, "+");
 	uint64_t guid;
 
@@ -99,7 +99,7 @@ enum hd_status net_read_router_guid(struct net *n)
 }
 
 /* From the first quote to the last one of the line; false if there are none. */
-bool net_quoted_name(struct reader *r, struct slice *name)
+bool net_quoted_name(struct topo_reader *r, struct slice *name)
 {
 	const char *first = r->at, *last = r->line_end - 1;
 
@@ -115,7 +115,7 @@ bool net_quoted_name(struct reader *r, struct slice *name)
 }
 
 /* A name without quotes ends where what is known to follow begins. */
-static struct slice plain_name(struct reader *r)
+static struct slice plain_name(struct topo_reader *r)
 {
 	static const char *const stops[] = { " enhanced port ", " base port ", " lid ", " lmc " };
 	struct slice rest = net_rest(r);
@@ -136,7 +136,7 @@ static struct slice plain_name(struct reader *r)
 }
 
 /* " lid 3" or " lmc 0"; moves on only if it is there. */
-bool net_tagged(struct reader *r, const char *tag, uint64_t max, uint64_t *out)
+bool net_tagged(struct topo_reader *r, const char *tag, uint64_t max, uint64_t *out)
 {
 	const char *start = r->at;
 
@@ -150,7 +150,7 @@ bool net_tagged(struct reader *r, const char *tag, uint64_t max, uint64_t *out)
 /* " enhanced port 0 lid 3 lmc 0", behind the name of a switch. */
 static enum hd_status read_switch_tail(struct net *n, node_id node)
 {
-	struct reader *r = n->r;
+	struct topo_reader *r = n->r;
 	struct topo_node *v = &r->t.nodes[node];
 	struct topo_port *p = &r->t.ports[v->first_port];
 	uint64_t lid = 0, lmc = 0;
@@ -172,7 +172,7 @@ static enum hd_status read_switch_tail(struct net *n, node_id node)
 /* The remark behind a node's id: its name, and more for switches. */
 static enum hd_status read_name(struct net *n, struct slice id, struct slice *name)
 {
-	struct reader *r = n->r;
+	struct topo_reader *r = n->r;
 	struct slice quoted;
 
 	*name = id;
@@ -212,7 +212,7 @@ static enum hd_status check_id(struct net *n, enum node_kind kind, struct slice 
 /* Moves what was said before the node into it. */
 static enum hd_status describe(struct net *n, node_id node)
 {
-	struct reader *r = n->r;
+	struct topo_reader *r = n->r;
 	struct topo_node *v = &r->t.nodes[node];
 	uint64_t guid = n->guid[v->kind];
 
@@ -248,7 +248,7 @@ static enum hd_status describe(struct net *n, node_id node)
 
 static enum hd_status read_node(struct net *n, enum node_kind kind)
 {
-	struct reader *r = n->r;
+	struct topo_reader *r = n->r;
 	struct slice id, name;
 	uint64_t ports;
 	node_id node;

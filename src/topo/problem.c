@@ -16,15 +16,15 @@ const char *const problem_names[N_PROBLEMS] = {
 	[PROBLEM_ISOLATED] = "isolated part",
 };
 
-void problems_fini(struct problems *list)
+void problems_fini(struct topo_problems *list)
 {
 	for (size_t i = 0; i < list->n; i++)
 		free(list->items[i].text);
 	free(list->items);
-	*list = (struct problems){ 0 };
+	*list = (struct topo_problems){ 0 };
 }
 
-void problems_add(struct problems *list, enum problem_kind kind, uint32_t line, uint32_t other,
+void problems_add(struct topo_problems *list, enum problem_kind kind, uint32_t line, uint32_t other,
 		  const char *format, ...)
 {
 	struct strbuf text = STRBUF_INIT;
@@ -34,7 +34,7 @@ void problems_add(struct problems *list, enum problem_kind kind, uint32_t line, 
 	strbuf_vprintf(&text, format, args);
 	va_end(args);
 	list->items = hd_grow(list->items, &list->cap, list->n + 1, sizeof(*list->items));
-	list->items[list->n++] = (struct problem){
+	list->items[list->n++] = (struct topo_problem){
 		.kind = kind,
 		.line = line,
 		.other = other,
@@ -44,7 +44,7 @@ void problems_add(struct problems *list, enum problem_kind kind, uint32_t line, 
 
 static int by_line(const void *a, const void *b)
 {
-	const struct problem *p = a, *q = b;
+	const struct topo_problem *p = a, *q = b;
 	/* 0 wraps around: what has no line comes last. */
 	uint32_t x = p->line - 1, y = q->line - 1;
 
@@ -55,7 +55,7 @@ static int by_line(const void *a, const void *b)
 	return strcmp(p->text, q->text);
 }
 
-void problems_sort(struct problems *list)
+void problems_sort(struct topo_problems *list)
 {
 	if (list->n > 1)
 		qsort(list->items, list->n, sizeof(*list->items), by_line);

@@ -29,7 +29,7 @@ enum problem_kind {
 };
 extern const char *const problem_names[N_PROBLEMS]; /* "port clash" */
 
-struct problem {
+struct topo_problem {
 	enum problem_kind kind;
 	uint32_t line;  /* of the file; 0 if there is none */
 	uint32_t other; /* the line that it disagrees with; 0 if none */
@@ -37,16 +37,16 @@ struct problem {
 };
 
 /* All zero is an empty list. */
-struct problems {
-	struct problem *items;
+struct topo_problems {
+	struct topo_problem *items;
 	size_t n, cap;
 };
 
-void problems_fini(struct problems *list);
+void problems_fini(struct topo_problems *list);
 HD_PRINTF(5, 6)
-void problems_add(struct problems *list, enum problem_kind kind, uint32_t line, uint32_t other,
+void problems_add(struct topo_problems *list, enum problem_kind kind, uint32_t line, uint32_t other,
 		  const char *format, ...);
 /* By line, then by kind; those without a line last. */
-void problems_sort(struct problems *list);
+void problems_sort(struct topo_problems *list);
 
 #endif

@@ -9,9 +9,9 @@
 #include "topo/reader.h"
 
 /* Lines that begin with a GUID: what follows it tells. */
-static enum topo_format format_of_guid(const struct reader *r)
+static enum topo_format format_of_guid(const struct topo_reader *r)
 {
-	struct reader at = *r;
+	struct topo_reader at = *r;
 	uint64_t guid;
 
 	if (!reader_skip(&at, "0x") || !reader_hex(&at, &guid))
@@ -20,7 +20,7 @@ static enum topo_format format_of_guid(const struct reader *r)
 }
 
 /* What a line, seen alone, says of the format of its file. */
-static enum topo_format format_of_line(const struct reader *r)
+static enum topo_format format_of_line(const struct topo_reader *r)
 {
 	static const struct {
 		const char *start;
@@ -62,7 +62,7 @@ static enum topo_format format_of_line(const struct reader *r)
 	};
 
 	for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++) {
-		struct reader at = *r;
+		struct topo_reader at = *r;
 		uint64_t number;
 
 		if (!reader_skip(&at, signs[i].start))
@@ -78,7 +78,7 @@ enum topo_format topo_format_detect(const char *text, size_t len)
 {
 	struct diag d = { .status = HD_OK };
 	enum topo_format found = FORMAT_UNKNOWN;
-	struct reader r;
+	struct topo_reader r;
 
 	reader_init(&r, text, len, NULL, &d);
 	/* The first line that is no comment decides. */
@@ -91,7 +91,7 @@ enum topo_format topo_format_detect(const char *text, size_t len)
 	return found;
 }
 
-static enum hd_status read_as(struct reader *r, enum topo_format format)
+static enum hd_status read_as(struct topo_reader *r, enum topo_format format)
 {
 	switch (format) {
 	case FORMAT_IBNETDISCOVER:
@@ -121,10 +121,10 @@ static enum hd_status read_as(struct reader *r, enum topo_format format)
 		"not a topology: expected the output of ibnetdiscover or iblinkinfo, an ibsim net, or opensm-subnet.lst");
 }
 
-enum hd_status topo_read(const char *text, size_t len, struct problems *problems, struct diag *d,
-			 struct topo *out)
+enum hd_status topo_read(const char *text, size_t len, struct topo_problems *problems,
+			 struct diag *d, struct topo *out)
 {
-	struct reader r;
+	struct topo_reader r;
 
 	if (memchr(text, '\0', len))
 		return diag_fail(d, HD_ERR_INPUT, "there are NUL bytes in it: not a text");
@@ -185,14 +185,14 @@ enum hd_status topo_read_named(const char *fabric, struct diag *d, struct strbuf
 			 text_hint(meant).text);
 }
 
-enum hd_status topo_open(const char *fabric, uint64_t seed, struct problems *problems,
+enum hd_status topo_open(const char *fabric, uint64_t seed, struct topo_problems *problems,
 			 struct diag *d, struct topo *out)
 {
 	return topo_is_words(fabric) ? topo_generate_text(fabric, seed, 0, d, out)
 				     : topo_read_file(fabric, problems, d, out);
 }
 
-enum hd_status topo_read_file(const char *path, struct problems *problems, struct diag *d,
+enum hd_status topo_read_file(const char *path, struct topo_problems *problems, struct diag *d,
 			      struct topo *out)
 {
 	struct strbuf text = STRBUF_INIT;

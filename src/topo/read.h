@@ -51,7 +51,7 @@ enum topo_format topo_format_detect(const char *text, size_t len);
  * added there, and what can be built without them is; a file that makes no
  * sense is refused all the same. `out` is initialised on success only.
  */
-HD_MUST_CHECK enum hd_status topo_read(const char *text, size_t len, struct problems *problems,
+HD_MUST_CHECK enum hd_status topo_read(const char *text, size_t len, struct topo_problems *problems,
 				       struct diag *d, struct topo *out);
 /* Whether a name of a fabric is the words of a generator. */
 bool topo_is_words(const char *fabric);
@@ -66,10 +66,11 @@ HD_MUST_CHECK enum hd_status topo_read_named(const char *fabric, struct diag *d,
  * a generator ("mesh --columns=4"). A file that has a generator's name is
  * named with "./".
  */
-HD_MUST_CHECK enum hd_status topo_open(const char *fabric, uint64_t seed, struct problems *problems,
-				       struct diag *d, struct topo *out);
+HD_MUST_CHECK enum hd_status topo_open(const char *fabric, uint64_t seed,
+				       struct topo_problems *problems, struct diag *d,
+				       struct topo *out);
 /* The same from a path; "-" is standard input. Sets d->file. */
-HD_MUST_CHECK enum hd_status topo_read_file(const char *path, struct problems *problems,
+HD_MUST_CHECK enum hd_status topo_read_file(const char *path, struct topo_problems *problems,
 					    struct diag *d, struct topo *out);
 
 #endif

@@ -22,7 +22,7 @@ struct half {
 	size_t name_len;
 };
 
-static bool read_kind(struct reader *r, enum node_kind *kind)
+static bool read_kind(struct topo_reader *r, enum node_kind *kind)
 {
 	static const struct {
 		const char *text;
@@ -44,13 +44,13 @@ static bool read_kind(struct reader *r, enum node_kind *kind)
 	return false;
 }
 
-static bool read_field(struct reader *r, const char *tag, uint64_t *out)
+static bool read_field(struct topo_reader *r, const char *tag, uint64_t *out)
 {
 	return reader_skip(r, tag) && reader_hex(r, out);
 }
 
 /* Up to "} LID:", since names may have braces. */
-static bool read_name(struct reader *r, struct half *h)
+static bool read_name(struct topo_reader *r, struct half *h)
 {
 	static const char behind[] = "} LID:";
 
@@ -65,7 +65,7 @@ static bool read_name(struct reader *r, struct half *h)
 	return false;
 }
 
-static bool read_half(struct reader *r, struct half *h)
+static bool read_half(struct topo_reader *r, struct half *h)
 {
 	*h = (struct half){ .name = "" };
 	if (!read_kind(r, &h->kind) || !read_field(r, " Ports:", &h->ports) ||
@@ -79,7 +79,7 @@ static bool read_half(struct reader *r, struct half *h)
 	       reader_skip(r, " }");
 }
 
-static bool read_speed(struct reader *r, uint16_t *speeds)
+static bool read_speed(struct topo_reader *r, uint16_t *speeds)
 {
 	static const struct {
 		const char *text;
@@ -100,7 +100,7 @@ static bool read_speed(struct reader *r, uint16_t *speeds)
 	return reader_skip(r, "??");
 }
 
-static bool read_state(struct reader *r, struct topo_port *p)
+static bool read_state(struct topo_reader *r, struct topo_port *p)
 {
 	static const struct {
 		const char *text;
@@ -124,7 +124,7 @@ static bool read_state(struct reader *r, struct topo_port *p)
 }
 
 /* The node of the left half, made when it is met first. */
-static enum hd_status node_of(struct reader *r, const struct half *h, node_id *out)
+static enum hd_status node_of(struct topo_reader *r, const struct half *h, node_id *out)
 {
 	node_id node = text_map_get(&r->ids, h->guid_text, 16);
 
@@ -150,7 +150,7 @@ static enum hd_status node_of(struct reader *r, const struct half *h, node_id *o
 	return HD_OK;
 }
 
-static enum hd_status read_line(struct reader *r)
+static enum hd_status read_line(struct topo_reader *r)
 {
 	struct half left, right;
 	struct topo_port link = { .node = 0 };
@@ -172,7 +172,7 @@ static enum hd_status read_line(struct reader *r)
 	end->guid = left.port_guid;
 	r->t.ports[port].widths = link.widths;
 	r->t.ports[port].speeds = link.speeds;
-	struct claim *c = reader_claim(r, port);
+	struct cable_claim *c = reader_claim(r, port);
 
 	c->id = right.guid_text;
 	c->id_len = 16;
@@ -181,7 +181,7 @@ static enum hd_status read_line(struct reader *r)
 	return HD_OK;
 }
 
-enum hd_status read_subnet_lst(struct reader *r)
+enum hd_status read_subnet_lst(struct topo_reader *r)
 {
 	while (reader_next_line(r)) {
 		if (!reader_at_end(r) && read_line(r) != HD_OK)

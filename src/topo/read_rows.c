@@ -24,19 +24,19 @@
 
 #include "topo/rows.h"
 
-static bool number_after_blanks(struct reader *r, uint64_t max, uint64_t *out)
+static bool number_after_blanks(struct topo_reader *r, uint64_t max, uint64_t *out)
 {
 	reader_blanks(r);
 	return reader_decimal(r, max, out);
 }
 
-static bool guid_after_blanks(struct reader *r, uint64_t *out)
+static bool guid_after_blanks(struct topo_reader *r, uint64_t *out)
 {
 	reader_blanks(r);
 	return reader_skip(r, "0x") && reader_hex(r, out);
 }
 
-static bool read_peer_guid(struct reader *r, struct row *row)
+static bool read_peer_guid(struct topo_reader *r, struct topo_port_row *row)
 {
 	reader_blanks(r);
 	row->peer_text = r->at;
@@ -48,7 +48,7 @@ static bool read_peer_guid(struct reader *r, struct row *row)
 
 /* ---- ibnetdiscover -p ---- */
 
-static bool read_type(struct reader *r, bool *is_switch, bool *is_router)
+static bool read_type(struct topo_reader *r, bool *is_switch, bool *is_router)
 {
 	*is_switch = reader_skip(r, "SW");
 	*is_router = !*is_switch && reader_skip(r, "RT");
@@ -56,7 +56,7 @@ static bool read_type(struct reader *r, bool *is_switch, bool *is_router)
 }
 
 /* Names in "( 'a' - 'b' )"; only the first is this row's. */
-static bool read_pair(struct reader *r, struct row *row)
+static bool read_pair(struct topo_reader *r, struct topo_port_row *row)
 {
 	static const char between[] = "' - '";
 
@@ -71,7 +71,7 @@ static bool read_pair(struct reader *r, struct row *row)
 	return false;
 }
 
-static bool read_alone(struct reader *r, struct row *row)
+static bool read_alone(struct topo_reader *r, struct topo_port_row *row)
 {
 	reader_blanks(r);
 	if (!reader_skip(r, "'") || r->line_end[-1] != '\'' || r->line_end <= r->at)
@@ -81,7 +81,7 @@ static bool read_alone(struct reader *r, struct row *row)
 	return true;
 }
 
-static bool read_port(struct reader *r, struct row *row)
+static bool read_port(struct topo_reader *r, struct topo_port_row *row)
 {
 	bool peer_is_switch, peer_is_router;
 	uint64_t peer_lid;
@@ -105,7 +105,7 @@ static bool read_port(struct reader *r, struct row *row)
 /* ---- iblinkinfo -l ---- */
 
 /* "4[  ]": a port, and its number on the chassis' front, which is not kept. */
-static bool read_number(struct reader *r, uint64_t *number)
+static bool read_number(struct topo_reader *r, uint64_t *number)
 {
 	const char *inside;
 	size_t len;
@@ -114,7 +114,7 @@ static bool read_number(struct reader *r, uint64_t *number)
 	       reader_until(r, ']', &inside, &len);
 }
 
-static bool read_gbps(struct reader *r, struct row *row)
+static bool read_gbps(struct topo_reader *r, struct topo_port_row *row)
 {
 	static const struct {
 		const char *text;
@@ -153,7 +153,7 @@ static bool read_gbps(struct reader *r, struct row *row)
 }
 
 /* The name stands right-aligned in its quotes. */
-static bool read_padded(struct reader *r, struct row *row)
+static bool read_padded(struct topo_reader *r, struct topo_port_row *row)
 {
 	static const char arrow[] = "==(";
 	const char *at = r->at, *stop = NULL, *last;
@@ -174,7 +174,7 @@ static bool read_padded(struct reader *r, struct row *row)
 	return true;
 }
 
-static bool read_line_of_link(struct reader *r, struct row *row)
+static bool read_line_of_link(struct topo_reader *r, struct topo_port_row *row)
 {
 	uint64_t peer_lid;
 
@@ -193,9 +193,9 @@ static bool read_line_of_link(struct reader *r, struct row *row)
 /* ---- iblinkinfo ---- */
 
 /* "Switch: 0x0000000000200001 leaf2:", "CA: host4 HCA-1:". */
-static bool read_heading(struct reader *r, struct row *node)
+static bool read_heading(struct topo_reader *r, struct topo_port_row *node)
 {
-	struct row found = { .line = r->line };
+	struct topo_port_row found = { .line = r->line };
 
 	found.is_switch = reader_skip(r, "Switch: ");
 	found.is_router = !found.is_switch && reader_skip(r, "Router: ");
@@ -212,7 +212,8 @@ static bool read_heading(struct reader *r, struct row *node)
 }
 
 /* A port of the node at hand; its peer_guid is a LID for the time being. */
-static bool read_node_link(struct reader *r, const struct row *node, struct row *row)
+static bool read_node_link(struct topo_reader *r, const struct topo_port_row *node,
+			   struct topo_port_row *row)
 {
 	*row = *node;
 	row->line = r->line;
@@ -232,14 +233,14 @@ static bool read_node_link(struct reader *r, const struct row *node, struct row 
 }
 
 /* Finds whose LIDs the other ends are. */
-static enum hd_status resolve_lids(struct reader *r, struct rows *rows)
+static enum hd_status resolve_lids(struct topo_reader *r, struct rows *rows)
 {
 	struct map lids = { 0 };
 
 	for (uint32_t i = 0; i < rows->n; i++)
 		(void)map_put(&lids, rows->items[i].lid, i);
 	for (uint32_t i = 0; i < rows->n && r->d->status == HD_OK; i++) {
-		struct row *row = &rows->items[i];
+		struct topo_port_row *row = &rows->items[i];
 
 		if (!row->is_cabled)
 			continue;
@@ -258,13 +259,13 @@ static enum hd_status resolve_lids(struct reader *r, struct rows *rows)
 	return r->d->status;
 }
 
-enum hd_status read_linkinfo_nodes(struct reader *r)
+enum hd_status read_linkinfo_nodes(struct topo_reader *r)
 {
 	struct rows rows = { 0 };
-	struct row node = { .name = NULL };
+	struct topo_port_row node = { .name = NULL };
 
 	while (r->d->status == HD_OK && reader_next_line(r)) {
-		struct row row;
+		struct topo_port_row row;
 
 		if (reader_at_end(r) || read_heading(r, &node))
 			continue;
@@ -282,7 +283,7 @@ enum hd_status read_linkinfo_nodes(struct reader *r)
 /* ---- OpenSM's neighbors ---- */
 
 /* "0x0000000000200001:4". */
-static bool read_end(struct reader *r, uint64_t *guid, uint64_t *number, size_t *len)
+static bool read_end(struct topo_reader *r, uint64_t *guid, uint64_t *number, size_t *len)
 {
 	const char *start = r->at;
 
@@ -292,12 +293,12 @@ static bool read_end(struct reader *r, uint64_t *guid, uint64_t *number, size_t 
 	return reader_skip(r, ":") && reader_decimal(r, TOPO_MAX_PORTS, number) && *number > 0;
 }
 
-enum hd_status read_neighbors(struct reader *r)
+enum hd_status read_neighbors(struct topo_reader *r)
 {
 	struct rows rows = { 0 };
 
 	while (r->d->status == HD_OK && reader_next_line(r)) {
-		struct row row = { .line = r->line, .is_cabled = true, .name = "" };
+		struct topo_port_row row = { .line = r->line, .is_cabled = true, .name = "" };
 		size_t len;
 
 		if (reader_at_end(r))
@@ -322,12 +323,12 @@ enum hd_status read_neighbors(struct reader *r)
 
 /* ---- the others ---- */
 
-enum hd_status read_ports(struct reader *r)
+enum hd_status read_ports(struct topo_reader *r)
 {
 	struct rows rows = { 0 };
 
 	while (r->d->status == HD_OK && reader_next_line(r)) {
-		struct row row = { .line = r->line };
+		struct topo_port_row row = { .line = r->line };
 
 		if (reader_at_end(r))
 			continue;
@@ -342,12 +343,12 @@ enum hd_status read_ports(struct reader *r)
 	return r->d->status;
 }
 
-enum hd_status read_linkinfo(struct reader *r)
+enum hd_status read_linkinfo(struct topo_reader *r)
 {
 	struct rows rows = { 0 };
 
 	while (r->d->status == HD_OK && reader_next_line(r)) {
-		struct row row = { .line = r->line };
+		struct topo_port_row row = { .line = r->line };
 
 		if (reader_at_end(r))
 			continue;

@@ -465,7 +465,7 @@ static void problems_are_collected_with_their_lines(void **state)
 		{ PROBLEM_ASYMMETRIC, 10 },
 		{ PROBLEM_DUPLICATE, 11 },
 	};
-	struct problems problems = { 0 };
+	struct topo_problems problems = { 0 };
 	struct diag d = { .status = HD_OK };
 	struct topo t;
 

@@ -12,10 +12,10 @@
 #include "base/alloc.h"
 #include "topo/shape.h"
 
-void reader_init(struct reader *r, const char *text, size_t len, struct problems *problems,
-		 struct diag *d)
+void reader_init(struct topo_reader *r, const char *text, size_t len,
+		 struct topo_problems *problems, struct diag *d)
 {
-	*r = (struct reader){
+	*r = (struct topo_reader){
 		.text = text,
 		.end = text + len,
 		.line_start = text,
@@ -32,7 +32,7 @@ void reader_init(struct reader *r, const char *text, size_t len, struct problems
 /* Twice a line: what is left of one always fits before the next. */
 #define BUFFER_SIZE (2 * (READER_MAX_LINE + 1))
 
-void reader_init_stream(struct reader *r, FILE *stream, struct diag *d)
+void reader_init_stream(struct topo_reader *r, FILE *stream, struct diag *d)
 {
 	char *buffer = hd_alloc(BUFFER_SIZE + 1, 1);
 
@@ -41,7 +41,7 @@ void reader_init_stream(struct reader *r, FILE *stream, struct diag *d)
 	r->buffer = buffer;
 }
 
-void reader_fini(struct reader *r)
+void reader_fini(struct topo_reader *r)
 {
 	free(r->buffer);
 	topo_fini(&r->t);
@@ -54,7 +54,7 @@ void reader_fini(struct reader *r)
 }
 
 /* Keeps the rest of the buffer, and reads more behind it. */
-static void read_on(struct reader *r)
+static void read_on(struct topo_reader *r)
 {
 	size_t rest = (size_t)(r->end - r->next_line);
 
@@ -69,7 +69,7 @@ static void read_on(struct reader *r)
 }
 
 /* Sees to it that the next line is in memory; false if it cannot be. */
-static bool have_line(struct reader *r)
+static bool have_line(struct topo_reader *r)
 {
 	size_t rest = (size_t)(r->end - r->next_line);
 	const char *newline = memchr(r->next_line, '\n', rest);
@@ -85,7 +85,7 @@ static bool have_line(struct reader *r)
 	return r->status == HD_OK;
 }
 
-bool reader_next_line(struct reader *r)
+bool reader_next_line(struct topo_reader *r)
 {
 	if (r->stream && !have_line(r))
 		return false;
@@ -105,7 +105,7 @@ bool reader_next_line(struct reader *r)
 	return true;
 }
 
-static enum hd_status refuse_at(struct reader *r, uint32_t line, unsigned column,
+static enum hd_status refuse_at(struct topo_reader *r, uint32_t line, unsigned column,
 				const char *format, va_list args)
 {
 	char message[400];
@@ -114,7 +114,7 @@ static enum hd_status refuse_at(struct reader *r, uint32_t line, unsigned column
 	return diag_fail_at(r->d, HD_ERR_INPUT, line, column, "%s", message);
 }
 
-enum hd_status reader_refuse(struct reader *r, const char *format, ...)
+enum hd_status reader_refuse(struct topo_reader *r, const char *format, ...)
 {
 	va_list args;
 
@@ -126,7 +126,7 @@ enum hd_status reader_refuse(struct reader *r, const char *format, ...)
 	return status;
 }
 
-enum hd_status reader_problem(struct reader *r, enum problem_kind kind, uint32_t line,
+enum hd_status reader_problem(struct topo_reader *r, enum problem_kind kind, uint32_t line,
 			      uint32_t other, const char *format, ...)
 {
 	enum hd_status status = HD_OK;
@@ -145,7 +145,7 @@ enum hd_status reader_problem(struct reader *r, enum problem_kind kind, uint32_t
 	return status;
 }
 
-bool reader_skip(struct reader *r, const char *literal)
+bool reader_skip(struct topo_reader *r, const char *literal)
 {
 	size_t len = strlen(literal);
 
@@ -155,13 +155,13 @@ bool reader_skip(struct reader *r, const char *literal)
 	return true;
 }
 
-void reader_blanks(struct reader *r)
+void reader_blanks(struct topo_reader *r)
 {
 	while (r->at < r->line_end && (*r->at == ' ' || *r->at == '\t'))
 		r->at++;
 }
 
-bool reader_at_end(const struct reader *r)
+bool reader_at_end(const struct topo_reader *r)
 {
 	const char *at = r->at;
 
@@ -170,7 +170,7 @@ bool reader_at_end(const struct reader *r)
 	return at == r->line_end;
 }
 
-bool reader_decimal(struct reader *r, uint64_t max, uint64_t *out)
+bool reader_decimal(struct topo_reader *r, uint64_t max, uint64_t *out)
 {
 	const char *at = r->at;
 	uint64_t value = 0;
@@ -200,7 +200,7 @@ static int hex_digit(char c)
 	return -1;
 }
 
-bool reader_hex(struct reader *r, uint64_t *out)
+bool reader_hex(struct topo_reader *r, uint64_t *out)
 {
 	const char *at = r->at;
 	uint64_t value = 0;
@@ -217,7 +217,7 @@ bool reader_hex(struct reader *r, uint64_t *out)
 	return true;
 }
 
-bool reader_number(struct reader *r, uint64_t max, uint64_t *out)
+bool reader_number(struct topo_reader *r, uint64_t max, uint64_t *out)
 {
 	const char *start = r->at;
 	uint64_t value;
@@ -233,7 +233,7 @@ bool reader_number(struct reader *r, uint64_t max, uint64_t *out)
 	return reader_decimal(r, max, out);
 }
 
-bool reader_until(struct reader *r, char stop, const char **start, size_t *len)
+bool reader_until(struct topo_reader *r, char stop, const char **start, size_t *len)
 {
 	const char *found = memchr(r->at, stop, (size_t)(r->line_end - r->at));
 
@@ -245,7 +245,7 @@ bool reader_until(struct reader *r, char stop, const char **start, size_t *len)
 	return true;
 }
 
-static bool read_width(struct reader *r, uint8_t *widths)
+static bool read_width(struct topo_reader *r, uint8_t *widths)
 {
 	static const struct {
 		const char *text;
@@ -264,7 +264,7 @@ static bool read_width(struct reader *r, uint8_t *widths)
 	return false;
 }
 
-bool reader_link(struct reader *r, const char *gap, uint8_t *widths, uint16_t *speeds)
+bool reader_link(struct topo_reader *r, const char *gap, uint8_t *widths, uint16_t *speeds)
 {
 	const char *start = r->at;
 
@@ -286,7 +286,7 @@ unknown:
 	return false;
 }
 
-enum hd_status reader_add_node(struct reader *r, enum node_kind kind, uint64_t n_ports,
+enum hd_status reader_add_node(struct topo_reader *r, enum node_kind kind, uint64_t n_ports,
 			       const char *name, size_t name_len, node_id *out)
 {
 	if (n_ports < 1 || n_ports > TOPO_MAX_PORTS)
@@ -308,7 +308,7 @@ enum hd_status reader_add_node(struct reader *r, enum node_kind kind, uint64_t n
 	return HD_OK;
 }
 
-enum hd_status reader_set_guid(struct reader *r, node_id node, uint64_t guid)
+enum hd_status reader_set_guid(struct topo_reader *r, node_id node, uint64_t guid)
 {
 	struct topo_node *v = &r->t.nodes[node];
 	uint32_t first = map_put(&r->guids, guid, node);
@@ -325,18 +325,18 @@ enum hd_status reader_set_guid(struct reader *r, node_id node, uint64_t guid)
 			      r->t.nodes[first].line);
 }
 
-struct claim *reader_claim(struct reader *r, port_id from)
+struct cable_claim *reader_claim(struct topo_reader *r, port_id from)
 {
 	r->claims = hd_grow(r->claims, &r->claims_cap, r->n_claims + 1, sizeof(*r->claims));
-	struct claim *c = &r->claims[r->n_claims++];
+	struct cable_claim *c = &r->claims[r->n_claims++];
 
-	*c = (struct claim){ .from = from, .node = TOPO_NONE, .line = r->line, .number = 1 };
+	*c = (struct cable_claim){ .from = from, .node = TOPO_NONE, .line = r->line, .number = 1 };
 	r->t.ports[from].line = r->line;
 	return c;
 }
 
 /* Turns the name or GUID of a claim's other end into a port. */
-static enum hd_status find_end(struct reader *r, const struct claim *c, port_id *out)
+static enum hd_status find_end(struct topo_reader *r, const struct cable_claim *c, port_id *out)
 {
 	node_id node = c->node;
 
@@ -358,17 +358,17 @@ static enum hd_status find_end(struct reader *r, const struct claim *c, port_id 
 }
 
 /* For each port, the claim made from it first. */
-static enum hd_status collect(struct reader *r, const port_id *to, uint32_t *claim_of)
+static enum hd_status collect(struct topo_reader *r, const port_id *to, uint32_t *claim_of)
 {
 	for (uint32_t i = 0; i < r->n_claims; i++) {
-		const struct claim *c = &r->claims[i];
+		const struct cable_claim *c = &r->claims[i];
 		uint32_t first = claim_of[c->from];
 
 		if (first == MAP_NONE) {
 			claim_of[c->from] = i;
 			continue;
 		}
-		const struct claim *other = &r->claims[first];
+		const struct cable_claim *other = &r->claims[first];
 		bool same = to[i] == to[first];
 		enum hd_status status = reader_problem(
 			r, same ? PROBLEM_DUPLICATE : PROBLEM_PORT_CLASH, c->line, other->line,
@@ -395,7 +395,7 @@ static const char *name_of_speed(uint16_t speeds)
  * A link trains to one width and one speed, the same at both ends; a file
  * whose ends have none in common describes no fabric.
  */
-static enum hd_status check_speed(struct reader *r, port_id port, uint32_t line)
+static enum hd_status check_speed(struct topo_reader *r, port_id port, uint32_t line)
 {
 	const struct topo_port *p = &r->t.ports[port];
 	const struct topo_port *q = &r->t.ports[p->peer];
@@ -415,8 +415,8 @@ static enum hd_status check_speed(struct reader *r, port_id port, uint32_t line)
 }
 
 /* Plugs the cable of a claim if the other end agrees. */
-static enum hd_status join(struct reader *r, const struct claim *c, port_id to,
-			   const struct claim *back, port_id back_to)
+static enum hd_status join(struct topo_reader *r, const struct cable_claim *c, port_id to,
+			   const struct cable_claim *back, port_id back_to)
 {
 	struct topo_port *p = &r->t.ports[c->from], *q = &r->t.ports[to];
 
@@ -444,10 +444,10 @@ static enum hd_status join(struct reader *r, const struct claim *c, port_id to,
 	return check_speed(r, c->from, c->line);
 }
 
-static enum hd_status join_all(struct reader *r, const port_id *to, const uint32_t *claim_of)
+static enum hd_status join_all(struct topo_reader *r, const port_id *to, const uint32_t *claim_of)
 {
 	for (uint32_t i = 0; i < r->n_claims; i++) {
-		const struct claim *c = &r->claims[i], *back = NULL;
+		const struct cable_claim *c = &r->claims[i], *back = NULL;
 		port_id back_to = TOPO_NONE;
 
 		if (to[i] == TOPO_NONE || claim_of[c->from] != i)
@@ -470,7 +470,7 @@ static enum hd_status join_all(struct reader *r, const port_id *to, const uint32
  * The node where discovery began is found first and so printed last: without
  * it the file is not whole.
  */
-static enum hd_status check_origin(struct reader *r)
+static enum hd_status check_origin(struct topo_reader *r)
 {
 	uint64_t guid = r->t.source.from_node;
 
@@ -481,7 +481,7 @@ static enum hd_status check_origin(struct reader *r)
 			      guid);
 }
 
-enum hd_status reader_finish(struct reader *r, struct topo *out)
+enum hd_status reader_finish(struct topo_reader *r, struct topo *out)
 {
 	port_id *to = hd_alloc(r->n_claims, sizeof(*to));
 	uint32_t *claim_of = hd_alloc(r->t.n_ports, sizeof(*claim_of));

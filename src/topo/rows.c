@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 
-void rows_add(struct rows *rows, struct row row)
+void rows_add(struct rows *rows, struct topo_port_row row)
 {
 	rows->items = hd_grow(rows->items, &rows->cap, rows->n + 1, sizeof(*rows->items));
 	rows->items[rows->n++] = row;
@@ -23,7 +23,7 @@ void rows_fini(struct rows *rows)
 /* By GUID: a switch's rows then stand together. */
 static int by_guid(const void *a, const void *b)
 {
-	const struct row *p = a, *q = b;
+	const struct topo_port_row *p = a, *q = b;
 
 	if (p->guid != q->guid)
 		return p->guid < q->guid ? -1 : 1;
@@ -51,7 +51,7 @@ void rows_find_switches(struct rows *rows)
 	map_fini(&seen);
 }
 
-static bool same_node(const struct row *a, const struct row *b)
+static bool same_node(const struct topo_port_row *a, const struct topo_port_row *b)
 {
 	if (a->is_switch || b->is_switch)
 		return a->is_switch && b->is_switch && a->guid == b->guid;
@@ -60,7 +60,7 @@ static bool same_node(const struct row *a, const struct row *b)
 	       memcmp(a->name, b->name, a->name_len) == 0;
 }
 
-static uint64_t guess_guid(const struct row *row, const struct map *taken)
+static uint64_t guess_guid(const struct topo_port_row *row, const struct map *taken)
 {
 	uint64_t guess = row->guid - row->number;
 
@@ -68,7 +68,7 @@ static uint64_t guess_guid(const struct row *row, const struct map *taken)
 }
 
 /* Adds the node of rows[0..n). */
-static enum hd_status add_node(struct reader *r, const struct row *rows, size_t n,
+static enum hd_status add_node(struct topo_reader *r, const struct topo_port_row *rows, size_t n,
 			       const struct map *taken, struct map *ports)
 {
 	uint64_t most = 0;
@@ -110,17 +110,18 @@ static enum hd_status add_node(struct reader *r, const struct row *rows, size_t 
 	return HD_OK;
 }
 
-static void add_claims(struct reader *r, const struct rows *rows, const struct map *ports)
+static void add_claims(struct topo_reader *r, const struct rows *rows, const struct map *ports)
 {
 	for (size_t i = 0; i < rows->n; i++) {
-		const struct row *row = &rows->items[i];
+		const struct topo_port_row *row = &rows->items[i];
 
 		if (!row->is_cabled)
 			continue;
 		node_id node = map_get(ports, row->guid);
 
 		r->line = row->line;
-		struct claim *c = reader_claim(r, topo_port_of(&r->t, node, (unsigned)row->number));
+		struct cable_claim *c =
+			reader_claim(r, topo_port_of(&r->t, node, (unsigned)row->number));
 
 		c->node = map_get(ports, row->peer_guid);
 		c->id = row->peer_text;
@@ -129,7 +130,7 @@ static void add_claims(struct reader *r, const struct rows *rows, const struct m
 	}
 }
 
-enum hd_status rows_build(const struct rows *rows, struct reader *r)
+enum hd_status rows_build(const struct rows *rows, struct topo_reader *r)
 {
 	struct map ports = { 0 }; /* by port GUID: the node */
 	struct map taken = { 0 }; /* all port GUIDs */

@@ -12,7 +12,7 @@
 
 #include "topo/reader.h"
 
-struct row {
+struct topo_port_row {
 	bool is_switch, is_router, is_cabled;
 	uint64_t lid, number, guid;
 	uint8_t widths;
@@ -26,17 +26,17 @@ struct row {
 };
 
 struct rows {
-	struct row *items;
+	struct topo_port_row *items;
 	size_t n, cap;
 };
 
-void rows_add(struct rows *rows, struct row row);
+void rows_add(struct rows *rows, struct topo_port_row row);
 void rows_fini(struct rows *rows);
 /* Rows whose GUID has several ports are a switch's. */
 void rows_find_switches(struct rows *rows);
 /* By GUID, so that the rows of a switch stand together. */
 void rows_sort(struct rows *rows);
 /* Makes nodes of them, and claims of their cables; a refusal is in r->d. */
-enum hd_status rows_build(const struct rows *rows, struct reader *r);
+enum hd_status rows_build(const struct rows *rows, struct topo_reader *r);
 
 #endif

@@ -174,13 +174,13 @@ uint32_t shape_parts(const struct shape *g, uint32_t *part)
  * Breadth first from 64 vertices at once: bit i of a word stands for the
  * i-th of them, so that one pass over an edge serves all.
  */
-struct sweep {
+struct distance_sweep {
 	uint64_t *seen, *now, *next;
 	uint32_t *active, *later; /* vertices with a bit in now, in next */
 	uint32_t n_active, n_later;
 };
 
-static void sweep_step(const struct shape *g, uint32_t hops, struct sweep *s)
+static void sweep_step(const struct shape *g, uint32_t hops, struct distance_sweep *s)
 {
 	s->n_later = 0;
 	for (uint32_t i = 0; i < s->n_active; i++) {
@@ -215,7 +215,8 @@ static void sweep_step(const struct shape *g, uint32_t hops, struct sweep *s)
 	s->n_active = s->n_later;
 }
 
-static void sweep_start(struct sweep *s, const uint32_t *sources, uint32_t n, uint32_t n_vertices)
+static void sweep_start(struct distance_sweep *s, const uint32_t *sources, uint32_t n,
+			uint32_t n_vertices)
 {
 	memset(s->seen, 0, n_vertices * sizeof(*s->seen));
 	s->n_active = 0;
@@ -227,8 +228,8 @@ static void sweep_start(struct sweep *s, const uint32_t *sources, uint32_t n, ui
 }
 
 /* Pairs of hosts that one step has joined, at vertices of one kind. */
-static double pairs_reached(const struct shape *g, const struct sweep *s, const uint32_t *sources,
-			    bool adapters)
+static double pairs_reached(const struct shape *g, const struct distance_sweep *s,
+			    const uint32_t *sources, bool adapters)
 {
 	double pairs = 0;
 
@@ -258,7 +259,7 @@ struct distances {
 
 /* From up to 64 vertices, either all of them adapters or none. */
 static void measure_from(const struct shape *g, const uint32_t *sources, uint32_t n,
-			 struct sweep *s, struct distances *d)
+			 struct distance_sweep *s, struct distances *d)
 {
 	sweep_start(s, sources, n, g->n);
 	for (uint32_t hops = 1; s->n_active; hops++) {
@@ -280,7 +281,7 @@ static void measure_from(const struct shape *g, const uint32_t *sources, uint32_
 void shape_measure(const struct shape *g, struct shape_distances *out)
 {
 	uint32_t *sources = hd_alloc(g->n, sizeof(*sources));
-	struct sweep s = {
+	struct distance_sweep s = {
 		.seen = hd_alloc(g->n, sizeof(*s.seen)),
 		.now = hd_alloc(g->n, sizeof(*s.now)),
 		.next = hd_alloc(g->n, sizeof(*s.next)),

@@ -79,14 +79,14 @@ port_id topo_origin(const struct topo *t)
 	return best;
 }
 
-struct discovery {
+struct topo_discovery {
 	const struct topo *t;
 	uint32_t *rank; /* by node: when it was found; TOPO_NONE before */
 	node_id *queue;
 	uint32_t head, tail;
 };
 
-static void find(struct discovery *d, node_id node)
+static void find(struct topo_discovery *d, node_id node)
 {
 	if (d->rank[node] != TOPO_NONE)
 		return;
@@ -95,7 +95,7 @@ static void find(struct discovery *d, node_id node)
 }
 
 /* Breadth first from port `from`; nothing goes through an adapter. */
-static void discover(struct discovery *d, port_id from)
+static void discover(struct topo_discovery *d, port_id from)
 {
 	const struct topo *t = d->t;
 	const struct topo_port *p = &t->ports[from];
@@ -120,7 +120,7 @@ static void discover(struct discovery *d, port_id from)
 uint32_t *topo_discovery_rank(const struct topo *t)
 {
 	uint32_t *rank = hd_alloc(t->n_nodes, sizeof(*rank));
-	struct discovery d = {
+	struct topo_discovery d = {
 		.t = t,
 		.rank = rank,
 		.queue = hd_alloc(t->n_nodes, sizeof(*d.queue)),

@@ -56,7 +56,7 @@ static const struct operation_row operations[OP_MASK + 1] = {
 #undef IETH
 #undef FETH
 
-struct service_row {
+struct transport_service {
 	const char *name;
 	uint32_t permitted;        /* one bit per operation */
 	header_set headers;        /* in every packet */
@@ -71,7 +71,7 @@ struct service_row {
 #define INVALIDATES      OPS(OP_SEND_LAST_INV, OP_SEND_ONLY_INV)
 #define MEMORY           OPS(OP_FLUSH, OP_ATOMIC_WRITE)
 
-static const struct service_row services[8] = {
+static const struct transport_service services[8] = {
 	[SERVICE_RC >> 5] = { "RC", RELIABLE | INVALIDATES | MEMORY, 0, 0 },
 	[SERVICE_UC >> 5] = { "UC", SENDS_AND_WRITES, 0, 0 },
 	[SERVICE_RD >> 5] = { "RD", RELIABLE | OP(OP_RESYNC), HEADER_BIT(HEADER_RDETH),
@@ -93,7 +93,7 @@ bool opcode_is_known(uint8_t opcode)
 
 header_set opcode_headers(uint8_t opcode)
 {
-	const struct service_row *service = &services[opcode >> 5];
+	const struct transport_service *service = &services[opcode >> 5];
 	const struct operation_row *op = &operations[opcode & OP_MASK];
 	header_set headers = HEADER_BIT(HEADER_BTH);
 

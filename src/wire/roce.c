@@ -4,7 +4,7 @@
 #include "wire/crc.h"
 
 /* Where the parts of a frame are, in bytes from its start. */
-struct layout {
+struct roce_layout {
 	unsigned version; /* of IP */
 	size_t ip, udp, bth;
 	size_t end;     /* of the IP datagram, by its own length */
@@ -18,7 +18,8 @@ static enum hd_status too_short(struct diag *d, size_t size)
 }
 
 /* The EtherType behind up to two tags. */
-static enum hd_status find_ip(const uint8_t *frame, size_t size, struct diag *d, struct layout *l)
+static enum hd_status find_ip(const uint8_t *frame, size_t size, struct diag *d,
+			      struct roce_layout *l)
 {
 	size_t at = ETHER_SIZE - 2;
 	unsigned type = size >= ETHER_SIZE ? load_be16(frame + at) : 0;
@@ -36,7 +37,8 @@ static enum hd_status find_ip(const uint8_t *frame, size_t size, struct diag *d,
 	return HD_OK;
 }
 
-static enum hd_status find_udp(const uint8_t *frame, size_t size, struct diag *d, struct layout *l)
+static enum hd_status find_udp(const uint8_t *frame, size_t size, struct diag *d,
+			       struct roce_layout *l)
 {
 	const uint8_t *ip = frame + l->ip;
 	bool is_v4 = l->version == 4;
@@ -64,9 +66,10 @@ static enum hd_status find_udp(const uint8_t *frame, size_t size, struct diag *d
 }
 
 /* Whether there is a whole datagram to take a CRC of. */
-static enum hd_status locate(const uint8_t *frame, size_t size, struct diag *d, struct layout *l)
+static enum hd_status locate(const uint8_t *frame, size_t size, struct diag *d,
+			     struct roce_layout *l)
 {
-	*l = (struct layout){ 0 };
+	*l = (struct roce_layout){ 0 };
 	if (find_ip(frame, size, d, l) != HD_OK || find_udp(frame, size, d, l) != HD_OK)
 		return d->status;
 	if (l->end > size)
@@ -107,7 +110,7 @@ static void read_ip(const uint8_t *ip, struct roce *out)
 
 enum hd_status roce_decode(const uint8_t *frame, size_t size, struct diag *d, struct roce *out)
 {
-	struct layout l;
+	struct roce_layout l;
 
 	if (locate(frame, size, d, &l) != HD_OK)
 		return d->status;
@@ -133,7 +136,7 @@ enum hd_status roce_decode(const uint8_t *frame, size_t size, struct diag *d, st
  * service, time to live and checksum; of IPv6 traffic class, flow label and
  * hop limit; the UDP checksum; the BTH's byte of FECN and BECN.
  */
-static uint32_t icrc_of(const uint8_t *frame, const struct layout *l)
+static uint32_t icrc_of(const uint8_t *frame, const struct roce_layout *l)
 {
 	uint8_t head[LRH_SIZE + IPV6_SIZE + UDP_SIZE + BTH_SIZE];
 	size_t covered = l->bth + BTH_SIZE - l->ip;
@@ -161,7 +164,7 @@ static uint32_t icrc_of(const uint8_t *frame, const struct layout *l)
 enum crc_verdict roce_check(const uint8_t *frame, size_t size)
 {
 	struct diag d = { .status = HD_OK };
-	struct layout l;
+	struct roce_layout l;
 
 	if (locate(frame, size, &d, &l) != HD_OK)
 		return CRC_ABSENT;
@@ -225,7 +228,7 @@ enum hd_status roce_encode(const struct roce *r, uint8_t *frame, size_t room, si
 {
 	size_t payload = UDP_SIZE + transport_size(&r->packet) + ICRC_SIZE;
 	bool is_v4 = r->ip_version == 4;
-	struct layout l = { .version = r->ip_version };
+	struct roce_layout l = { .version = r->ip_version };
 	struct byte_writer w;
 
 	if (transport_headers(&r->packet) != opcode_headers(r->packet.bth.opcode) ||

@@ -34,13 +34,13 @@ static bool op_exchange(uint32_t index, const struct op *receive, const struct o
 }
 
 /* r + by, around. */
-static uint32_t around(struct member m, uint64_t by)
+static uint32_t around(struct group_member m, uint64_t by)
 {
 	return (uint32_t)((m.r + by) % m.p);
 }
 
 /* Receives from so far behind, sends to as far ahead. */
-static bool pass_on(struct member m, uint32_t index, uint64_t distance, uint64_t receives,
+static bool pass_on(struct group_member m, uint32_t index, uint64_t distance, uint64_t receives,
 		    uint64_t sends, struct op *out)
 {
 	const struct op receive = { .peer = around(m, m.p - distance % m.p), .size = receives };
@@ -51,26 +51,28 @@ static bool pass_on(struct member m, uint32_t index, uint64_t distance, uint64_t
 
 /* ---- computing, barriers ------------------------------------------------ */
 
-static uint32_t one_round(const struct step *s, struct member m, uint32_t strand)
+static uint32_t one_round(const struct workload_step *s, struct group_member m, uint32_t strand)
 {
 	(void)s, (void)m, (void)strand;
 	return 1;
 }
 
-static bool compute_op(const struct step *s, struct member m, struct spot at, struct op *out)
+static bool compute_op(const struct workload_step *s, struct group_member m,
+		       struct step_position at, struct op *out)
 {
 	(void)m;
 	*out = (struct op){ .kind = OP_COMPUTE, .size = s->size };
 	return at.index == 0;
 }
 
-static uint32_t log_rounds(const struct step *s, struct member m, uint32_t strand)
+static uint32_t log_rounds(const struct workload_step *s, struct group_member m, uint32_t strand)
 {
 	(void)s, (void)strand;
 	return log2_ceil(m.p);
 }
 
-static bool barrier_op(const struct step *s, struct member m, struct spot at, struct op *out)
+static bool barrier_op(const struct workload_step *s, struct group_member m,
+		       struct step_position at, struct op *out)
 {
 	(void)s;
 	return pass_on(m, at.index, (uint64_t)1 << at.round, 0, 0, out);
@@ -78,13 +80,13 @@ static bool barrier_op(const struct step *s, struct member m, struct spot at, st
 
 /* ---- one to all, all to one ---------------------------------------------- */
 
-static uint32_t from_root(const struct step *s, struct member m)
+static uint32_t from_root(const struct workload_step *s, struct group_member m)
 {
 	return (m.r + m.p - s->root) % m.p;
 }
 
-static bool one_op(const struct step *s, struct member m, enum op_kind kind, uint32_t v,
-		   struct op *out)
+static bool one_op(const struct workload_step *s, struct group_member m, enum op_kind kind,
+		   uint32_t v, struct op *out)
 {
 	*out = (struct op){ .kind = (uint8_t)kind, .size = s->size, .peer = (v + s->root) % m.p };
 	return true;
@@ -96,7 +98,8 @@ static uint32_t first_level(uint32_t v)
 	return v ? log2_floor(v) + 1 : 0;
 }
 
-static uint32_t broadcast_rounds(const struct step *s, struct member m, uint32_t strand)
+static uint32_t broadcast_rounds(const struct workload_step *s, struct group_member m,
+				 uint32_t strand)
 {
 	uint32_t v = from_root(s, m);
 
@@ -104,7 +107,8 @@ static uint32_t broadcast_rounds(const struct step *s, struct member m, uint32_t
 	return (v > 0) + log2_ceil(m.p) - first_level(v);
 }
 
-static bool broadcast_op(const struct step *s, struct member m, struct spot at, struct op *out)
+static bool broadcast_op(const struct workload_step *s, struct group_member m,
+			 struct step_position at, struct op *out)
 {
 	uint32_t v = from_root(s, m);
 	uint32_t level = first_level(v) + at.round - (v > 0);
@@ -118,7 +122,8 @@ static bool broadcast_op(const struct step *s, struct member m, struct spot at, 
 	return one_op(s, m, OP_SEND, v + ((uint32_t)1 << level), out);
 }
 
-static bool multicast_op(const struct step *s, struct member m, struct spot at, struct op *out)
+static bool multicast_op(const struct workload_step *s, struct group_member m,
+			 struct step_position at, struct op *out)
 {
 	uint32_t v = from_root(s, m);
 
@@ -128,7 +133,7 @@ static bool multicast_op(const struct step *s, struct member m, struct spot at, 
 	return at.index == 0 && m.p > 1;
 }
 
-static uint32_t reduce_rounds(const struct step *s, struct member m, uint32_t strand)
+static uint32_t reduce_rounds(const struct workload_step *s, struct group_member m, uint32_t strand)
 {
 	uint32_t v = from_root(s, m);
 
@@ -136,7 +141,8 @@ static uint32_t reduce_rounds(const struct step *s, struct member m, uint32_t st
 	return v ? (uint32_t)__builtin_ctz(v) + 1 : log2_ceil(m.p);
 }
 
-static bool reduce_op(const struct step *s, struct member m, struct spot at, struct op *out)
+static bool reduce_op(const struct workload_step *s, struct group_member m, struct step_position at,
+		      struct op *out)
 {
 	uint32_t v = from_root(s, m), bit = (uint32_t)1 << at.round;
 
@@ -150,7 +156,8 @@ static bool reduce_op(const struct step *s, struct member m, struct spot at, str
 }
 
 /* All give, switches reduce, all get the result. */
-static bool in_network_op(const struct step *s, struct member m, struct spot at, struct op *out)
+static bool in_network_op(const struct workload_step *s, struct group_member m,
+			  struct step_position at, struct op *out)
 {
 	*out = (struct op){ .kind = OP_REDUCE,
 			    .size = s->algorithm->moved ? s->size : 0,
@@ -160,37 +167,41 @@ static bool in_network_op(const struct step *s, struct member m, struct spot at,
 
 /* ---- rings --------------------------------------------------------------- */
 
-static uint32_t ring_rounds(const struct step *s, struct member m, uint32_t strand)
+static uint32_t ring_rounds(const struct workload_step *s, struct group_member m, uint32_t strand)
 {
 	(void)s, (void)strand;
 	return m.p - 1;
 }
 
-static uint64_t ring_block(const struct step *s, struct member m, uint64_t back)
+static uint64_t ring_block(const struct workload_step *s, struct group_member m, uint64_t back)
 {
 	uint32_t i = around(m, 2 * (uint64_t)m.p - back);
 
 	return block_bytes(s->size, m.p, i, i + 1);
 }
 
-static bool allgather_ring_op(const struct step *s, struct member m, struct spot at, struct op *out)
+static bool allgather_ring_op(const struct workload_step *s, struct group_member m,
+			      struct step_position at, struct op *out)
 {
 	return pass_on(m, at.index, 1, s->size, s->size, out);
 }
 
-static bool scatter_ring_op(const struct step *s, struct member m, struct spot at, struct op *out)
+static bool scatter_ring_op(const struct workload_step *s, struct group_member m,
+			    struct step_position at, struct op *out)
 {
 	return pass_on(m, at.index, 1, ring_block(s, m, at.round + 2),
 		       ring_block(s, m, at.round + 1), out);
 }
 
-static uint32_t allreduce_ring_rounds(const struct step *s, struct member m, uint32_t strand)
+static uint32_t allreduce_ring_rounds(const struct workload_step *s, struct group_member m,
+				      uint32_t strand)
 {
 	(void)s, (void)strand;
 	return 2 * (m.p - 1);
 }
 
-static bool allreduce_ring_op(const struct step *s, struct member m, struct spot at, struct op *out)
+static bool allreduce_ring_op(const struct workload_step *s, struct group_member m,
+			      struct step_position at, struct op *out)
 {
 	uint64_t k = at.round;
 
@@ -213,8 +224,8 @@ static bool swap_with(uint32_t index, uint32_t peer, uint64_t receives, uint64_t
 	return op_exchange(index, &receive, &send, out);
 }
 
-static bool allgather_doubling_op(const struct step *s, struct member m, struct spot at,
-				  struct op *out)
+static bool allgather_doubling_op(const struct workload_step *s, struct group_member m,
+				  struct step_position at, struct op *out)
 {
 	uint64_t bytes = s->size << at.round;
 
@@ -229,8 +240,8 @@ static uint64_t half_bytes(uint64_t m, unsigned k, uint32_t n, unsigned low)
 	return block_bytes(m, (uint32_t)1 << k, first, first + ((uint32_t)1 << low));
 }
 
-static bool scatter_halving_op(const struct step *s, struct member m, struct spot at,
-			       struct op *out)
+static bool scatter_halving_op(const struct workload_step *s, struct group_member m,
+			       struct step_position at, struct op *out)
 {
 	unsigned k = log2_floor(m.p), low = k - 1 - at.round;
 	uint32_t peer = m.r ^ (uint32_t)1 << low;
@@ -247,7 +258,7 @@ struct fold {
 	bool is_out, is_in; /* one of the first 2e: even, odd */
 };
 
-static struct fold fold_of(struct member m)
+static struct fold fold_of(struct group_member m)
 {
 	struct fold f = { .k = log2_floor(m.p) };
 
@@ -269,8 +280,8 @@ static bool is_folding(const struct fold *f, uint32_t round, uint32_t inner)
 	return f->is_out || (f->is_in && (round == 0 || round == inner + 1));
 }
 
-static bool fold_op(const struct step *s, struct member m, const struct fold *f, struct spot at,
-		    struct op *out)
+static bool fold_op(const struct workload_step *s, struct group_member m, const struct fold *f,
+		    struct step_position at, struct op *out)
 {
 	bool first = at.round == 0;
 
@@ -282,20 +293,22 @@ static bool fold_op(const struct step *s, struct member m, const struct fold *f,
 	return at.index == 0;
 }
 
-static uint32_t folded_rounds(struct member m, uint32_t inner)
+static uint32_t folded_rounds(struct group_member m, uint32_t inner)
 {
 	struct fold f = fold_of(m);
 
 	return f.is_out ? 2 : inner + 2 * f.is_in;
 }
 
-static uint32_t doubling_rounds(const struct step *s, struct member m, uint32_t strand)
+static uint32_t doubling_rounds(const struct workload_step *s, struct group_member m,
+				uint32_t strand)
 {
 	(void)s, (void)strand;
 	return folded_rounds(m, log2_floor(m.p));
 }
 
-static bool doubling_op(const struct step *s, struct member m, struct spot at, struct op *out)
+static bool doubling_op(const struct workload_step *s, struct group_member m,
+			struct step_position at, struct op *out)
 {
 	struct fold f = fold_of(m);
 
@@ -306,13 +319,15 @@ static bool doubling_op(const struct step *s, struct member m, struct spot at, s
 	return swap_with(at.index, unfolded(&f, f.n ^ (uint32_t)1 << round), s->size, s->size, out);
 }
 
-static uint32_t rabenseifner_rounds(const struct step *s, struct member m, uint32_t strand)
+static uint32_t rabenseifner_rounds(const struct workload_step *s, struct group_member m,
+				    uint32_t strand)
 {
 	(void)s, (void)strand;
 	return folded_rounds(m, 2 * log2_floor(m.p));
 }
 
-static bool rabenseifner_op(const struct step *s, struct member m, struct spot at, struct op *out)
+static bool rabenseifner_op(const struct workload_step *s, struct group_member m,
+			    struct step_position at, struct op *out)
 {
 	struct fold f = fold_of(m);
 
@@ -331,12 +346,14 @@ static bool rabenseifner_op(const struct step *s, struct member m, struct spot a
 
 /* ---- all to all ---------------------------------------------------------- */
 
-static bool pairwise_op(const struct step *s, struct member m, struct spot at, struct op *out)
+static bool pairwise_op(const struct workload_step *s, struct group_member m,
+			struct step_position at, struct op *out)
 {
 	return pass_on(m, at.index, (uint64_t)at.round + 1, s->size, s->size, out);
 }
 
-static bool linear_op(const struct step *s, struct member m, struct spot at, struct op *out)
+static bool linear_op(const struct workload_step *s, struct group_member m, struct step_position at,
+		      struct op *out)
 {
 	bool sends = at.index >= m.p - 1;
 	uint32_t distance = at.index % (m.p > 1 ? m.p - 1 : 1) + 1;
@@ -344,7 +361,8 @@ static bool linear_op(const struct step *s, struct member m, struct spot at, str
 	return at.index < 2 * (m.p - 1) && pass_on(m, sends, distance, s->size, s->size, out);
 }
 
-static bool bruck_op(const struct step *s, struct member m, struct spot at, struct op *out)
+static bool bruck_op(const struct workload_step *s, struct group_member m, struct step_position at,
+		     struct op *out)
 {
 	uint32_t bit = (uint32_t)1 << at.round, rest = m.p % (2 * bit);
 	uint64_t n = (uint64_t)(m.p / (2 * bit)) * bit + (rest > bit ? rest - bit : 0);
@@ -355,7 +373,7 @@ static bool bruck_op(const struct step *s, struct member m, struct spot at, stru
 /* ---- neighbours ---------------------------------------------------------- */
 
 /* The rank one up or down in dimension d, around. */
-static uint32_t neighbour(const struct step *s, uint32_t r, unsigned d, bool up)
+static uint32_t neighbour(const struct workload_step *s, uint32_t r, unsigned d, bool up)
 {
 	uint32_t stride = 1;
 
@@ -367,7 +385,8 @@ static uint32_t neighbour(const struct step *s, uint32_t r, unsigned d, bool up)
 	return r - at * stride + to * stride;
 }
 
-static bool halo_op(const struct step *s, struct member m, struct spot at, struct op *out)
+static bool halo_op(const struct workload_step *s, struct group_member m, struct step_position at,
+		    struct op *out)
 {
 	unsigned dims[STEP_DIMENSIONS], n = 0;
 
@@ -389,7 +408,8 @@ static bool halo_op(const struct step *s, struct member m, struct spot at, struc
 	return true;
 }
 
-static bool shift_op(const struct step *s, struct member m, struct spot at, struct op *out)
+static bool shift_op(const struct workload_step *s, struct group_member m, struct step_position at,
+		     struct op *out)
 {
 	bool receives = at.index == 0 && m.r > 0;
 	bool sends = at.index == (m.r > 0) && m.r + 1 < m.p;
@@ -404,17 +424,18 @@ static bool shift_op(const struct step *s, struct member m, struct spot at, stru
 
 /* ---- storage ------------------------------------------------------------- */
 
-static uint64_t n_requests(const struct step *s)
+static uint64_t n_requests(const struct workload_step *s)
 {
 	return (s->size + s->request - 1) / s->request;
 }
 
-static uint32_t storage_strands(const struct step *s)
+static uint32_t storage_strands(const struct workload_step *s)
 {
 	return s->outstanding;
 }
 
-static uint32_t storage_rounds(const struct step *s, struct member m, uint32_t strand)
+static uint32_t storage_rounds(const struct workload_step *s, struct group_member m,
+			       uint32_t strand)
 {
 	uint64_t n = n_requests(s);
 
@@ -422,7 +443,8 @@ static uint32_t storage_rounds(const struct step *s, struct member m, uint32_t s
 	return n > strand ? (uint32_t)((n - strand - 1) / s->outstanding + 1) : 0;
 }
 
-static bool storage_op(const struct step *s, struct member m, struct spot at, struct op *out)
+static bool storage_op(const struct workload_step *s, struct group_member m,
+		       struct step_position at, struct op *out)
 {
 	uint64_t number = at.strand + (uint64_t)at.round * s->outstanding;
 	uint64_t rest = s->size - number * s->request;
@@ -517,25 +539,25 @@ const struct algorithm *algorithm_find(const char *operation, const char *name)
 
 /* ---- steps --------------------------------------------------------------- */
 
-uint32_t step_members(const struct step *s, uint32_t ranks)
+uint32_t step_members(const struct workload_step *s, uint32_t ranks)
 {
 	return ranks / s->groups;
 }
 
-uint32_t step_member(const struct step *s, uint32_t ranks, uint32_t group, uint32_t m)
+uint32_t step_member(const struct workload_step *s, uint32_t ranks, uint32_t group, uint32_t m)
 {
 	return s->strides ? m * s->groups + group : group * step_members(s, ranks) + m;
 }
 
-static struct member member_of(const struct step *s, uint32_t ranks, uint32_t rank)
+static struct group_member member_of(const struct workload_step *s, uint32_t ranks, uint32_t rank)
 {
 	uint32_t p = step_members(s, ranks);
 
-	return s->strides ? (struct member){ p, rank / s->groups, rank % s->groups }
-			  : (struct member){ p, rank % p, rank / p };
+	return s->strides ? (struct group_member){ p, rank / s->groups, rank % s->groups }
+			  : (struct group_member){ p, rank % p, rank / p };
 }
 
-static bool is_grid(const struct step *s, uint32_t p)
+static bool is_grid(const struct workload_step *s, uint32_t p)
 {
 	uint64_t n = 1;
 
@@ -545,7 +567,7 @@ static bool is_grid(const struct step *s, uint32_t p)
 }
 
 /* Of segments or requests that its bytes are cut into. */
-static uint64_t smallest_piece(const struct step *s)
+static uint64_t smallest_piece(const struct workload_step *s)
 {
 	uint64_t piece = s->size;
 
@@ -556,7 +578,7 @@ static uint64_t smallest_piece(const struct step *s)
 	return piece ? piece : 1;
 }
 
-enum hd_status step_check(const struct step *s, uint32_t ranks, struct diag *d)
+enum hd_status step_check(const struct workload_step *s, uint32_t ranks, struct diag *d)
 {
 	/* Rounds have numbers of 32 bits, and a segment has two of them. */
 	const uint64_t most_pieces = UINT64_C(1) << 30;
@@ -582,19 +604,20 @@ enum hd_status step_check(const struct step *s, uint32_t ranks, struct diag *d)
 	return HD_OK;
 }
 
-uint32_t step_strands(const struct step *s)
+uint32_t step_strands(const struct workload_step *s)
 {
 	return s->algorithm->strands ? s->algorithm->strands(s) : 1;
 }
 
-uint32_t step_rounds(const struct step *s, uint32_t ranks, uint32_t rank, uint32_t strand)
+uint32_t step_rounds(const struct workload_step *s, uint32_t ranks, uint32_t rank, uint32_t strand)
 {
 	return s->algorithm->rounds(s, member_of(s, ranks, rank), strand);
 }
 
-bool step_op(const struct step *s, uint32_t ranks, uint32_t rank, struct spot at, struct op *out)
+bool step_op(const struct workload_step *s, uint32_t ranks, uint32_t rank, struct step_position at,
+	     struct op *out)
 {
-	struct member m = member_of(s, ranks, rank);
+	struct group_member m = member_of(s, ranks, rank);
 
 	if (!s->algorithm->op(s, m, at, out))
 		return false;

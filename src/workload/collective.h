@@ -17,9 +17,9 @@
 #include "base/diag.h"
 #include "workload/op.h"
 
-struct step;
-struct member;
-struct spot;
+struct workload_step;
+struct group_member;
+struct step_position;
 
 /* What of a step an algorithm looks at, beside its size. */
 enum step_use {
@@ -33,9 +33,10 @@ enum step_use {
 /* A way of doing a step; the first of an operation's is its default. */
 struct algorithm {
 	const char *operation, *name;
-	uint32_t (*strands)(const struct step *s); /* NULL: one */
-	uint32_t (*rounds)(const struct step *s, struct member m, uint32_t strand);
-	bool (*op)(const struct step *s, struct member m, struct spot at, struct op *out);
+	uint32_t (*strands)(const struct workload_step *s); /* NULL: one */
+	uint32_t (*rounds)(const struct workload_step *s, struct group_member m, uint32_t strand);
+	bool (*op)(const struct workload_step *s, struct group_member m, struct step_position at,
+		   struct op *out);
 	unsigned uses;  /* STEP_...; nothing else may be asked of it */
 	bool of_powers; /* of two only */
 	/* Bytes that bandwidths count, as nccl-tests do; NULL: none. */
@@ -49,7 +50,7 @@ const struct algorithm *algorithm_find(const char *operation, const char *name);
 
 #define STEP_DIMENSIONS 3
 
-struct step {
+struct workload_step {
 	const struct algorithm *algorithm;
 	uint64_t size;                  /* bytes; of a computation picoseconds */
 	uint32_t root;                  /* within its group */
@@ -62,32 +63,35 @@ struct step {
 };
 
 /* Whether `ranks` of them can do it; the refusal names no place. */
-HD_MUST_CHECK enum hd_status step_check(const struct step *s, uint32_t ranks, struct diag *d);
+HD_MUST_CHECK enum hd_status step_check(const struct workload_step *s, uint32_t ranks,
+					struct diag *d);
 /* How many there are in a group, and which rank is member `m` of one. */
-uint32_t step_members(const struct step *s, uint32_t ranks);
-uint32_t step_member(const struct step *s, uint32_t ranks, uint32_t group, uint32_t m);
+uint32_t step_members(const struct workload_step *s, uint32_t ranks);
+uint32_t step_member(const struct workload_step *s, uint32_t ranks, uint32_t group, uint32_t m);
 
-uint32_t step_strands(const struct step *s);
-uint32_t step_rounds(const struct step *s, uint32_t ranks, uint32_t rank, uint32_t strand);
+uint32_t step_strands(const struct workload_step *s);
+uint32_t step_rounds(const struct workload_step *s, uint32_t ranks, uint32_t rank, uint32_t strand);
 /* False if the round has no operation of that index. */
-bool step_op(const struct step *s, uint32_t ranks, uint32_t rank, struct spot at, struct op *out);
+bool step_op(const struct workload_step *s, uint32_t ranks, uint32_t rank, struct step_position at,
+	     struct op *out);
 
 /* ---- for algorithms ---------------------------------------------------- */
 
-struct member {
+struct group_member {
 	uint32_t p, r; /* rank r of a group of p; operations name such ranks */
 	uint32_t group;
 };
 
-struct spot {
+struct step_position {
 	uint32_t strand, round, index;
 };
 
 unsigned log2_ceil(uint32_t n);
 
 /* Of trees.c. */
-uint32_t tree_strands(const struct step *s);
-uint32_t tree_rounds(const struct step *s, struct member m, uint32_t strand);
-bool tree_op(const struct step *s, struct member m, struct spot at, struct op *out);
+uint32_t tree_strands(const struct workload_step *s);
+uint32_t tree_rounds(const struct workload_step *s, struct group_member m, uint32_t strand);
+bool tree_op(const struct workload_step *s, struct group_member m, struct step_position at,
+	     struct op *out);
 
 #endif

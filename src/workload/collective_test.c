@@ -18,15 +18,15 @@
 static const uint32_t counts[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 64 };
 #define N_COUNTS (sizeof(counts) / sizeof(*counts))
 
-static struct step step_of(const char *operation, const char *name, uint64_t size)
+static struct workload_step step_of(const char *operation, const char *name, uint64_t size)
 {
-	struct step s = { .algorithm = algorithm_find(operation, name),
-			  .size = size,
-			  .groups = 1,
-			  .grid = { 1, 1, 1 },
-			  .request = 1000,
-			  .outstanding = 3,
-			  .servers = 2 };
+	struct workload_step s = { .algorithm = algorithm_find(operation, name),
+				   .size = size,
+				   .groups = 1,
+				   .grid = { 1, 1, 1 },
+				   .request = 1000,
+				   .outstanding = 3,
+				   .servers = 2 };
 
 	assert_non_null(s.algorithm);
 	return s;
@@ -39,7 +39,7 @@ static bool is_power(uint32_t p)
 
 /* Every algorithm that p ranks can do, messages in hardware and to servers
  * left out. */
-static bool plain_step(size_t algorithm, uint32_t p, uint64_t size, struct step *out)
+static bool plain_step(size_t algorithm, uint32_t p, uint64_t size, struct workload_step *out)
 {
 	const struct algorithm *a = &algorithms[algorithm];
 	struct diag d = { .status = HD_OK };
@@ -75,14 +75,14 @@ static void tally_op(struct tally *t, uint32_t p, uint32_t rank, const struct op
 		enter(&t->received[op->peer][rank][op->tag], op->size);
 }
 
-static void tally_rank(const struct step *s, uint32_t p, uint32_t rank, struct tally *t)
+static void tally_rank(const struct workload_step *s, uint32_t p, uint32_t rank, struct tally *t)
 {
 	for (uint32_t strand = 0; strand < step_strands(s); strand++) {
 		uint32_t n = step_rounds(s, p, rank, strand);
 		struct op op;
 
 		for (uint32_t round = 0; round < n; round++) {
-			struct spot at = { strand, round, 0 };
+			struct step_position at = { strand, round, 0 };
 
 			for (; step_op(s, p, rank, at, &op); at.index++)
 				tally_op(t, p, rank, &op);
@@ -97,7 +97,7 @@ static void every_send_has_its_receive_in_order(void **state)
 	(void)state;
 	for (size_t i = 0; i < N_COUNTS * n_algorithms; i++) {
 		uint32_t p = counts[i % N_COUNTS];
-		struct step s;
+		struct workload_step s;
 
 		/* Blocks of different sizes, not to be mixed up. */
 		if (!plain_step(i / N_COUNTS, p, 1000 * p + 7, &s))
@@ -113,7 +113,7 @@ static void every_send_has_its_receive_in_order(void **state)
 
 /* ---- bytes -------------------------------------------------------------- */
 
-static uint64_t bytes_sent(const struct step *s, uint32_t p, uint32_t rank)
+static uint64_t bytes_sent(const struct workload_step *s, uint32_t p, uint32_t rank)
 {
 	uint64_t bytes = 0;
 	struct op op;
@@ -122,7 +122,7 @@ static uint64_t bytes_sent(const struct step *s, uint32_t p, uint32_t rank)
 		uint32_t n = step_rounds(s, p, rank, strand);
 
 		for (uint32_t round = 0; round < n; round++) {
-			struct spot at = { strand, round, 0 };
+			struct step_position at = { strand, round, 0 };
 
 			for (; step_op(s, p, rank, at, &op); at.index++)
 				bytes += op.kind == OP_SEND ? op.size : 0;
@@ -146,7 +146,7 @@ static void rings_and_halves_send_no_more_than_they_must(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 4; i++) {
 		for (uint32_t p = 2; p <= 64; p *= 2) {
-			struct step s = step_of(rows[i].operation, rows[i].name, 1000 * p);
+			struct workload_step s = step_of(rows[i].operation, rows[i].name, 1000 * p);
 
 			for (uint32_t r = 0; r < p; r++)
 				assert_int_equal(bytes_sent(&s, p, r),
@@ -159,7 +159,7 @@ static void two_trees_share_the_work(void **state)
 {
 	(void)state;
 	for (uint32_t p = 2; p <= 64; p++) {
-		struct step s = step_of("allreduce", "tree", 1000);
+		struct workload_step s = step_of("allreduce", "tree", 1000);
 		uint64_t all = 0;
 
 		for (uint32_t r = 0; r < p; r++) {
@@ -185,7 +185,7 @@ static hd_time message(uint64_t bytes)
 	return LATENCY + bytes * HD_NS;
 }
 
-static hd_time time_of(const struct step *s, uint32_t p)
+static hd_time time_of(const struct workload_step *s, uint32_t p)
 {
 	const struct ideal_net net = { LATENCY, RATE };
 	const struct job j = { .n_ranks = p, .steps = s, .n_steps = 1, .repeat = 1, .n_cpus = 1 };
@@ -248,7 +248,7 @@ static void times_are_those_of_closed_forms(void **state)
 		for (size_t c = 0; c < N_COUNTS; c++) {
 			uint32_t p = counts[c];
 			uint64_t m = i == 0 ? 0 : 64 * (uint64_t)p;
-			struct step s = step_of(rows[i].operation, rows[i].name, m);
+			struct workload_step s = step_of(rows[i].operation, rows[i].name, m);
 
 			if (rows[i].powers && !is_power(p))
 				continue;
@@ -263,7 +263,7 @@ static void all_of_them_end(void **state)
 	(void)state;
 	for (size_t i = 0; i < N_COUNTS * n_algorithms; i++) {
 		uint32_t p = counts[i % N_COUNTS];
-		struct step s;
+		struct workload_step s;
 
 		if (!plain_step(i / N_COUNTS, p, 1000 * p + 7, &s))
 			continue;
@@ -277,9 +277,9 @@ static void all_of_them_end(void **state)
 
 static void groups_divide_the_ranks(void **state)
 {
-	struct step s = step_of("allgather", "ring", 10);
+	struct workload_step s = step_of("allgather", "ring", 10);
 	struct diag d = { .status = HD_OK };
-	const struct spot first = { 0, 0, 1 };
+	const struct step_position first = { 0, 0, 1 };
 	struct op op;
 
 	(void)state;
@@ -297,8 +297,8 @@ static void a_halo_has_its_neighbours(void **state)
 {
 	/* 4 x 3, x fastest: 5 is at (1, 1). */
 	static const uint32_t peers[] = { 4, 6, 1, 9, 6, 4, 9, 1 };
-	struct step s = step_of("halo", NULL, 10);
-	struct spot at = { 0 };
+	struct workload_step s = step_of("halo", NULL, 10);
+	struct step_position at = { 0 };
 	struct op op;
 
 	(void)state;
@@ -313,7 +313,7 @@ static void a_halo_has_its_neighbours(void **state)
 
 static void requests_go_around_the_servers(void **state)
 {
-	struct step s = step_of("write", NULL, 3500);
+	struct workload_step s = step_of("write", NULL, 3500);
 	uint64_t bytes = 0;
 	uint32_t n = 0;
 	struct op op;
@@ -323,7 +323,7 @@ static void requests_go_around_the_servers(void **state)
 		uint32_t rounds = step_rounds(&s, 4, 1, strand);
 
 		for (uint32_t i = 0; i < rounds; i++, n++) {
-			const struct spot at = { strand, i, 0 };
+			const struct step_position at = { strand, i, 0 };
 
 			assert_true(step_op(&s, 4, 1, at, &op));
 			assert_int_equal(op.peer, (1 + strand + 3 * i) % 2);
@@ -336,7 +336,7 @@ static void requests_go_around_the_servers(void **state)
 
 static void what_cannot_be_done_is_refused(void **state)
 {
-	struct step s = step_of("allgather", "doubling", 10);
+	struct workload_step s = step_of("allgather", "doubling", 10);
 	struct diag d = { .status = HD_OK };
 
 	(void)state;
@@ -368,9 +368,10 @@ static void what_cannot_be_done_is_refused(void **state)
 
 /* ---- what of a step counts ---------------------------------------------- */
 
-static void print_strand(const struct step *s, uint32_t rank, uint32_t strand, struct strbuf *out)
+static void print_strand(const struct workload_step *s, uint32_t rank, uint32_t strand,
+			 struct strbuf *out)
 {
-	struct spot at = { .strand = strand };
+	struct step_position at = { .strand = strand };
 	struct op op;
 
 	for (; at.round < step_rounds(s, 8, rank, strand); at.round++) {
@@ -381,7 +382,7 @@ static void print_strand(const struct step *s, uint32_t rank, uint32_t strand, s
 }
 
 /* All operations of 8 ranks, as text. */
-static void print_step(const struct step *s, struct strbuf *out)
+static void print_step(const struct workload_step *s, struct strbuf *out)
 {
 	for (uint32_t rank = 0; rank < 8; rank++) {
 		for (uint32_t k = 0; k < step_strands(s); k++)
@@ -390,15 +391,15 @@ static void print_step(const struct step *s, struct strbuf *out)
 }
 
 /* A step, and the same with another value of what is used. */
-static const struct step plain = { .size = 8192,
-				   .groups = 1,
-				   .grid = { 4, 2, 1 },
-				   .request = 1024,
-				   .outstanding = 4,
-				   .servers = 3 };
+static const struct workload_step plain = { .size = 8192,
+					    .groups = 1,
+					    .grid = { 4, 2, 1 },
+					    .request = 1024,
+					    .outstanding = 4,
+					    .servers = 3 };
 static const struct {
 	unsigned use;
-	struct step step;
+	struct workload_step step;
 } others[] = {
 	{ STEP_ROOT, { .root = 3 } },
 	{ STEP_GROUPS, { .groups = 2, .grid = { 2, 2, 1 } } },
@@ -410,9 +411,9 @@ static const struct {
 
 static bool changes_operations(const struct algorithm *a, size_t other)
 {
-	const struct step *o = &others[other].step;
+	const struct workload_step *o = &others[other].step;
 	struct strbuf before = STRBUF_INIT, after = STRBUF_INIT;
-	struct step s = plain;
+	struct workload_step s = plain;
 
 	s.algorithm = a;
 	print_step(&s, &before);

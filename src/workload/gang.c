@@ -12,7 +12,7 @@ struct task {
 	struct op op;
 	uint32_t ref;
 	hd_time time;
-	struct path path;
+	struct critical_path path;
 };
 
 struct cpu {
@@ -342,9 +342,9 @@ static void op_start(struct gang *t, uint32_t rank, const struct op *op, uint32_
 static void strand_go_on(struct gang *t, uint32_t rank, uint32_t number)
 {
 	struct rank *r = &t->ranks[rank];
-	const struct step *s = &t->job->steps[r->step];
+	const struct workload_step *s = &t->job->steps[r->step];
 	struct strand *strand = strand_of(r, number);
-	struct spot at = { .strand = number, .round = strand->round };
+	struct step_position at = { .strand = number, .round = strand->round };
 	struct op op;
 
 	if (at.round == step_rounds(s, t->job->n_ranks, rank, number)) {
@@ -381,7 +381,7 @@ static void settle(struct gang *t, uint32_t rank)
 	}
 }
 
-static void tell(struct gang *t, hd_time now, const struct path *path)
+static void tell(struct gang *t, hd_time now, const struct critical_path *path)
 {
 	assert(t->n_ready == 0);
 	t->now = now;
@@ -391,7 +391,7 @@ static void tell(struct gang *t, hd_time now, const struct path *path)
 
 void gang_begin(struct gang *t, uint32_t rank, hd_time now)
 {
-	const struct path none = { 0 };
+	const struct critical_path none = { 0 };
 
 	tell(t, now, &none);
 	t->ranks[rank].began = now;
@@ -426,7 +426,8 @@ static void task_end(struct gang *t, uint32_t rank, struct cpu *c)
 		t->carrier.post(t->carrier.context, rank, &task.op, task.ref, &t->path);
 }
 
-void gang_wake(struct gang *t, uint32_t rank, hd_time now, uint32_t left, const struct path *path)
+void gang_wake(struct gang *t, uint32_t rank, hd_time now, uint32_t left,
+	       const struct critical_path *path)
 {
 	struct rank *r = &t->ranks[rank];
 
@@ -453,7 +454,8 @@ uint32_t gang_announce(struct gang *t, struct match_key key, uint32_t message)
 	return number;
 }
 
-void gang_arrived(struct gang *t, hd_time now, const struct landed *what, const struct path *path)
+void gang_arrived(struct gang *t, hd_time now, const struct landed *what,
+		  const struct critical_path *path)
 {
 	tell(t, now, path);
 	receive_here(t, what);
@@ -461,7 +463,7 @@ void gang_arrived(struct gang *t, hd_time now, const struct landed *what, const 
 }
 
 void gang_answered(struct gang *t, uint32_t rank, hd_time now, uint32_t ref,
-		   const struct path *path)
+		   const struct critical_path *path)
 {
 	tell(t, now, path);
 	op_done(t, rank, ref);

@@ -30,7 +30,7 @@
 struct job {
 	uint32_t n_ranks;
 	const struct opgraph *graph; /* or NULL: then steps */
-	const struct step *steps;
+	const struct workload_step *steps;
 	uint32_t n_steps; /* 1 if there is a graph */
 	uint32_t repeat;  /* at least 1 */
 	hd_time start;
@@ -48,7 +48,7 @@ struct path_message {
 };
 
 /* What a chain of causes was made of, from the start of the job on. */
-struct path {
+struct critical_path {
 	hd_time compute;  /* by CPUs, overheads too */
 	hd_time messages; /* from posting to arrival */
 	hd_time sending;  /* from posting until the last byte has left */
@@ -72,7 +72,7 @@ struct carrier {
 	/* A SEND, MULTICAST, READ or WRITE; done when gang_wake or
 	 * gang_answered says so. */
 	void (*post)(void *context, uint32_t rank, const struct op *op, uint32_t ref,
-		     const struct path *path);
+		     const struct critical_path *path);
 	/* A message that waited has its receive: true if it is here whole,
 	 * with its size. */
 	bool (*matched)(void *context, uint32_t rank, uint32_t message, uint32_t receive,
@@ -131,12 +131,12 @@ struct gang {
 	uint32_t n_done;
 	hd_time last; /* rank that ended, which, and why then */
 	uint32_t last_rank;
-	struct path last_path;
+	struct critical_path last_path;
 	struct misfit *misfits;
 	size_t n_misfits, misfits_cap;
 	/* While it is told something. */
 	hd_time now;
-	struct path path;
+	struct critical_path path;
 	uint32_t *ready; /* a heap */
 	size_t n_ready, ready_cap;
 };
@@ -152,7 +152,8 @@ void gang_begin(struct gang *t, uint32_t rank, hd_time now);
 /* What the first busy CPU of the rank does; NULL: all are idle. */
 const struct op *gang_work(const struct gang *t, uint32_t rank);
 /* CPUs may have ended, and if `left` is not GANG_NONE a send of that ref. */
-void gang_wake(struct gang *t, uint32_t rank, hd_time now, uint32_t left, const struct path *path);
+void gang_wake(struct gang *t, uint32_t rank, hd_time now, uint32_t left,
+	       const struct critical_path *path);
 /* The receive of its rank that the message gets; GANG_NONE: it waits, and
  * carrier.matched will say. */
 uint32_t gang_announce(struct gang *t, struct match_key key, uint32_t message);
@@ -162,10 +163,11 @@ struct landed {
 	uint32_t source;
 	uint64_t size;
 };
-void gang_arrived(struct gang *t, hd_time now, const struct landed *what, const struct path *path);
+void gang_arrived(struct gang *t, hd_time now, const struct landed *what,
+		  const struct critical_path *path);
 /* What was asked of a server is done. */
 void gang_answered(struct gang *t, uint32_t rank, hd_time now, uint32_t ref,
-		   const struct path *path);
+		   const struct critical_path *path);
 
 /*
  * Between two instants: what a rank remembers, as bytes or back (base/pack.h),

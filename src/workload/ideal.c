@@ -11,23 +11,23 @@ enum { EV_ARRIVES, EV_WAKES };
 /* What an instant and one computation more cannot wrap around. */
 #define LAST_TIME ((hd_time)1 << 63)
 
-struct letter {
+struct ideal_message {
 	uint32_t source, target, tag, ref, receive;
 	uint32_t line;
 	uint64_t size;
 	hd_time posted, left;
-	struct path path;
+	struct critical_path path;
 	uint32_t next;
 };
 
 /* Letters, the oldest first. */
-struct line {
+struct message_queue {
 	uint32_t first, last;
 };
 
-struct sender {
+struct ideal_sender {
 	hd_time free_at; /* the last byte of all it posted leaves then */
-	struct line leaving, under_way;
+	struct message_queue leaving, under_way;
 };
 
 struct ideal {
@@ -36,10 +36,10 @@ struct ideal {
 	struct eventq q;
 	hd_time now;
 	struct diag *d; /* fails if an instant is beyond LAST_TIME */
-	struct letter *letters;
+	struct ideal_message *letters;
 	uint32_t n, free;
 	size_t cap;
-	struct sender *senders; /* by rank */
+	struct ideal_sender *senders; /* by rank */
 };
 
 static uint64_t key_of(unsigned kind, uint32_t what)
@@ -77,7 +77,7 @@ static void letter_free(struct ideal *i, uint32_t id)
 	i->free = id;
 }
 
-static void line_put(struct ideal *i, struct line *l, uint32_t id)
+static void line_put(struct ideal *i, struct message_queue *l, uint32_t id)
 {
 	i->letters[id].next = GANG_NONE;
 	if (l->first == GANG_NONE)
@@ -87,7 +87,7 @@ static void line_put(struct ideal *i, struct line *l, uint32_t id)
 	l->last = id;
 }
 
-static uint32_t line_take(const struct ideal *i, struct line *l)
+static uint32_t line_take(const struct ideal *i, struct message_queue *l)
 {
 	uint32_t id = l->first;
 
@@ -96,17 +96,17 @@ static uint32_t line_take(const struct ideal *i, struct line *l)
 }
 
 static void post(void *context, uint32_t rank, const struct op *op, uint32_t ref,
-		 const struct path *path)
+		 const struct critical_path *path)
 {
 	struct ideal *i = context;
 	uint32_t id = letter_new(i);
-	struct sender *sender = &i->senders[rank];
+	struct ideal_sender *sender = &i->senders[rank];
 	hd_time from = sender->free_at > i->now ? sender->free_at : i->now;
 	hd_time time = hd_rate_duration(i->net->rate, op->size);
 	bool counts = from <= LAST_TIME && time <= LAST_TIME - from;
 	hd_time left = counts ? from + time : HD_TIME_NEVER;
 
-	i->letters[id] = (struct letter){
+	i->letters[id] = (struct ideal_message){
 		.source = rank,
 		.target = op->peer,
 		.tag = op->tag,
@@ -146,7 +146,7 @@ static void wake(void *context, uint32_t rank, hd_time when)
 /* One message of a rank leaves at a time; those of no bytes together. */
 static void on_wake(struct ideal *i, uint32_t rank)
 {
-	struct sender *sender = &i->senders[rank];
+	struct ideal_sender *sender = &i->senders[rank];
 	uint32_t id = sender->leaving.first;
 
 	if (id == GANG_NONE || i->letters[id].left > i->now) {
@@ -155,7 +155,7 @@ static void on_wake(struct ideal *i, uint32_t rank)
 	}
 	line_take(i, &sender->leaving);
 	line_put(i, &sender->under_way, id);
-	struct letter l = i->letters[id];
+	struct ideal_message l = i->letters[id];
 
 	l.path.sending += i->now - l.posted;
 	push(i, i->now, i->net->latency, key_of(EV_ARRIVES, rank), l.line);
@@ -166,7 +166,7 @@ static void on_wake(struct ideal *i, uint32_t rank)
 static void on_arrival(struct ideal *i, uint32_t rank)
 {
 	uint32_t id = line_take(i, &i->senders[rank].under_way);
-	struct letter l = i->letters[id];
+	struct ideal_message l = i->letters[id];
 	const struct match_key key = { l.target, l.source, l.tag };
 	uint32_t receive = gang_announce(&i->gang, key, id);
 
@@ -224,7 +224,7 @@ static void add_sends(const struct ideal *i, struct ideal_problem *to)
 
 	match_list(&i->gang.waiting, items);
 	for (uint32_t k = 0; k < n; k++) {
-		const struct letter *l = &i->letters[items[k].value];
+		const struct ideal_message *l = &i->letters[items[k].value];
 
 		to[k] = (struct ideal_problem){
 			.rank = l->source,

@@ -28,7 +28,7 @@ struct ideal_result {
 	hd_time completion;             /* HD_TIME_NEVER: it never ends */
 	uint32_t n_done;                /* ranks that end, */
 	uint32_t last_rank;             /* the last of them, */
-	struct path path;               /* and what led there */
+	struct critical_path path;      /* and what led there */
 	struct ideal_problem *problems; /* by rank, then by line */
 	size_t n_problems;
 };

@@ -107,14 +107,14 @@ STEP(Reduce_scatter, "reduce_scatter ring", sum(counts, size_of(c)) * record_byt
      (b, o, counts, t, op, c))
 
 /* Bytes of the i-th: one of many, or all the same, or none. */
-struct counts {
+struct mpi_counts {
 	const int *each; /* NULL: all the same */
 	int same;
 	MPI_Datatype type;
 	int only; /* the only one that counts; -1: all */
 };
 
-static void note_counts(const struct counts *a, int n)
+static void note_counts(const struct mpi_counts *a, int n)
 {
 	for (int i = 0; i < n; i++) {
 		bool counts = a->only < 0 || a->only == i;
@@ -124,7 +124,7 @@ static void note_counts(const struct counts *a, int n)
 	}
 }
 
-static void note_lists(MPI_Comm c, struct counts to, struct counts from)
+static void note_lists(MPI_Comm c, struct mpi_counts to, struct mpi_counts from)
 {
 	const struct record_group *g = record_group(c);
 
@@ -136,7 +136,7 @@ static void note_lists(MPI_Comm c, struct counts to, struct counts from)
 	fputc('\n', record_file());
 }
 
-#define NOTHING ((struct counts){ NULL, 0, MPI_BYTE, -1 })
+#define NOTHING ((struct mpi_counts){ NULL, 0, MPI_BYTE, -1 })
 
 static bool is_root(MPI_Comm c, int root)
 {
@@ -151,9 +151,9 @@ int MPI_Gather(const void *b, int n, MPI_Datatype t, void *o, int rn, MPI_Dataty
 {
 	record_enter();
 	if (is_root(c, root))
-		note_lists(c, NOTHING, (struct counts){ NULL, rn, rt, -1 });
+		note_lists(c, NOTHING, (struct mpi_counts){ NULL, rn, rt, -1 });
 	else
-		note_lists(c, (struct counts){ NULL, n, t, root }, NOTHING);
+		note_lists(c, (struct mpi_counts){ NULL, n, t, root }, NOTHING);
 	return record_leave(PMPI_Gather(b, n, t, o, rn, rt, root, c));
 }
 
@@ -162,9 +162,9 @@ int MPI_Gatherv(const void *b, int n, MPI_Datatype t, void *o, const int rn[], c
 {
 	record_enter();
 	if (is_root(c, root))
-		note_lists(c, NOTHING, (struct counts){ rn, 0, rt, -1 });
+		note_lists(c, NOTHING, (struct mpi_counts){ rn, 0, rt, -1 });
 	else
-		note_lists(c, (struct counts){ NULL, n, t, root }, NOTHING);
+		note_lists(c, (struct mpi_counts){ NULL, n, t, root }, NOTHING);
 	return record_leave(PMPI_Gatherv(b, n, t, o, rn, at, rt, root, c));
 }
 
@@ -173,9 +173,9 @@ int MPI_Scatter(const void *b, int n, MPI_Datatype t, void *o, int rn, MPI_Datat
 {
 	record_enter();
 	if (is_root(c, root))
-		note_lists(c, (struct counts){ NULL, n, t, -1 }, NOTHING);
+		note_lists(c, (struct mpi_counts){ NULL, n, t, -1 }, NOTHING);
 	else
-		note_lists(c, NOTHING, (struct counts){ NULL, rn, rt, root });
+		note_lists(c, NOTHING, (struct mpi_counts){ NULL, rn, rt, root });
 	return record_leave(PMPI_Scatter(b, n, t, o, rn, rt, root, c));
 }
 
@@ -184,9 +184,9 @@ int MPI_Scatterv(const void *b, const int n[], const int at[], MPI_Datatype t, v
 {
 	record_enter();
 	if (is_root(c, root))
-		note_lists(c, (struct counts){ n, 0, t, -1 }, NOTHING);
+		note_lists(c, (struct mpi_counts){ n, 0, t, -1 }, NOTHING);
 	else
-		note_lists(c, NOTHING, (struct counts){ NULL, rn, rt, root });
+		note_lists(c, NOTHING, (struct mpi_counts){ NULL, rn, rt, root });
 	return record_leave(PMPI_Scatterv(b, n, at, t, o, rn, rt, root, c));
 }
 
@@ -197,8 +197,8 @@ int MPI_Allgatherv(const void *b, int n, MPI_Datatype t, void *o, const int rn[]
 	const struct record_group *g = record_group(c);
 
 	if (g)
-		note_lists(c, (struct counts){ NULL, rn[g->me], rt, -1 },
-			   (struct counts){ rn, 0, rt, -1 });
+		note_lists(c, (struct mpi_counts){ NULL, rn[g->me], rt, -1 },
+			   (struct mpi_counts){ rn, 0, rt, -1 });
 	return record_leave(PMPI_Allgatherv(b, n, t, o, rn, at, rt, c));
 }
 
@@ -207,9 +207,11 @@ int MPI_Alltoallv(const void *b, const int n[], const int at[], MPI_Datatype t, 
 {
 	record_enter();
 	if (b == MPI_IN_PLACE)
-		note_lists(c, (struct counts){ rn, 0, rt, -1 }, (struct counts){ rn, 0, rt, -1 });
+		note_lists(c, (struct mpi_counts){ rn, 0, rt, -1 },
+			   (struct mpi_counts){ rn, 0, rt, -1 });
 	else
-		note_lists(c, (struct counts){ n, 0, t, -1 }, (struct counts){ rn, 0, rt, -1 });
+		note_lists(c, (struct mpi_counts){ n, 0, t, -1 },
+			   (struct mpi_counts){ rn, 0, rt, -1 });
 	return record_leave(PMPI_Alltoallv(b, n, at, t, o, rn, rat, rt, c));
 }
 

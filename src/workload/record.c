@@ -21,13 +21,13 @@ struct comm {
 };
 
 /* What a request stands for. */
-struct request {
+struct recorded_request {
 	int64_t peer, tag; /* of a receive, once it is known */
 	bool is_matched;
 	uint32_t op; /* or NO_OP */
 };
 
-struct recorder {
+struct program_recorder {
 	struct opgraph *g;
 	struct diag *d;
 	bool has_compute;
@@ -38,7 +38,7 @@ struct recorder {
 	size_t n_comms, comms_cap;
 	/* Of this one. */
 	struct map request_of;
-	struct request *requests;
+	struct recorded_request *requests;
 	size_t n_requests, requests_cap;
 	struct opgraph_link *links;
 	size_t n_links, links_cap;
@@ -50,14 +50,14 @@ struct recorder {
 	bool is_over;
 };
 
-static enum hd_status refuse(struct recorder *r, const char *what)
+static enum hd_status refuse(struct program_recorder *r, const char *what)
 {
 	return diag_fail_at(r->d, HD_ERR_INPUT, r->line, 0, "%s", what);
 }
 
 /* ---- words ------------------------------------------------------------- */
 
-static char *word(struct recorder *r)
+static char *word(struct program_recorder *r)
 {
 	char *begin = r->at + strspn(r->at, " ");
 	size_t len = strcspn(begin, " \n");
@@ -69,7 +69,7 @@ static char *word(struct recorder *r)
 }
 
 /* A number from `low` up to below `high`. */
-static int64_t number(struct recorder *r, int64_t low, int64_t high)
+static int64_t number(struct program_recorder *r, int64_t low, int64_t high)
 {
 	char *text = word(r), *end;
 	long long value = strtoll(text, &end, 10);
@@ -81,12 +81,12 @@ static int64_t number(struct recorder *r, int64_t low, int64_t high)
 	return value;
 }
 
-static int64_t bytes(struct recorder *r)
+static int64_t bytes(struct program_recorder *r)
 {
 	return number(r, 0, (int64_t)OP_MOST_SIZE + 1);
 }
 
-static struct comm *comm(struct recorder *r)
+static struct comm *comm(struct program_recorder *r)
 {
 	uint32_t at = map_get(&r->comm_of, (uint64_t)number(r, 0, INT64_MAX));
 
@@ -97,7 +97,7 @@ static struct comm *comm(struct recorder *r)
 	return &r->comms[at];
 }
 
-static struct request *request_at(struct recorder *r, int64_t id)
+static struct recorded_request *request_at(struct program_recorder *r, int64_t id)
 {
 	uint32_t next = (uint32_t)r->n_requests;
 	uint32_t at = map_put(&r->request_of, (uint64_t)id, next);
@@ -106,38 +106,38 @@ static struct request *request_at(struct recorder *r, int64_t id)
 		return &r->requests[at];
 	r->requests =
 		hd_grow(r->requests, &r->requests_cap, r->n_requests + 1, sizeof(*r->requests));
-	r->requests[next] = (struct request){ .peer = ANYBODY, .op = NO_OP };
+	r->requests[next] = (struct recorded_request){ .peer = ANYBODY, .op = NO_OP };
 	r->n_requests++;
 	return &r->requests[next];
 }
 
-static int64_t request_id(struct recorder *r)
+static int64_t request_id(struct program_recorder *r)
 {
 	return number(r, 0, OPGRAPH_MOST);
 }
 
 /* ---- operations -------------------------------------------------------- */
 
-static void link_add(struct recorder *r, uint32_t from, uint32_t to)
+static void link_add(struct program_recorder *r, uint32_t from, uint32_t to)
 {
 	r->links = hd_grow(r->links, &r->links_cap, r->n_links + 1, sizeof(*r->links));
 	r->links[r->n_links++] = (struct opgraph_link){ from, to, 0 };
 }
 
-static void front_set(struct recorder *r, uint32_t op)
+static void front_set(struct program_recorder *r, uint32_t op)
 {
 	r->front = hd_grow(r->front, &r->front_cap, 1, sizeof(*r->front));
 	r->front[0] = op;
 	r->n_front = 1;
 }
 
-static void front_add(struct recorder *r, uint32_t op)
+static void front_add(struct program_recorder *r, uint32_t op)
 {
 	r->front = hd_grow(r->front, &r->front_cap, r->n_front + 1, sizeof(*r->front));
 	r->front[r->n_front++] = op;
 }
 
-static uint32_t op_after(struct recorder *r, uint32_t before, const struct op *op)
+static uint32_t op_after(struct program_recorder *r, uint32_t before, const struct op *op)
 {
 	uint32_t id = opgraph_add(r->g, op);
 
@@ -147,7 +147,7 @@ static uint32_t op_after(struct recorder *r, uint32_t before, const struct op *o
 }
 
 /* All of several operations is done: one that takes no time. */
-static uint32_t join(struct recorder *r, const uint32_t *ops, size_t n)
+static uint32_t join(struct program_recorder *r, const uint32_t *ops, size_t n)
 {
 	const struct op nothing = { .kind = OP_COMPUTE };
 
@@ -161,7 +161,7 @@ static uint32_t join(struct recorder *r, const uint32_t *ops, size_t n)
 }
 
 /* The one operation that all that follows needs. */
-static uint32_t front(struct recorder *r)
+static uint32_t front(struct program_recorder *r)
 {
 	uint32_t one = join(r, r->front, r->n_front);
 
@@ -171,7 +171,7 @@ static uint32_t front(struct recorder *r)
 }
 
 /* What was begun: done when the call returns, or when it is waited for. */
-static void begun(struct recorder *r, int64_t request, uint32_t op)
+static void begun(struct program_recorder *r, int64_t request, uint32_t op)
 {
 	if (op == NO_OP)
 		return;
@@ -184,7 +184,7 @@ static void begun(struct recorder *r, int64_t request, uint32_t op)
 /* ---- tags ---------------------------------------------------------------- */
 
 /* The same number for the same key of all ranks; small ones. */
-static uint32_t tag_of(struct recorder *r, uint64_t key)
+static uint32_t tag_of(struct program_recorder *r, uint64_t key)
 {
 	uint32_t next = (uint32_t)r->tag_of.n;
 	uint32_t had = map_put(&r->tag_of, key, next);
@@ -192,18 +192,18 @@ static uint32_t tag_of(struct recorder *r, uint64_t key)
 	return had == MAP_NONE ? next : had;
 }
 
-static uint64_t comm_key(const struct recorder *r, const struct comm *c)
+static uint64_t comm_key(const struct program_recorder *r, const struct comm *c)
 {
 	return (uint64_t)(c - r->comms) << 40;
 }
 
-static uint32_t message_tag(struct recorder *r, const struct comm *c, int64_t tag)
+static uint32_t message_tag(struct program_recorder *r, const struct comm *c, int64_t tag)
 {
 	return tag_of(r, comm_key(r, c) | (uint64_t)tag);
 }
 
 /* Of a strand of the collective that is the next one of the communicator. */
-static uint32_t step_tag(struct recorder *r, const struct comm *c, uint32_t strand)
+static uint32_t step_tag(struct program_recorder *r, const struct comm *c, uint32_t strand)
 {
 	return tag_of(r, comm_key(r, c) | (uint64_t)1 << 39 |
 				 (uint64_t)(c->steps & 0x7fffffff) << 4 | (strand & 15));
@@ -211,7 +211,7 @@ static uint32_t step_tag(struct recorder *r, const struct comm *c, uint32_t stra
 
 /* ---- lines ------------------------------------------------------------- */
 
-static void read_comm(struct recorder *r)
+static void read_comm(struct program_recorder *r)
 {
 	uint64_t id = (uint64_t)number(r, 0, INT64_MAX);
 	uint32_t n = (uint32_t)number(r, 1, MOST_RANKS);
@@ -243,7 +243,7 @@ static void read_comm(struct recorder *r)
 	r->comms[r->n_comms++] = c;
 }
 
-static void read_calc(struct recorder *r)
+static void read_calc(struct program_recorder *r)
 {
 	struct op op = { .kind = OP_COMPUTE };
 
@@ -253,7 +253,7 @@ static void read_calc(struct recorder *r)
 }
 
 /* The world's rank of a peer; itself if it must not be looked at. */
-static uint32_t world_rank(struct recorder *r, const struct comm *c, int64_t peer)
+static uint32_t world_rank(struct program_recorder *r, const struct comm *c, int64_t peer)
 {
 	if (c && peer >= 0 && peer < c->n)
 		return c->ranks[peer];
@@ -261,7 +261,7 @@ static uint32_t world_rank(struct recorder *r, const struct comm *c, int64_t pee
 	return r->rank;
 }
 
-static void read_message(struct recorder *r, enum op_kind kind)
+static void read_message(struct program_recorder *r, enum op_kind kind)
 {
 	const struct comm *c = comm(r);
 	int64_t peer = number(r, ANYBODY, MOST_RANKS);
@@ -272,7 +272,7 @@ static void read_message(struct recorder *r, enum op_kind kind)
 	if (r->d->status != HD_OK)
 		return;
 	if (kind == OP_RECV && id) {
-		const struct request *q = request_at(r, id);
+		const struct recorded_request *q = request_at(r, id);
 
 		/* Of what was never received nothing is known. */
 		if (!q->is_matched && (peer < 0 || tag < 0))
@@ -289,26 +289,26 @@ static void read_message(struct recorder *r, enum op_kind kind)
 	begun(r, id, op_after(r, front(r), &op));
 }
 
-static void read_send(struct recorder *r)
+static void read_send(struct program_recorder *r)
 {
 	read_message(r, OP_SEND);
 }
 
-static void read_recv(struct recorder *r)
+static void read_recv(struct program_recorder *r)
 {
 	read_message(r, OP_RECV);
 }
 
-static void read_wait(struct recorder *r)
+static void read_wait(struct program_recorder *r)
 {
-	struct request *q = request_at(r, request_id(r));
+	struct recorded_request *q = request_at(r, request_id(r));
 
 	if (q->op != NO_OP)
 		front_add(r, q->op);
 	q->op = NO_OP;
 }
 
-static uint32_t index_in(const struct recorder *r, const struct comm *c)
+static uint32_t index_in(const struct program_recorder *r, const struct comm *c)
 {
 	uint32_t i = 0;
 
@@ -318,8 +318,8 @@ static uint32_t index_in(const struct recorder *r, const struct comm *c)
 }
 
 /* Adds the operations of a round after `before`; what the next one needs. */
-static uint32_t add_round(struct recorder *r, const struct comm *c, const struct step *s,
-			  struct spot at, uint32_t before)
+static uint32_t add_round(struct program_recorder *r, const struct comm *c,
+			  const struct workload_step *s, struct step_position at, uint32_t before)
 {
 	uint32_t me = index_in(r, c), *ops = NULL;
 	uint32_t tag = step_tag(r, c, at.strand);
@@ -338,13 +338,13 @@ static uint32_t add_round(struct recorder *r, const struct comm *c, const struct
 	return done;
 }
 
-static void read_step(struct recorder *r)
+static void read_step(struct program_recorder *r)
 {
 	const char *operation = word(r), *name = word(r);
 	struct comm *c = comm(r);
-	struct step s = { .algorithm = algorithm_find(operation, name),
-			  .groups = 1,
-			  .grid = { 1, 1, 1 } };
+	struct workload_step s = { .algorithm = algorithm_find(operation, name),
+				   .groups = 1,
+				   .grid = { 1, 1, 1 } };
 
 	s.size = (uint64_t)bytes(r);
 	s.root = (uint32_t)number(r, 0, MOST_RANKS);
@@ -367,7 +367,7 @@ static void read_step(struct recorder *r)
 		uint32_t last = before;
 
 		for (uint32_t k = 0; k < rounds; k++)
-			last = add_round(r, c, &s, (struct spot){ i, k, 0 }, last);
+			last = add_round(r, c, &s, (struct step_position){ i, k, 0 }, last);
 		if (last != NO_OP)
 			ends[n++] = last;
 	}
@@ -377,7 +377,7 @@ static void read_step(struct recorder *r)
 }
 
 /* A message to each and from each; -1: none. */
-static void read_lists(struct recorder *r)
+static void read_lists(struct program_recorder *r)
 {
 	struct comm *c = comm(r);
 	int64_t id = request_id(r);
@@ -409,7 +409,7 @@ static void read_lists(struct recorder *r)
 }
 
 /* From the rank before; when that is there, to the next. */
-static void read_chain(struct recorder *r)
+static void read_chain(struct program_recorder *r)
 {
 	struct comm *c = comm(r);
 	struct op op = { .size = (uint64_t)bytes(r) };
@@ -437,26 +437,26 @@ static void read_chain(struct recorder *r)
 	}
 }
 
-static void read_not(struct recorder *r)
+static void read_not(struct program_recorder *r)
 {
 	r->at[strcspn(r->at, "\n")] = '\0';
 	diag_fail(r->d, HD_ERR_UNFIT, "rank %u uses %s, which cannot be recorded", r->rank, r->at);
 }
 
-static void read_end(struct recorder *r)
+static void read_end(struct program_recorder *r)
 {
 	r->is_over = true;
 }
 
-static void read_nothing(struct recorder *r)
+static void read_nothing(struct program_recorder *r)
 {
 	(void)r;
 }
 
 /* Read before all else: a receive from anybody is told later from whom. */
-static void read_match(struct recorder *r)
+static void read_match(struct program_recorder *r)
 {
-	struct request *q = request_at(r, request_id(r));
+	struct recorded_request *q = request_at(r, request_id(r));
 
 	q->peer = number(r, 0, MOST_RANKS);
 	q->tag = number(r, 0, INT32_MAX);
@@ -465,7 +465,7 @@ static void read_match(struct recorder *r)
 
 static const struct {
 	const char *word;
-	void (*read)(struct recorder *r);
+	void (*read)(struct program_recorder *r);
 } lines[] = {
 	{ "calc", read_calc },   { "send", read_send },     { "recv", read_recv },
 	{ "wait", read_wait },   { "step", read_step },     { "lists", read_lists },
@@ -473,7 +473,7 @@ static const struct {
 	{ "end", read_end },     { "match", read_nothing },
 };
 
-static void read_line(struct recorder *r, bool matches)
+static void read_line(struct program_recorder *r, bool matches)
 {
 	const char *first = word(r);
 
@@ -494,7 +494,7 @@ static void read_line(struct recorder *r, bool matches)
 /* ---- files ------------------------------------------------------------- */
 
 /* "record 1 RANK RANKS" */
-static void read_head(struct recorder *r, uint32_t rank)
+static void read_head(struct program_recorder *r, uint32_t rank)
 {
 	if (strcmp(word(r), "record") != 0 || number(r, 0, 100) != 1 ||
 	    number(r, 0, MOST_RANKS) != rank)
@@ -509,7 +509,7 @@ static void read_head(struct recorder *r, uint32_t rank)
 	}
 }
 
-static void read_pass(struct recorder *r, FILE *in, uint32_t rank, bool matches)
+static void read_pass(struct program_recorder *r, FILE *in, uint32_t rank, bool matches)
 {
 	char *text = NULL;
 	size_t cap = 0;
@@ -526,7 +526,7 @@ static void read_pass(struct recorder *r, FILE *in, uint32_t rank, bool matches)
 	free(text);
 }
 
-static enum hd_status read_rank(struct recorder *r, FILE *in, uint32_t rank)
+static enum hd_status read_rank(struct program_recorder *r, FILE *in, uint32_t rank)
 {
 	r->rank = rank;
 	map_fini(&r->request_of);
@@ -545,7 +545,8 @@ static enum hd_status read_rank(struct recorder *r, FILE *in, uint32_t rank)
 				     : r->d->status;
 }
 
-static enum hd_status read_next(struct recorder *r, const struct record_source *from, uint32_t rank)
+static enum hd_status read_next(struct program_recorder *r, const struct record_source *from,
+				uint32_t rank)
 {
 	FILE *in = from->open(from->context, rank);
 	enum hd_status status =
@@ -563,7 +564,7 @@ static enum hd_status read_next(struct recorder *r, const struct record_source *
 enum hd_status record_read_from(const struct record_source *from, bool has_compute, struct diag *d,
 				struct opgraph *out)
 {
-	struct recorder r = { .g = out, .d = d, .has_compute = has_compute, .n_ranks = 1 };
+	struct program_recorder r = { .g = out, .d = d, .has_compute = has_compute, .n_ranks = 1 };
 	enum hd_status status = HD_OK;
 
 	*out = (struct opgraph){ 0 };

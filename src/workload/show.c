@@ -55,22 +55,22 @@ static void put_sums(const struct opgraph *g, struct results *r)
 
 /* ---- pairs -------------------------------------------------------------- */
 
-struct pair {
+struct rank_pair_row {
 	uint32_t from, to;
 	uint64_t messages, bytes;
 };
 
 static const struct column pair_columns[] = {
-	{ "from", NULL, CELL(pair, from) },
-	{ "to", NULL, CELL(pair, to) },
-	{ "messages", NULL, CELL(pair, messages), ORIGIN_COMPUTED },
-	{ "bytes", NULL, CELL(pair, bytes), ORIGIN_COMPUTED },
+	{ "from", NULL, CELL(rank_pair_row, from) },
+	{ "to", NULL, CELL(rank_pair_row, to) },
+	{ "messages", NULL, CELL(rank_pair_row, messages), ORIGIN_COMPUTED },
+	{ "bytes", NULL, CELL(rank_pair_row, bytes), ORIGIN_COMPUTED },
 	{ NULL },
 };
 
 static int by_ranks(const void *a, const void *b)
 {
-	const struct pair *x = a, *y = b;
+	const struct rank_pair_row *x = a, *y = b;
 
 	if (x->from != y->from)
 		return x->from < y->from ? -1 : 1;
@@ -79,7 +79,7 @@ static int by_ranks(const void *a, const void *b)
 
 static int by_bytes(const void *a, const void *b)
 {
-	const struct pair *x = a, *y = b;
+	const struct rank_pair_row *x = a, *y = b;
 
 	if (x->bytes != y->bytes)
 		return x->bytes > y->bytes ? -1 : 1;
@@ -87,9 +87,9 @@ static int by_bytes(const void *a, const void *b)
 }
 
 /* The sends of each rank, then one for each pair; the caller frees. */
-static struct pair *pairs_of(const struct opgraph *g, size_t *n)
+static struct rank_pair_row *pairs_of(const struct opgraph *g, size_t *n)
 {
-	struct pair *pairs = hd_alloc(g->n_ops, sizeof(*pairs));
+	struct rank_pair_row *pairs = hd_alloc(g->n_ops, sizeof(*pairs));
 	size_t n_sends = 0, n_pairs = 0;
 
 	for (uint32_t r = 0; r < g->n_ranks; r++) {
@@ -97,12 +97,13 @@ static struct pair *pairs_of(const struct opgraph *g, size_t *n)
 			const struct op *op = &g->ops[i];
 
 			if (op->kind == OP_SEND)
-				pairs[n_sends++] = (struct pair){ r, op->peer, 1, op->size };
+				pairs[n_sends++] =
+					(struct rank_pair_row){ r, op->peer, 1, op->size };
 		}
 	}
 	qsort(pairs, n_sends, sizeof(*pairs), by_ranks);
 	for (size_t i = 0; i < n_sends; i++) {
-		struct pair *last = n_pairs ? &pairs[n_pairs - 1] : NULL;
+		struct rank_pair_row *last = n_pairs ? &pairs[n_pairs - 1] : NULL;
 
 		if (!last || by_ranks(last, &pairs[i]) != 0) {
 			pairs[n_pairs++] = pairs[i];
@@ -118,7 +119,7 @@ static struct pair *pairs_of(const struct opgraph *g, size_t *n)
 static void put_pairs(const struct opgraph *g, bool all, struct results *r)
 {
 	size_t n;
-	struct pair *pairs = pairs_of(g, &n);
+	struct rank_pair_row *pairs = pairs_of(g, &n);
 	struct table *t = results_table(r, "pairs",
 					n > FEW && !all ? "who sends most to whom; --all shows all"
 							: "who sends how much to whom",
@@ -177,7 +178,7 @@ static void put_time(const struct ideal_net *net, const struct ideal_result *fou
 
 /* ---- what fails --------------------------------------------------------- */
 
-struct problem_row {
+struct ideal_problem_row {
 	uint64_t rank;
 	const char *operation, *where, *peer;
 	uint64_t bytes;
@@ -185,19 +186,19 @@ struct problem_row {
 };
 
 static const struct column problem_columns[] = {
-	{ "rank", NULL, CELL(problem_row, rank) },
-	{ "operation", NULL, CELL(problem_row, operation) },
-	{ "where", NULL, CELL(problem_row, where) },
-	{ "peer", NULL, CELL(problem_row, peer) },
-	{ "bytes", NULL, CELL(problem_row, bytes) },
-	{ "problem", NULL, CELL(problem_row, problem), ORIGIN_COMPUTED },
+	{ "rank", NULL, CELL(ideal_problem_row, rank) },
+	{ "operation", NULL, CELL(ideal_problem_row, operation) },
+	{ "where", NULL, CELL(ideal_problem_row, where) },
+	{ "peer", NULL, CELL(ideal_problem_row, peer) },
+	{ "bytes", NULL, CELL(ideal_problem_row, bytes) },
+	{ "problem", NULL, CELL(ideal_problem_row, problem), ORIGIN_COMPUTED },
 	{ NULL },
 };
 
 static void put_problem(struct table *t, const struct job_view *view, const struct ideal_problem *x)
 {
 	uint32_t peer = x->came ? x->source : x->op.peer;
-	const struct problem_row row = {
+	const struct ideal_problem_row row = {
 		.rank = x->rank,
 		.operation = op_kind_names[x->op.kind],
 		.where = table_text(t, "%s:%u", view->file, x->op.line),

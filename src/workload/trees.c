@@ -48,7 +48,7 @@ static uint32_t turned_back(uint32_t v, uint32_t p)
 	return p % 2 ? (v + 1) % p : p - 1 - v;
 }
 
-static struct tree_node tree_at(unsigned tree, struct member m)
+static struct tree_node tree_at(unsigned tree, struct group_member m)
 {
 	struct tree_node n;
 
@@ -61,12 +61,12 @@ static struct tree_node tree_at(unsigned tree, struct member m)
 	return n;
 }
 
-static uint64_t tree_bytes(const struct step *s, unsigned tree)
+static uint64_t tree_bytes(const struct workload_step *s, unsigned tree)
 {
 	return tree == 0 ? (s->size + 1) / 2 : s->size / 2;
 }
 
-static uint32_t n_segments(const struct step *s, unsigned tree)
+static uint32_t n_segments(const struct workload_step *s, unsigned tree)
 {
 	uint64_t bytes = tree_bytes(s, tree);
 
@@ -75,7 +75,7 @@ static uint32_t n_segments(const struct step *s, unsigned tree)
 	return s->segment ? (uint32_t)((bytes + s->segment - 1) / s->segment) : 1;
 }
 
-static uint64_t segment_bytes(const struct step *s, unsigned tree, uint32_t i)
+static uint64_t segment_bytes(const struct workload_step *s, unsigned tree, uint32_t i)
 {
 	uint64_t bytes = tree_bytes(s, tree);
 
@@ -85,13 +85,13 @@ static uint64_t segment_bytes(const struct step *s, unsigned tree, uint32_t i)
 	return bytes < s->segment ? bytes : s->segment;
 }
 
-uint32_t tree_strands(const struct step *s)
+uint32_t tree_strands(const struct workload_step *s)
 {
 	(void)s;
 	return 4;
 }
 
-uint32_t tree_rounds(const struct step *s, struct member m, uint32_t strand)
+uint32_t tree_rounds(const struct workload_step *s, struct group_member m, uint32_t strand)
 {
 	struct tree_node n = tree_at(strand / 2, m);
 
@@ -109,7 +109,8 @@ static bool to_child(const struct tree_node *n, uint32_t index, struct op *out)
 	return true;
 }
 
-bool tree_op(const struct step *s, struct member m, struct spot at, struct op *out)
+bool tree_op(const struct workload_step *s, struct group_member m, struct step_position at,
+	     struct op *out)
 {
 	unsigned tree = at.strand / 2;
 	bool down = at.strand % 2, second = at.round % 2;

@@ -42,7 +42,7 @@ static void check_text(const char *text, const char *letters)
 	check(strlen(text) < CHANGE_TEXT && strspn(text, letters) == strlen(text));
 }
 
-static void check_request(const struct request *r)
+static void check_request(const struct http_request *r)
 {
 	const struct change *c = &r->change;
 
@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *text = hd_strndup((const char *)data, size);
 	struct diag d = { .status = HD_OK };
 	struct asked a = { .n = 0 };
-	struct request r;
+	struct http_request r;
 	char *rest = text;
 
 	while (a.n < WORDS && rest) {

@@ -63,7 +63,7 @@ static void require_stable(const struct topo *t, const char *format)
 static int try_topology(const uint8_t *data, size_t size)
 {
 	char *text = hd_strndup((const char *)data, size);
-	struct problems found = { 0 };
+	struct topo_problems found = { 0 };
 	struct diag d = { .status = HD_OK };
 	struct topo t;
 

@@ -133,9 +133,9 @@ static enum hd_status make_step(struct placed_job *p, size_t number, struct diag
 	const struct scn_step *scn = &p->scn->program[number];
 	enum scn_operation what = scn_step_operation(scn);
 	struct diag inner = { .status = HD_OK };
-	struct step *step = &p->steps[number];
+	struct workload_step *step = &p->steps[number];
 
-	*step = (struct step){
+	*step = (struct workload_step){
 		.algorithm = find_algorithm(s, scn, scn_operation_names[what], d),
 		.size = scn->amount[what],
 		.root = (uint32_t)scn->root,
@@ -302,7 +302,7 @@ static enum hd_status add_servers(struct placed_job *p, size_t number, struct di
 enum hd_status job_trees(struct placed_job *p, size_t number, struct diag *d)
 {
 	struct subnet *subnet = &p->fabric->subnet;
-	const struct step *step = &p->steps[number];
+	const struct workload_step *step = &p->steps[number];
 	uint32_t n = step_members(step, p->job.n_ranks);
 	port_id *members = hd_alloc(n, sizeof(*members));
 	const struct mcast_group want = {

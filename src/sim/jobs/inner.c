@@ -116,7 +116,7 @@ static void leaves(struct job_domain *s, uint32_t rank, hd_time now)
 	if (a->inner_left == now)
 		return;
 	const struct job_message *m = message_at(p, a->inner_leaves);
-	struct path path = m->path;
+	struct critical_path path = m->path;
 
 	a->inner_left = now;
 	a->inner_leaves = m->next;

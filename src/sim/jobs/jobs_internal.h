@@ -53,7 +53,7 @@ struct job_recv_slot {
 struct job_message {
 	hd_time posted;
 	uint64_t size; /* that is meant; MSG_ASK, MSG_READ carry none of it */
-	struct path path;
+	struct critical_path path;
 	uint32_t source, target; /* actors */
 	uint32_t sender;         /* whose packets they are: the source, */
 				 /* or who passes it on (J13) */
@@ -126,7 +126,7 @@ struct placed_job {
 	struct fabric *fabric;
 	struct job job;
 	struct opgraph graph;
-	struct step *steps;
+	struct workload_step *steps;
 	uint32_t **servers;  /* per step: actors, one for each end port */
 	lid_t **mlids;       /* per step, by group; NULL: none */
 	uint32_t *trees_of;  /* per step: which one's trees it uses, */
@@ -231,7 +231,7 @@ static inline struct job_recv_slot *message_recv_slot(struct job_message *m, uin
 	return m->landings ? &m->landings[rank] : &m->here;
 }
 
-struct path message_path_until(const struct job_message *m, const struct sim_waits *waits,
+struct critical_path message_path_until(const struct job_message *m, const struct sim_waits *waits,
 			       hd_time now);
 /* It joins the line of its sender. */
 void message_enqueue(struct job_domain *s, uint32_t id, hd_time now);
@@ -324,7 +324,7 @@ void inner_timer(struct job_domain *s, uint32_t number, hd_time now);
 
 /* ---- reduce.c ------------------------------------------------------------ */
 
-bool reduction_has_step(const struct step *s);
+bool reduction_has_step(const struct workload_step *s);
 /* Aggregation trees for each group of a step. */
 HD_MUST_CHECK enum hd_status reduction_trees(struct placed_job *p, size_t step, struct diag *d);
 /* A rank's part in a reduction of its group is posted. */

@@ -205,7 +205,7 @@ static void post_multicast(struct job_domain *s, struct job_message *m, uint32_t
 }
 
 static void post(void *context, uint32_t rank, const struct op *op, uint32_t ref,
-		 const struct path *path)
+		 const struct critical_path *path)
 {
 	static const uint8_t kinds[] = { [OP_SEND] = MSG_DATA,
 					 [OP_MULTICAST] = MSG_DATA,
@@ -241,7 +241,7 @@ static void post(void *context, uint32_t rank, const struct op *op, uint32_t ref
 /* Why something is posted now. */
 struct cause {
 	hd_time now;
-	struct path path;
+	struct critical_path path;
 };
 
 /* An answer to `m`, the other way. */
@@ -292,10 +292,10 @@ static void wake(void *context, uint32_t rank, hd_time when)
 
 /* ---- what the simulator tells ------------------------------------------- */
 
-struct path message_path_until(const struct job_message *m, const struct sim_waits *waits,
+struct critical_path message_path_until(const struct job_message *m, const struct sim_waits *waits,
 			       hd_time now)
 {
-	struct path path = m->path;
+	struct critical_path path = m->path;
 
 	path.messages += now - m->posted;
 	path.n_messages++;
@@ -328,7 +328,7 @@ static void data_lands(struct job_domain *s, uint32_t id, uint32_t rank, hd_time
 		message_tell_arrived(s, id);
 	if (l->arrived < m->n_packets || l->receive == GANG_NONE)
 		return;
-	const struct path path = message_path_until(m, &l->waits, now);
+	const struct critical_path path = message_path_until(m, &l->waits, now);
 	const struct landed what = { rank, l->receive, m->source, m->size };
 
 	message_take(s, id, rank);
@@ -442,9 +442,9 @@ static bool ends_send(const struct placed_job *p, const struct job_message *m)
 }
 
 /* Whoever waits for the send of this message goes on. */
-static struct path path_of_send(const struct job_message *m, hd_time now)
+static struct critical_path path_of_send(const struct job_message *m, hd_time now)
 {
-	struct path path = m->path;
+	struct critical_path path = m->path;
 
 	path.sending += now - m->posted;
 	path.last = chain_left(m, now);
@@ -455,7 +455,7 @@ void message_acknowledged(struct job_domain *s, uint32_t id, hd_time now)
 {
 	const struct placed_job *p = s->of;
 	struct job_message *m = message_at(p, id);
-	const struct path path = path_of_send(m, now);
+	const struct critical_path path = path_of_send(m, now);
 	uint32_t rank = m->source, ref = m->ref;
 	bool ends = ends_send(p, m);
 
@@ -475,7 +475,7 @@ static void on_timer(void *context, hd_time now, uint32_t number)
 	const struct placed_job *p = s->of;
 	struct actor *a;
 	uint32_t left = GANG_NONE;
-	struct path path = { 0 };
+	struct critical_path path = { 0 };
 
 	if (number >= p->n_actors) {
 		inner_timer(s, number - p->n_actors, now);

@@ -88,7 +88,7 @@ void pairs_count(struct job_domain *s, const struct job_message *m, uint64_t byt
 		count(s, m->source, m->target, bytes);
 		return;
 	}
-	const struct step *step = &p->steps[p->ranks[m->source].step];
+	const struct workload_step *step = &p->steps[p->ranks[m->source].step];
 
 	for (uint32_t i = 0; i < step_members(step, p->job.n_ranks); i++) {
 		uint32_t to = step_member(step, p->job.n_ranks, m->target, i);

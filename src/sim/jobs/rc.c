@@ -80,9 +80,9 @@ static void ways_of_op(const struct placed_job *p, struct rc_pairs *w, uint32_t 
 static void ways_of_step(const struct placed_job *p, struct rc_pairs *w, uint32_t rank,
 			 uint32_t step)
 {
-	const struct step *s = &p->steps[step];
+	const struct workload_step *s = &p->steps[step];
 	uint32_t n = p->job.n_ranks;
-	struct spot at = { 0 };
+	struct step_position at = { 0 };
 	struct op op;
 
 	for (at.strand = 0; at.strand < step_strands(s); at.strand++) {

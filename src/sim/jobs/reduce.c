@@ -8,7 +8,7 @@
 
 /* ---- trees --------------------------------------------------------------- */
 
-bool reduction_has_step(const struct step *s)
+bool reduction_has_step(const struct workload_step *s)
 {
 	return strcmp(s->algorithm->name, "in-network") == 0;
 }
@@ -16,7 +16,7 @@ bool reduction_has_step(const struct step *s)
 /* Which step of the program has trees for the same groups; or itself. */
 static uint32_t trees_of(const struct placed_job *p, size_t number)
 {
-	const struct step *step = &p->steps[number];
+	const struct workload_step *step = &p->steps[number];
 	uint32_t i = 0;
 
 	while (i < number &&
@@ -101,7 +101,7 @@ static const struct aggregation *tree_of(const struct subnet *s, lid_t mlid)
 static void put_trees(struct table *t, const struct placed_job *p, uint32_t step)
 {
 	const struct subnet *s = &p->fabric->subnet;
-	const struct step *of = &p->steps[step];
+	const struct workload_step *of = &p->steps[step];
 
 	for (uint32_t g = 0; g < of->groups; g++) {
 		const struct aggregation *a = tree_of(s, p->mlids[step][g]);
@@ -176,7 +176,7 @@ void reduction_deliver(struct job_domain *s, uint32_t rank, const struct sim_pac
 	    ++m->here.arrived < m->n_packets)
 		return;
 	const struct sim_waits waits = { .held = m->held };
-	const struct path path = message_path_until(m, &waits, now);
+	const struct critical_path path = message_path_until(m, &waits, now);
 	uint32_t ref = m->ref;
 
 	p->actors[rank].reduces = GANG_NONE;

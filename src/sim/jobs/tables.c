@@ -207,7 +207,7 @@ static double bandwidth(double (*bytes)(double p, double m), double p, double m,
 
 static void put_step(struct table *t, const struct placed_job *p, uint32_t number)
 {
-	const struct step *s = &p->steps[number];
+	const struct workload_step *s = &p->steps[number];
 	const struct algorithm *a = s->algorithm;
 	double n = step_members(s, p->job.n_ranks), sum = 0;
 	struct job_step_row row = {
@@ -390,7 +390,7 @@ static void path_table(const struct jobs *jobs, struct results *r)
 
 		if (!job_is_done(p))
 			continue;
-		const struct path *path = &last->last_path;
+		const struct critical_path *path = &last->last_path;
 		hd_time time = last->last - p->job.start;
 		const struct job_path_row row = {
 			.job = p->scn->name,

@@ -29,7 +29,7 @@ static const struct column layout_columns[] = {
 	{ NULL },
 };
 
-struct node_row {
+struct picture_node_row {
 	uint64_t node;
 	const char *name, *kind;
 	uint64_t tier, lid;
@@ -37,13 +37,13 @@ struct node_row {
 };
 
 static const struct column node_columns[] = {
-	{ "node", NULL, CELL(node_row, node) },
-	{ "name", NULL, CELL(node_row, name) },
-	{ "kind", NULL, CELL(node_row, kind) },
-	{ "tier", NULL, CELL(node_row, tier), ORIGIN_COMPUTED },
-	{ "LID", NULL, CELL(node_row, lid), ORIGIN_COMPUTED },
-	{ "x", NULL, CELL(node_row, x), ORIGIN_COMPUTED, 3 },
-	{ "y", NULL, CELL(node_row, y), ORIGIN_COMPUTED, 3 },
+	{ "node", NULL, CELL(picture_node_row, node) },
+	{ "name", NULL, CELL(picture_node_row, name) },
+	{ "kind", NULL, CELL(picture_node_row, kind) },
+	{ "tier", NULL, CELL(picture_node_row, tier), ORIGIN_COMPUTED },
+	{ "LID", NULL, CELL(picture_node_row, lid), ORIGIN_COMPUTED },
+	{ "x", NULL, CELL(picture_node_row, x), ORIGIN_COMPUTED, 3 },
+	{ "y", NULL, CELL(picture_node_row, y), ORIGIN_COMPUTED, 3 },
 	{ NULL },
 };
 
@@ -68,7 +68,7 @@ static void put_node(const struct subnet *s, node_id node, const struct point *a
 	};
 	const struct topo_node *v = &s->topo->nodes[node];
 
-	const struct node_row row = {
+	const struct picture_node_row row = {
 		.node = node,
 		.name = v->name,
 		.kind = kinds[v->kind],
@@ -112,7 +112,7 @@ void picture_nodes(const struct subnet *s, struct results *r)
 	shape_fini(&shape);
 }
 
-struct link_row {
+struct picture_link_row {
 	uint64_t link;
 	const char *port;
 	uint64_t from, out, to, in;
@@ -121,15 +121,15 @@ struct link_row {
 };
 
 static const struct column link_columns[] = {
-	{ "link", NULL, CELL(link_row, link) },
-	{ "port", NULL, CELL(link_row, port) },
-	{ "from", "node", CELL(link_row, from) },
-	{ "out", "port", CELL(link_row, out) },
-	{ "to", "node", CELL(link_row, to) },
-	{ "in", "port", CELL(link_row, in) },
-	{ "rate", "Gb/s", CELL(link_row, rate), ORIGIN_GIVEN, 1 },
-	{ "used", "%", CELL(link_row, used), ORIGIN_SIMULATED, 1 },
-	{ "waiting", "%", CELL(link_row, waiting), ORIGIN_SIMULATED, 1 },
+	{ "link", NULL, CELL(picture_link_row, link) },
+	{ "port", NULL, CELL(picture_link_row, port) },
+	{ "from", "node", CELL(picture_link_row, from) },
+	{ "out", "port", CELL(picture_link_row, out) },
+	{ "to", "node", CELL(picture_link_row, to) },
+	{ "in", "port", CELL(picture_link_row, in) },
+	{ "rate", "Gb/s", CELL(picture_link_row, rate), ORIGIN_GIVEN, 1 },
+	{ "used", "%", CELL(picture_link_row, used), ORIGIN_SIMULATED, 1 },
+	{ "waiting", "%", CELL(picture_link_row, waiting), ORIGIN_SIMULATED, 1 },
 	{ NULL },
 };
 
@@ -158,7 +158,7 @@ void picture_links(const struct topo *topo, const struct picture_link *links, si
 	for (size_t i = 0; i < n; i++) {
 		const struct topo_port *from = &topo->ports[links[i].from];
 		const struct topo_port *to = &topo->ports[links[i].to];
-		const struct link_row row = {
+		const struct picture_link_row row = {
 			.link = i,
 			.port = port_name(topo, links[i].from, t),
 			.from = from->node,

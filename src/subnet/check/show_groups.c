@@ -4,37 +4,37 @@
 #include "subnet/multicast/mcast.h"
 #include "topo/topo.h"
 
-struct group_row {
+struct mcast_group_row {
 	const char *mlid, *mgid, *tree, *source, *root;
 	uint32_t members;
 };
 static const struct column group_columns[] = {
-	{ "MLID", NULL, CELL(group_row, mlid), ORIGIN_COMPUTED },
-	{ "MGID", NULL, CELL(group_row, mgid), ORIGIN_COMPUTED },
-	{ "tree", NULL, CELL(group_row, tree) },
-	{ "source", NULL, CELL(group_row, source) },
-	{ "root", NULL, CELL(group_row, root), ORIGIN_COMPUTED },
-	{ "members", NULL, CELL(group_row, members) },
+	{ "MLID", NULL, CELL(mcast_group_row, mlid), ORIGIN_COMPUTED },
+	{ "MGID", NULL, CELL(mcast_group_row, mgid), ORIGIN_COMPUTED },
+	{ "tree", NULL, CELL(mcast_group_row, tree) },
+	{ "source", NULL, CELL(mcast_group_row, source) },
+	{ "root", NULL, CELL(mcast_group_row, root), ORIGIN_COMPUTED },
+	{ "members", NULL, CELL(mcast_group_row, members) },
 	{ NULL },
 };
 
 /* What became of the packets, and what the tables take. */
-struct sent {
+struct group_deliveries {
 	struct mcast_check c;
 	uint64_t mlids_left, entries;
 	double size;
 };
 static const struct column mcast_columns[] = {
-	{ "deliveries", NULL, CELL(sent, c.n_expected), ORIGIN_COMPUTED },
-	{ "missing", NULL, CELL(sent, c.n_missing), ORIGIN_COMPUTED },
-	{ "duplicates", NULL, CELL(sent, c.n_duplicates), ORIGIN_COMPUTED },
-	{ "strays", NULL, CELL(sent, c.n_strays), ORIGIN_COMPUTED },
-	{ "loops", NULL, CELL(sent, c.n_loops), ORIGIN_COMPUTED },
-	{ "copies on cables", NULL, CELL(sent, c.n_cables), ORIGIN_COMPUTED },
-	{ "most hops", NULL, CELL(sent, c.max_hops), ORIGIN_COMPUTED },
-	{ "MLIDs left", NULL, CELL(sent, mlids_left), ORIGIN_COMPUTED },
-	{ "MFT entries", NULL, CELL(sent, entries), ORIGIN_COMPUTED },
-	{ "MFT size", "KiB", CELL(sent, size), ORIGIN_COMPUTED, 1 },
+	{ "deliveries", NULL, CELL(group_deliveries, c.n_expected), ORIGIN_COMPUTED },
+	{ "missing", NULL, CELL(group_deliveries, c.n_missing), ORIGIN_COMPUTED },
+	{ "duplicates", NULL, CELL(group_deliveries, c.n_duplicates), ORIGIN_COMPUTED },
+	{ "strays", NULL, CELL(group_deliveries, c.n_strays), ORIGIN_COMPUTED },
+	{ "loops", NULL, CELL(group_deliveries, c.n_loops), ORIGIN_COMPUTED },
+	{ "copies on cables", NULL, CELL(group_deliveries, c.n_cables), ORIGIN_COMPUTED },
+	{ "most hops", NULL, CELL(group_deliveries, c.max_hops), ORIGIN_COMPUTED },
+	{ "MLIDs left", NULL, CELL(group_deliveries, mlids_left), ORIGIN_COMPUTED },
+	{ "MFT entries", NULL, CELL(group_deliveries, entries), ORIGIN_COMPUTED },
+	{ "MFT size", "KiB", CELL(group_deliveries, size), ORIGIN_COMPUTED, 1 },
 	{ NULL },
 };
 
@@ -59,7 +59,7 @@ static void list_groups(struct results *r, const struct subnet *s)
 	for (uint32_t i = 0; i < s->n_groups; i++) {
 		const struct mcast_group *m = &s->groups[i];
 
-		struct group_row row = {
+		struct mcast_group_row row = {
 			.mlid = table_text(t, "0x%04x", m->mlid),
 			.mgid = table_text(t, "%x:%x:%x::%x", mgid_word(48), mgid_word(32),
 					   mgid_word(16), m->mlid),
@@ -75,7 +75,7 @@ static void list_groups(struct results *r, const struct subnet *s)
 }
 
 /* What the tables hold, and take in memory. */
-static void measure_tables(const struct subnet *s, struct sent *out)
+static void measure_tables(const struct subnet *s, struct group_deliveries *out)
 {
 	uint64_t words = 0;
 
@@ -88,22 +88,22 @@ static void measure_tables(const struct subnet *s, struct sent *out)
 	out->size = (double)words * sizeof(uint64_t) / 1024;
 }
 
-struct choice {
+struct tree_choice_row {
 	const char *trees, *which;
 	uint32_t mlids, cycle;
 	struct mcast_peak peak;
 };
 static const struct column choice_columns[] = {
-	{ "trees", NULL, CELL(choice, trees), ORIGIN_COMPUTED },
-	{ "MLIDs", NULL, CELL(choice, mlids), ORIGIN_COMPUTED },
-	{ "busiest cable", "messages", CELL(choice, peak.link), ORIGIN_COMPUTED },
-	{ "which", NULL, CELL(choice, which), ORIGIN_COMPUTED },
-	{ "all cables", "messages", CELL(choice, peak.total), ORIGIN_COMPUTED },
-	{ "cycle", "channels", CELL(choice, cycle), ORIGIN_COMPUTED },
+	{ "trees", NULL, CELL(tree_choice_row, trees), ORIGIN_COMPUTED },
+	{ "MLIDs", NULL, CELL(tree_choice_row, mlids), ORIGIN_COMPUTED },
+	{ "busiest cable", "messages", CELL(tree_choice_row, peak.link), ORIGIN_COMPUTED },
+	{ "which", NULL, CELL(tree_choice_row, which), ORIGIN_COMPUTED },
+	{ "all cables", "messages", CELL(tree_choice_row, peak.total), ORIGIN_COMPUTED },
+	{ "cycle", "channels", CELL(tree_choice_row, cycle), ORIGIN_COMPUTED },
 	{ NULL },
 };
 
-static void put_choice(struct table *t, const struct topo *topo, struct choice row)
+static void put_choice(struct table *t, const struct topo *topo, struct tree_choice_row row)
 {
 	port_id p = row.peak.link_at;
 
@@ -125,17 +125,17 @@ void show_choice(struct results *r, const struct subnet *s, const struct mcast_c
 				       n[MCAST_SHARED], n[MCAST_UNION], n[MCAST_SHORTEST]);
 
 	put_choice(t, s->topo,
-		   (struct choice){ .trees = trees,
-				    .mlids = c->n_mlids,
-				    .cycle = c->chosen_cycle,
-				    .peak = c->chosen });
+		   (struct tree_choice_row){ .trees = trees,
+					     .mlids = c->n_mlids,
+					     .cycle = c->chosen_cycle,
+					     .peak = c->chosen });
 	if (!c->shared_fits)
 		return;
 	put_choice(t, s->topo,
-		   (struct choice){ .trees = "all shared, as OpenSM's",
-				    .mlids = c->n,
-				    .cycle = c->shared_cycle,
-				    .peak = c->shared });
+		   (struct tree_choice_row){ .trees = "all shared, as OpenSM's",
+					     .mlids = c->n,
+					     .cycle = c->shared_cycle,
+					     .peak = c->shared });
 	if (c->chosen.link < c->shared.link)
 		results_remark(r, "the choice takes %.0f %% off the busiest cable",
 			       100.0 - 100.0 * (double)c->chosen.link / (double)c->shared.link);
@@ -146,7 +146,7 @@ void show_choice(struct results *r, const struct subnet *s, const struct mcast_c
 
 bool show_groups(struct results *r, const struct subnet *s)
 {
-	struct sent row = { .mlids_left = mcast_mlids_left(s, 0) };
+	struct group_deliveries row = { .mlids_left = mcast_mlids_left(s, 0) };
 
 	list_groups(r, s);
 	check_mcast(s, &row.c);

@@ -32,19 +32,20 @@ static const struct column spread_columns[] = {
 	{ NULL },
 };
 
-struct share {
+struct load_share_row {
 	const char *pattern;
 	struct load_shares l;
 };
 static const struct column share_columns[] = {
-	{ "pattern", NULL, CELL(share, pattern) },
-	{ "patterns", NULL, CELL(share, l.n_patterns) },
-	{ "mean share", "%", CELL_SHARE(share, l.mean_share), ORIGIN_COMPUTED, 2 },
-	{ "interval 95 %", "%", CELL_SHARE(share, l.half_width), ORIGIN_COMPUTED, 2 },
-	{ "worst pattern", "%", CELL_SHARE(share, l.worst_mean), ORIGIN_COMPUTED, 2 },
-	{ "worst flow", "%", CELL_SHARE(share, l.least_share), ORIGIN_COMPUTED, 2 },
-	{ "mean of most per channel", "flows", CELL(share, l.mean_max), ORIGIN_COMPUTED, 2 },
-	{ "most per channel", "flows", CELL(share, l.worst), ORIGIN_COMPUTED },
+	{ "pattern", NULL, CELL(load_share_row, pattern) },
+	{ "patterns", NULL, CELL(load_share_row, l.n_patterns) },
+	{ "mean share", "%", CELL_SHARE(load_share_row, l.mean_share), ORIGIN_COMPUTED, 2 },
+	{ "interval 95 %", "%", CELL_SHARE(load_share_row, l.half_width), ORIGIN_COMPUTED, 2 },
+	{ "worst pattern", "%", CELL_SHARE(load_share_row, l.worst_mean), ORIGIN_COMPUTED, 2 },
+	{ "worst flow", "%", CELL_SHARE(load_share_row, l.least_share), ORIGIN_COMPUTED, 2 },
+	{ "mean of most per channel", "flows", CELL(load_share_row, l.mean_max), ORIGIN_COMPUTED,
+	  2 },
+	{ "most per channel", "flows", CELL(load_share_row, l.worst), ORIGIN_COMPUTED },
 	{ NULL },
 };
 
@@ -124,16 +125,16 @@ static void show_shares(struct results *r, const struct subnet *s, const struct 
 		r, "shares",
 		"what flows get of their link; the mean share of random bisections is the effective bisection bandwidth",
 		share_columns);
-	struct share bisections = { .pattern = "random bisection" };
-	struct share permutations = { .pattern = "random permutation" };
+	struct load_share_row bisections = { .pattern = "random bisection" };
+	struct load_share_row permutations = { .pattern = "random permutation" };
 
 	load_patterns(s, LOAD_BISECTION, n_patterns, seed, &bisections.l);
 	load_patterns(s, LOAD_PERMUTATION, n_patterns, seed, &permutations.l);
 	table_put_row(t, &bisections);
 	table_put_row(t, &permutations);
-	table_put_row(t, &(struct share){ "shift", m->of_shifts });
+	table_put_row(t, &(struct load_share_row){ "shift", m->of_shifts });
 	if (m->traffic)
-		table_put_row(t, &(struct share){ "traffic", m->of_traffic });
+		table_put_row(t, &(struct load_share_row){ "traffic", m->of_traffic });
 }
 
 void show_load(struct results *r, const struct subnet *s, unsigned n_patterns, uint64_t seed,
@@ -201,16 +202,16 @@ void show_routers(struct results *r, const struct subnet *s)
 	}
 }
 
-struct path_row {
+struct route_path_row {
 	const char *node;
 	unsigned in, out, dlid, vl;
 };
 static const struct column path_columns[] = {
-	{ "node", NULL, CELL(path_row, node), ORIGIN_COMPUTED },
-	{ "in", "port", CELL_UNLESS(path_row, in, 0), ORIGIN_COMPUTED },
-	{ "out", "port", CELL(path_row, out), ORIGIN_COMPUTED },
-	{ "DLID", NULL, CELL(path_row, dlid), ORIGIN_COMPUTED },
-	{ "VL", NULL, CELL(path_row, vl), ORIGIN_COMPUTED },
+	{ "node", NULL, CELL(route_path_row, node), ORIGIN_COMPUTED },
+	{ "in", "port", CELL_UNLESS(route_path_row, in, 0), ORIGIN_COMPUTED },
+	{ "out", "port", CELL(route_path_row, out), ORIGIN_COMPUTED },
+	{ "DLID", NULL, CELL(route_path_row, dlid), ORIGIN_COMPUTED },
+	{ "VL", NULL, CELL(route_path_row, vl), ORIGIN_COMPUTED },
 	{ NULL },
 };
 
@@ -226,7 +227,7 @@ struct walker {
 
 static void put_step(struct walker *w, const char *name, unsigned in, unsigned out, unsigned vl)
 {
-	table_put_row(w->t, &(struct path_row){ name, in, out, w->dlid, vl });
+	table_put_row(w->t, &(struct route_path_row){ name, in, out, w->dlid, vl });
 }
 
 /* One node further; false if the packet has arrived or is lost. */

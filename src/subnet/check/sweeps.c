@@ -123,7 +123,7 @@ void sweeps_fini(struct sweeps *s)
 	*s = (struct sweeps){ .n = 0 };
 }
 
-struct sweep {
+struct heavy_sweep_row {
 	size_t sweep;
 	const char *changes;
 	bool kept;
@@ -131,13 +131,13 @@ struct sweep {
 	uint64_t entries;
 };
 static const struct column sweep_columns[] = {
-	{ "sweep", NULL, CELL(sweep, sweep) },
-	{ "changes", NULL, CELL(sweep, changes) },
-	{ "kept what works", NULL, CELL(sweep, kept), ORIGIN_COMPUTED },
-	{ "ports lost", NULL, CELL(sweep, ports_lost), ORIGIN_COMPUTED },
-	{ "switches written", NULL, CELL(sweep, switches), ORIGIN_COMPUTED },
-	{ "blocks written", NULL, CELL(sweep, blocks), ORIGIN_COMPUTED },
-	{ "entries changed", NULL, CELL(sweep, entries), ORIGIN_COMPUTED },
+	{ "sweep", NULL, CELL(heavy_sweep_row, sweep) },
+	{ "changes", NULL, CELL(heavy_sweep_row, changes) },
+	{ "kept what works", NULL, CELL(heavy_sweep_row, kept), ORIGIN_COMPUTED },
+	{ "ports lost", NULL, CELL(heavy_sweep_row, ports_lost), ORIGIN_COMPUTED },
+	{ "switches written", NULL, CELL(heavy_sweep_row, switches), ORIGIN_COMPUTED },
+	{ "blocks written", NULL, CELL(heavy_sweep_row, blocks), ORIGIN_COMPUTED },
+	{ "entries changed", NULL, CELL(heavy_sweep_row, entries), ORIGIN_COMPUTED },
 	{ NULL },
 };
 
@@ -175,13 +175,13 @@ void sweeps_show(struct results *r, const struct sweeps *s, const struct option_
 	for (size_t i = 0; i < s->n; i++) {
 		const struct replan *x = &s->done[i];
 
-		table_put_row(t, &(struct sweep){ .sweep = i + 1,
-						  .changes = list->items[i],
-						  .kept = x->kept,
-						  .ports_lost = x->n_lost_ports,
-						  .switches = count_switches(x),
-						  .blocks = x->n_writes,
-						  .entries = x->n_changes });
+		table_put_row(t, &(struct heavy_sweep_row){ .sweep = i + 1,
+							    .changes = list->items[i],
+							    .kept = x->kept,
+							    .ports_lost = x->n_lost_ports,
+							    .switches = count_switches(x),
+							    .blocks = x->n_writes,
+							    .entries = x->n_changes });
 	}
 	t = results_table(r, "writes", "blocks of 64 LIDs, in the order in which they are sent",
 			  write_columns);

@@ -6,12 +6,12 @@
 #include "base/alloc.h"
 #include "base/rng.h"
 
-struct list {
+struct case_list {
 	struct failure_analysis *out;
 	size_t cap;
 };
 
-static void add(struct list *l, enum failure_kind kind, uint32_t a, uint32_t b)
+static void add(struct case_list *l, enum failure_kind kind, uint32_t a, uint32_t b)
 {
 	l->out->cases = hd_grow(l->out->cases, &l->cap, l->out->n + 1, sizeof(*l->out->cases));
 	l->out->cases[l->out->n++] = (struct failure_case){
@@ -38,7 +38,7 @@ static enum failure_kind kind_of_cable(const struct topo *t, port_id p)
 	return is_adapter(t, p) || is_adapter(t, t->ports[p].peer) ? ANALYSIS_HOSTS : FAILURE_LINKS;
 }
 
-static void list_switches(const struct topo *t, struct list *l)
+static void list_switches(const struct topo *t, struct case_list *l)
 {
 	for (node_id v = 0; v < t->n_nodes; v++) {
 		if (topo_is_switch(t, v))
@@ -46,7 +46,7 @@ static void list_switches(const struct topo *t, struct list *l)
 	}
 }
 
-static void list_cables(const struct topo *t, enum failure_kind kind, struct list *l)
+static void list_cables(const struct topo *t, enum failure_kind kind, struct case_list *l)
 {
 	for (port_id p = 0; p < t->n_ports; p++) {
 		if (is_cable(t, p) && kind_of_cable(t, p) == kind)
@@ -55,7 +55,7 @@ static void list_cables(const struct topo *t, enum failure_kind kind, struct lis
 }
 
 /* The k-th pair (i, j), i < j, of n: row i has n - 1 - i of them. */
-static void add_pair(const port_id *links, uint64_t n, uint64_t k, struct list *l)
+static void add_pair(const port_id *links, uint64_t n, uint64_t k, struct case_list *l)
 {
 	uint64_t i = 0;
 
@@ -65,7 +65,7 @@ static void add_pair(const port_id *links, uint64_t n, uint64_t k, struct list *
 }
 
 /* Each pair at most once, in their order: Knuth's selection sampling. */
-static void list_pairs(const struct topo *t, const struct failure_options *o, struct list *l)
+static void list_pairs(const struct topo *t, const struct failure_options *o, struct case_list *l)
 {
 	port_id *links = hd_alloc(t->n_ports, sizeof(*links));
 	uint64_t n = 0;
@@ -91,7 +91,7 @@ static void list_pairs(const struct topo *t, const struct failure_options *o, st
 void failure_list(const struct topo *t, const struct failure_options *o,
 		  struct failure_analysis *out)
 {
-	struct list l = { .out = out };
+	struct case_list l = { .out = out };
 
 	if (o->kinds[FAILURE_SWITCHES])
 		list_switches(t, &l);

@@ -55,7 +55,7 @@ static switch_id home_of(const struct subnet *s, port_id end, unsigned *in)
 /* ---- making one ---------------------------------------------------------- */
 
 /* All switches from one on, by distance. */
-struct walk {
+struct switch_search {
 	const struct subnet *s;
 	const struct mcast_group *group;
 	switch_id *order;
@@ -65,9 +65,9 @@ struct walk {
 	bool closes;        /* in a circle */
 };
 
-static void walk_init(struct walk *w, const struct subnet *s, const struct mcast_group *m)
+static void walk_init(struct switch_search *w, const struct subnet *s, const struct mcast_group *m)
 {
-	*w = (struct walk){
+	*w = (struct switch_search){
 		.s = s,
 		.group = m,
 		.order = hd_alloc(s->n_switches, sizeof(*w->order)),
@@ -76,14 +76,14 @@ static void walk_init(struct walk *w, const struct subnet *s, const struct mcast
 	};
 }
 
-static void walk_fini(struct walk *w)
+static void walk_fini(struct switch_search *w)
 {
 	free(w->order);
 	free(w->distance);
 	free(w->up);
 }
 
-static void walk_on(struct walk *w, switch_id sw)
+static void walk_on(struct switch_search *w, switch_id sw)
 {
 	int out = -1;
 
@@ -103,7 +103,7 @@ static void walk_on(struct walk *w, switch_id sw)
 	}
 }
 
-static void walk_from(struct walk *w, switch_id start)
+static void walk_from(struct switch_search *w, switch_id start)
 {
 	for (uint32_t i = 0; i < w->n; i++)
 		w->distance[w->order[i]] = 0;
@@ -116,7 +116,7 @@ static void walk_from(struct walk *w, switch_id start)
 }
 
 /* The middle of a longest way; the walk goes from it afterwards. */
-static switch_id walk_from_centre(struct walk *w, switch_id start)
+static switch_id walk_from_centre(struct switch_search *w, switch_id start)
 {
 	unsigned in;
 
@@ -143,7 +143,7 @@ static int by_switch(const void *a, const void *b)
 	return x->sw < y->sw ? -1 : x->sw > y->sw;
 }
 
-static void nodes_of_walk(const struct walk *w, struct aggregation *a)
+static void nodes_of_walk(const struct switch_search *w, struct aggregation *a)
 {
 	a->nodes = hd_alloc(w->n, sizeof(*a->nodes));
 	a->n = w->n;
@@ -191,7 +191,7 @@ enum hd_status aggregation_add(struct subnet *s, uint32_t group, struct aggregat
 	struct aggregation a = { .group = group, .mlid = m->mlid, .subnet = m->subnet };
 	unsigned in;
 	switch_id start = home_of(s, m->members[0], &in);
-	struct walk w;
+	struct switch_search w;
 
 	if (m->source != TOPO_NONE || start == TOPO_NONE)
 		return diag_fail(d, HD_ERR_UNFIT,

@@ -9,7 +9,7 @@
  * Copies of a packet that have come into a switch by one port and VL. All of
  * them have the same future, so their number is enough.
  */
-struct place {
+struct copy_state {
 	port_id in;
 	uint8_t vl;
 	uint16_t hops;
@@ -21,7 +21,7 @@ struct flood {
 	const struct subnet *s;
 	const struct mcast_group *group;
 	uint8_t sl;
-	struct place *places;
+	struct copy_state *places;
 	uint32_t n;
 	size_t cap;
 	uint32_t *index;         /* [port * N_VLS + vl]: number of the place + 1 */
@@ -34,25 +34,25 @@ struct flood {
 /* What becomes of a copy that a switch sends out. */
 enum outcome { OUT_LOST, OUT_DELIVERED, OUT_TO_SWITCH };
 
-struct sent {
+struct sent_copy {
 	enum outcome outcome;
 	port_id to; /* the port that receives it */
 	uint8_t vl;
 };
 
-static switch_id switch_at(const struct flood *f, const struct place *at)
+static switch_id switch_at(const struct flood *f, const struct copy_state *at)
 {
 	return f->s->switch_of_node[f->s->topo->ports[at->in].node];
 }
 
-static struct sent send_from(const struct flood *f, const struct place *at, unsigned out)
+static struct sent_copy send_from(const struct flood *f, const struct copy_state *at, unsigned out)
 {
 	const struct topo *t = f->s->topo;
 	const struct topo_port *in = &t->ports[at->in];
 	port_id p = t->nodes[in->node].first_port + out;
 	port_id peer = t->ports[p].peer;
 	const struct sl2vl *lanes = sl2vl_at(f->s, switch_at(f, at), in->number, out);
-	struct sent x = { .to = peer, .vl = lanes->vl[f->sl] };
+	struct sent_copy x = { .to = peer, .vl = lanes->vl[f->sl] };
 
 	if (out == 0) {
 		x.outcome = OUT_DELIVERED;
@@ -68,7 +68,7 @@ static struct sent send_from(const struct flood *f, const struct place *at, unsi
 }
 
 /* The next port after `out` that a place sends from; false at the end. */
-static bool next_out(const struct flood *f, const struct place *at, int *out)
+static bool next_out(const struct flood *f, const struct copy_state *at, int *out)
 {
 	const struct topo_port *in = &f->s->topo->ports[at->in];
 	const uint64_t *ports = mft_get(&f->s->mft[f->group->subnet], switch_at(f, at),
@@ -81,13 +81,13 @@ static bool next_out(const struct flood *f, const struct place *at, int *out)
 	return false;
 }
 
-static struct place *place_of(struct flood *f, port_id in, uint8_t vl)
+static struct copy_state *place_of(struct flood *f, port_id in, uint8_t vl)
 {
 	uint32_t *index = &f->index[(size_t)in * N_VLS + vl];
 
 	if (!*index) {
 		f->places = hd_grow(f->places, &f->cap, f->n + 1u, sizeof(*f->places));
-		f->places[f->n++] = (struct place){ .in = in, .vl = vl };
+		f->places[f->n++] = (struct copy_state){ .in = in, .vl = vl };
 		*index = f->n;
 	}
 	return &f->places[*index - 1];
@@ -98,15 +98,15 @@ static void discover(struct flood *f)
 {
 	for (uint32_t i = 0; i < f->n; i++) {
 		for (int out = -1; next_out(f, &f->places[i], &out);) {
-			struct place at = f->places[i];
-			struct sent x = send_from(f, &at, (unsigned)out);
+			struct copy_state at = f->places[i];
+			struct sent_copy x = send_from(f, &at, (unsigned)out);
 
 			if (f->deps && x.outcome != OUT_LOST && out > 0 && at.vl != VL_MANAGEMENT)
 				depgraph_add(f->deps, at.in, at.vl, (unsigned)out, x.vl);
 			if (x.outcome != OUT_TO_SWITCH)
 				continue;
 			uint32_t n = f->n;
-			struct place *next = place_of(f, x.to, x.vl);
+			struct copy_state *next = place_of(f, x.to, x.vl);
 
 			next->n_from++;
 			if (f->n > n)
@@ -118,10 +118,10 @@ static void discover(struct flood *f)
 /* Passes the copies of one place on; those it completes join the list. */
 static void pass_on(struct flood *f, uint32_t i, uint32_t *ready, uint32_t *n_ready)
 {
-	const struct place *at = &f->places[i];
+	const struct copy_state *at = &f->places[i];
 
 	for (int out = -1; next_out(f, at, &out);) {
-		struct sent x = send_from(f, at, (unsigned)out);
+		struct sent_copy x = send_from(f, at, (unsigned)out);
 
 		if (x.outcome == OUT_LOST)
 			continue;
@@ -132,7 +132,7 @@ static void pass_on(struct flood *f, uint32_t i, uint32_t *ready, uint32_t *n_re
 				f->out->max_hops = at->hops;
 			continue;
 		}
-		struct place *next = place_of(f, x.to, x.vl);
+		struct copy_state *next = place_of(f, x.to, x.vl);
 
 		next->n_copies += at->n_copies;
 		if (--next->n_from == 0)

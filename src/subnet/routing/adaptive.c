@@ -220,23 +220,23 @@ bool adaptive_goes_around(const struct adaptive *a)
 #define UNKNOWN UINT16_MAX
 
 /* Where a walk through the choices of a switch stands. */
-struct spot {
+struct adaptive_position {
 	switch_id sw;
 	port_id in; /* TOPO_NONE: here it begins */
 	unsigned port;
 	uint16_t hops; /* the longest so far */
 };
 
-struct walk {
+struct adaptive_walk {
 	const struct subnet *s;
 	const struct sw_graph *g;
 	switch_id target;
 	uint16_t *hops; /* [switch][enum way_in], the latter if it matters */
 	unsigned n_ways_in;
-	struct spot *stack;
+	struct adaptive_position *stack;
 };
 
-static uint16_t *hops_from(const struct walk *w, switch_id sw, port_id in)
+static uint16_t *hops_from(const struct adaptive_walk *w, switch_id sw, port_id in)
 {
 	const struct detours *d = w->s->adaptive->detours;
 
@@ -249,14 +249,14 @@ static uint16_t *hops_from(const struct walk *w, switch_id sw, port_id in)
  * instead of recursion: ways may be as long as there are switches. Groups that
  * lead in a circle were refused.
  */
-static void longest_way(const struct walk *w, switch_id from)
+static void longest_way(const struct adaptive_walk *w, switch_id from)
 {
 	const struct subnet *s = w->s;
 	uint32_t depth = 1;
 
-	w->stack[0] = (struct spot){ .sw = from, .in = TOPO_NONE };
+	w->stack[0] = (struct adaptive_position){ .sw = from, .in = TOPO_NONE };
 	while (depth > 0) {
-		struct spot *top = &w->stack[depth - 1];
+		struct adaptive_position *top = &w->stack[depth - 1];
 		struct port_set ports = adaptive_ports(s->adaptive, top->sw, w->target, top->in);
 
 		if (!port_set_next(&ports, &top->port)) {
@@ -270,7 +270,7 @@ static void longest_way(const struct walk *w, switch_id from)
 
 		if (known == UNKNOWN) {
 			top->port--; /* once more, when it is known */
-			w->stack[depth++] = (struct spot){ .sw = e->to, .in = in };
+			w->stack[depth++] = (struct adaptive_position){ .sw = e->to, .in = in };
 		} else if (known + 1u > top->hops) {
 			top->hops = (uint16_t)(known + 1u);
 		}
@@ -294,7 +294,7 @@ static void measure_pair(const struct adaptive *a, switch_id at, switch_id targe
 	out->n_around_ports += port_set_size(&a->groups[at][around]);
 }
 
-static void measure_target(const struct walk *w, struct adaptive_size *out)
+static void measure_target(const struct adaptive_walk *w, struct adaptive_size *out)
 {
 	const struct adaptive *a = w->s->adaptive;
 
@@ -314,7 +314,7 @@ void adaptive_measure(const struct subnet *s, struct adaptive_size *out)
 {
 	const struct adaptive *a = s->adaptive;
 	struct sw_graph g;
-	struct walk w = { .s = s, .g = &g, .n_ways_in = a->detours ? N_WAYS_IN : 1 };
+	struct adaptive_walk w = { .s = s, .g = &g, .n_ways_in = a->detours ? N_WAYS_IN : 1 };
 	size_t n = (size_t)a->n * w.n_ways_in;
 
 	w.hops = hd_alloc(n, sizeof(*w.hops));

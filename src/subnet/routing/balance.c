@@ -40,7 +40,7 @@ struct balancer {
 };
 
 /* The permitted ports of one switch toward one target. */
-struct choice {
+struct port_choice {
 	switch_id at;
 	unsigned offset; /* of the LIDs beyond a port's first */
 	unsigned n;
@@ -62,7 +62,7 @@ static uint8_t lowest(const uint64_t *set)
 }
 
 /* The lowest of the least loaded ports; all of these are found at once. */
-static uint8_t least_loaded(const struct balancer *b, struct choice *c)
+static uint8_t least_loaded(const struct balancer *b, struct port_choice *c)
 {
 	const uint32_t *load = &b->load[b->g->port_base[c->at]];
 	uint32_t least = UINT32_MAX;
@@ -82,7 +82,7 @@ static uint8_t least_loaded(const struct balancer *b, struct choice *c)
 	return lowest(c->least);
 }
 
-static void add_load(struct balancer *b, struct choice *c, unsigned port)
+static void add_load(struct balancer *b, struct port_choice *c, unsigned port)
 {
 	b->load[b->g->port_base[c->at] + port]++;
 	c->least[port / 64] &= ~(UINT64_C(1) << port % 64);
@@ -145,12 +145,12 @@ static struct reuse reuse_of(const struct earlier *e, switch_id to, uint32_t sys
 }
 
 /* The best port so far of three kinds; 0 = none yet. */
-struct ranked {
+struct best_ports {
 	uint8_t other_system, other_node, any;
 	unsigned any_times;
 };
 
-static void rank(struct ranked *r, const uint32_t *load, uint8_t port, const struct reuse *used)
+static void rank(struct best_ports *r, const uint32_t *load, uint8_t port, const struct reuse *used)
 {
 	if (!used->system && (!r->other_system || load[port] < load[r->other_system])) {
 		r->other_system = port;
@@ -177,12 +177,12 @@ static uint8_t *row_of(const struct balancer *b, switch_id at)
  * For the second and further LIDs of a port: a system, else a switch, that the
  * earlier ones do not pass, beginning after the port of the previous one.
  */
-static uint8_t another_way(const struct balancer *b, const struct choice *c, lid_t base,
+static uint8_t another_way(const struct balancer *b, const struct port_choice *c, lid_t base,
 			   unsigned earlier)
 {
 	const uint32_t *load = &b->load[b->g->port_base[c->at]];
 	const uint8_t *row = row_of(b, c->at);
-	struct ranked best = { .any_times = UINT32_MAX };
+	struct best_ports best = { .any_times = UINT32_MAX };
 	struct earlier ways = { .n = earlier };
 	unsigned start = 0;
 
@@ -205,7 +205,7 @@ static uint8_t another_way(const struct balancer *b, const struct choice *c, lid
 }
 
 /* The port in force for a LID if it is permitted still, else LFT_NO_PORT. */
-static uint8_t kept_port(const struct balancer *b, const struct choice *c, lid_t lid)
+static uint8_t kept_port(const struct balancer *b, const struct port_choice *c, lid_t lid)
 {
 	const struct subnet *keep = b->rule->keep;
 	uint8_t port = keep ? lft_get(keep, c->at, lid) : LFT_NO_PORT;
@@ -215,7 +215,7 @@ static uint8_t kept_port(const struct balancer *b, const struct choice *c, lid_t
 	return port;
 }
 
-static void route_dest(struct balancer *b, struct choice *c, const struct dest *d)
+static void route_dest(struct balancer *b, struct port_choice *c, const struct dest *d)
 {
 	unsigned offset = c->offset;
 	lid_t base = b->s->lid_of_port[d->owner];
@@ -240,7 +240,7 @@ static void route_dest(struct balancer *b, struct choice *c, const struct dest *
 static void route_group(struct balancer *b, switch_id at, const struct group *to, unsigned offset)
 {
 	const struct route_rule *rule = b->rule;
-	struct choice c;
+	struct port_choice c;
 
 	c.at = at;
 	c.offset = offset;

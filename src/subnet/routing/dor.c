@@ -113,13 +113,14 @@ static unsigned dor_ports(const void *rule, const void *view, switch_id at, uint
 }
 
 /* What an engine accepts beyond "is a grid". */
-struct shape {
+struct grid_limits {
 	unsigned min_dims, max_dims;
 	bool may_wrap;
 	uint32_t max_size; /* 0 = any */
 };
 
-static enum hd_status check_shape(const struct grid *grid, const struct shape *want, struct diag *d)
+static enum hd_status check_shape(const struct grid *grid, const struct grid_limits *want,
+				  struct diag *d)
 {
 	if (grid->n_dims < want->min_dims || grid->n_dims > want->max_dims)
 		return diag_fail(d, HD_ERR_UNFIT, "needs %u%s dimensions, the fabric has %u",
@@ -259,7 +260,7 @@ const struct route_engine engine_torus = {
 };
 
 static enum hd_status route_grid(struct subnet *s, const struct sw_graph *g,
-				 const struct shape *shape, bool negative_first,
+				 const struct grid_limits *shape, bool negative_first,
 				 const struct route_options *o, struct diag *d)
 {
 	struct dor r = { .g = g, .negative_first = negative_first };
@@ -283,7 +284,7 @@ static enum hd_status route_grid(struct subnet *s, const struct sw_graph *g,
 static enum hd_status route_dor(struct subnet *s, const struct sw_graph *g,
 				const struct route_options *o, struct diag *d)
 {
-	static const struct shape any = { 1, TOPO_MAX_DIMS, true, 0 };
+	static const struct grid_limits any = { 1, TOPO_MAX_DIMS, true, 0 };
 
 	return route_grid(s, g, &any, false, o, d);
 }
@@ -297,7 +298,7 @@ const struct route_engine engine_dor = {
 static enum hd_status route_xy(struct subnet *s, const struct sw_graph *g,
 			       const struct route_options *o, struct diag *d)
 {
-	static const struct shape plane = { 2, 2, false, 0 };
+	static const struct grid_limits plane = { 2, 2, false, 0 };
 
 	return route_grid(s, g, &plane, false, o, d);
 }
@@ -311,7 +312,7 @@ const struct route_engine engine_xy = {
 static enum hd_status route_negative_first(struct subnet *s, const struct sw_graph *g,
 					   const struct route_options *o, struct diag *d)
 {
-	static const struct shape mesh = { 2, TOPO_MAX_DIMS, false, 0 };
+	static const struct grid_limits mesh = { 2, TOPO_MAX_DIMS, false, 0 };
 
 	return route_grid(s, g, &mesh, true, o, d);
 }
@@ -325,7 +326,7 @@ const struct route_engine engine_negative_first = {
 static enum hd_status route_ecube(struct subnet *s, const struct sw_graph *g,
 				  const struct route_options *o, struct diag *d)
 {
-	static const struct shape cube = { 1, TOPO_MAX_DIMS, false, 2 };
+	static const struct grid_limits cube = { 1, TOPO_MAX_DIMS, false, 2 };
 
 	return route_grid(s, g, &cube, false, o, d);
 }

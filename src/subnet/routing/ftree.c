@@ -26,7 +26,7 @@
 #define SWITCHES     16 /* of a piece of work */
 
 /* One step of a way: a switch and the port by which it sends down. */
-struct step {
+struct ftree_step {
 	switch_id sw;
 	uint8_t port;
 };
@@ -61,7 +61,7 @@ struct ftree {
 
 	struct target targets[LIDS_AT_ONCE];
 	uint32_t n_targets;
-	struct step *steps;
+	struct ftree_step *steps;
 	uint32_t n_steps;
 	size_t steps_cap;
 	uint8_t *ports; /* [target][switch] */
@@ -118,7 +118,7 @@ static void choose_way(struct ftree *f, struct target *t)
 
 		f->load[down]++;
 		f->steps = hd_grow(f->steps, &f->steps_cap, f->n_steps + 1u, sizeof(*f->steps));
-		f->steps[f->n_steps++] = (struct step){ parent, f->g->edges[down].out };
+		f->steps[f->n_steps++] = (struct ftree_step){ parent, f->g->edges[down].out };
 		sw = parent;
 	}
 	t->end = f->n_steps;

@@ -65,7 +65,7 @@ void sl2vl_write(const struct subnet *s, struct strbuf *out)
 }
 
 struct lanes_reader {
-	struct reader r;
+	struct topo_reader r;
 	struct subnet *s;
 	struct map ports; /* by GUID */
 	port_id at;       /* whose rows come; TOPO_NONE: nobody's */
@@ -105,7 +105,7 @@ static enum hd_status read_lanes(struct lanes_reader *l, struct sl2vl *lanes)
 /* "0   1   : 0  1  2 ..." */
 static enum hd_status read_row(struct lanes_reader *l)
 {
-	struct reader *r = &l->r;
+	struct topo_reader *r = &l->r;
 	uint64_t in, out;
 	struct sl2vl lanes;
 

@@ -15,7 +15,7 @@ struct layer {
 };
 
 /* Space for one insertion, shared by all layers. */
-struct search {
+struct layer_search {
 	edge_id *ahead, *behind; /* found from either end */
 	uint32_t n_ahead, n_behind;
 	uint32_t *ranks;
@@ -104,7 +104,7 @@ static void set(const struct layers *l, uint64_t *bits, struct dependency d, boo
  * Everything that d.to leads to with a rank up to that of d.from; false if that
  * includes d.from.
  */
-static bool look_ahead(const struct layers *l, const struct layer *layer, struct search *s,
+static bool look_ahead(const struct layers *l, const struct layer *layer, struct layer_search *s,
 		       struct dependency d)
 {
 	const struct sw_graph *g = l->g;
@@ -130,7 +130,7 @@ static bool look_ahead(const struct layers *l, const struct layer *layer, struct
 }
 
 /* Everything that leads to d.from with a rank of at least d.to's. */
-static void look_behind(const struct layers *l, const struct layer *layer, struct search *s,
+static void look_behind(const struct layers *l, const struct layer *layer, struct layer_search *s,
 			struct dependency d)
 {
 	const struct sw_graph *g = l->g;
@@ -167,7 +167,7 @@ static void sort_by_rank(const struct layer *layer, edge_id *list, uint32_t n)
 }
 
 /* What lies behind takes the lower of the ranks that both sides had. */
-static void reorder(struct layer *layer, struct search *s)
+static void reorder(struct layer *layer, struct layer_search *s)
 {
 	uint32_t n = 0;
 
@@ -185,7 +185,7 @@ static void reorder(struct layer *layer, struct search *s)
 		layer->rank[s->ahead[i]] = s->ranks[n++];
 }
 
-static void forget(struct search *s)
+static void forget(struct layer_search *s)
 {
 	for (uint32_t i = 0; i < s->n_ahead; i++)
 		s->seen[s->ahead[i]] = false;

@@ -16,7 +16,7 @@
 #include "subnet/routing/graph.h"
 
 struct layer;
-struct search;
+struct layer_search;
 
 struct layers {
 	const struct sw_graph *g;
@@ -24,7 +24,7 @@ struct layers {
 	unsigned max;
 	unsigned n; /* in use */
 	struct layer *layer;
-	struct search *search; /* space to work in */
+	struct layer_search *search; /* space to work in */
 };
 
 /* The channels of one path in order. */

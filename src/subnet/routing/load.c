@@ -221,19 +221,19 @@ void load_all_to_all(const struct subnet *s, struct load_spread *out)
 }
 
 /* The ports that send on a path, one path after the other. */
-struct trace {
+struct path_trace {
 	port_id *ports;
 	size_t n, cap;
 };
 
-static void trace_add(struct trace *t, port_id p)
+static void trace_add(struct path_trace *t, port_id p)
 {
 	t->ports = hd_grow(t->ports, &t->cap, t->n + 1, sizeof(*t->ports));
 	t->ports[t->n++] = p;
 }
 
 /* Adds the path to the trace; false, adding nothing, if it does not arrive. */
-static bool trace_path(const struct loads *l, port_id from, port_id to, struct trace *trace)
+static bool trace_path(const struct loads *l, port_id from, port_id to, struct path_trace *trace)
 {
 	const struct topo *t = l->s->topo;
 	size_t before = trace->n;
@@ -273,7 +273,7 @@ struct pattern {
 	size_t n;
 	uint32_t *order; /* space for shuffling */
 	size_t *start;   /* of flow i in the trace; start[n] is its end */
-	struct trace trace;
+	struct path_trace trace;
 };
 
 /*
@@ -531,14 +531,14 @@ void load_map_fini(struct load_map *m)
 }
 
 /* A channel, and what it is ranked by. */
-struct ranked {
+struct ranked_channel {
 	port_id port;
 	uint64_t flows[2];
 };
 
 static int by_flows(const void *a, const void *b)
 {
-	const struct ranked *x = a, *y = b;
+	const struct ranked_channel *x = a, *y = b;
 
 	for (unsigned i = 0; i < 2; i++) {
 		if (x->flows[i] != y->flows[i])
@@ -553,14 +553,14 @@ port_id *load_order(const struct load_map *m, const struct subnet *s, uint32_t *
 
 	graph_init(&g, s);
 	*n = g.n_edges;
-	struct ranked *list = hd_alloc(*n, sizeof(*list));
+	struct ranked_channel *list = hd_alloc(*n, sizeof(*list));
 	port_id *ports = hd_alloc(*n, sizeof(*ports));
 
 	for (edge_id e = 0; e < *n; e++) {
 		port_id port =
 			topo_port_of(s->topo, s->node_of_switch[edge_from(&g, e)], g.edges[e].out);
 
-		list[e] = (struct ranked){
+		list[e] = (struct ranked_channel){
 			port,
 			{ m->traffic ? m->traffic[port] : 0, m->all_pairs[port] },
 		};

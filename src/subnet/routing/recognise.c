@@ -8,7 +8,7 @@
 #include "base/union_find.h"
 
 /* The graph with parallel cables merged: one number per pair of neighbours. */
-struct plain {
+struct simple_graph {
 	const struct sw_graph *g;
 	uint32_t *first;  /* neighbours of sw: first[sw] .. first[sw + 1] */
 	switch_id *to;    /* by the number of the lowest port */
@@ -16,7 +16,7 @@ struct plain {
 	uint32_t *twin;   /* the same pair seen from the other switch */
 };
 
-static uint32_t find_entry(const struct plain *p, switch_id a, switch_id b)
+static uint32_t find_entry(const struct simple_graph *p, switch_id a, switch_id b)
 {
 	for (uint32_t i = p->first[a]; i < p->first[a + 1]; i++) {
 		if (p->to[i] == b)
@@ -25,11 +25,11 @@ static uint32_t find_entry(const struct plain *p, switch_id a, switch_id b)
 	return TOPO_NONE;
 }
 
-static void plain_init(struct plain *p, const struct sw_graph *g)
+static void plain_init(struct simple_graph *p, const struct sw_graph *g)
 {
 	uint32_t n = 0;
 
-	*p = (struct plain){
+	*p = (struct simple_graph){
 		.g = g,
 		.first = hd_alloc(g->n + 1u, sizeof(*p->first)),
 		.to = hd_alloc(g->n_edges, sizeof(*p->to)),
@@ -52,7 +52,7 @@ static void plain_init(struct plain *p, const struct sw_graph *g)
 	}
 }
 
-static void plain_fini(struct plain *p)
+static void plain_fini(struct simple_graph *p)
 {
 	free(p->first);
 	free(p->to);
@@ -61,7 +61,7 @@ static void plain_fini(struct plain *p)
 }
 
 /* The one switch other than `at` next to both a and b, or TOPO_NONE. */
-static switch_id fourth_corner(const struct plain *p, switch_id at, switch_id a, switch_id b)
+static switch_id fourth_corner(const struct simple_graph *p, switch_id at, switch_id a, switch_id b)
 {
 	switch_id found = TOPO_NONE;
 
@@ -80,7 +80,7 @@ static switch_id fourth_corner(const struct plain *p, switch_id at, switch_id a,
 }
 
 /* Applies both rules to two cables of one switch. */
-static void relate(struct plain *p, switch_id at, uint32_t i, uint32_t k)
+static void relate(struct simple_graph *p, switch_id at, uint32_t i, uint32_t k)
 {
 	switch_id a = p->to[i], b = p->to[k];
 	switch_id x = fourth_corner(p, at, a, b);
@@ -93,7 +93,7 @@ static void relate(struct plain *p, switch_id at, uint32_t i, uint32_t k)
 	union_find_join(p->joined, k, find_entry(p, a, x));
 }
 
-static void relate_all(struct plain *p)
+static void relate_all(struct simple_graph *p)
 {
 	for (switch_id sw = 0; sw < p->g->n; sw++) {
 		uint32_t end = p->first[sw + 1];
@@ -114,7 +114,7 @@ struct slices {
 	switch_id *queue;
 };
 
-static void flood_slice(struct plain *p, struct slices *s, switch_id start)
+static void flood_slice(struct simple_graph *p, struct slices *s, switch_id start)
 {
 	uint32_t head = 0, tail = 0;
 
@@ -133,7 +133,7 @@ static void flood_slice(struct plain *p, struct slices *s, switch_id start)
 	}
 }
 
-static void slices_init(struct slices *s, struct plain *p, uint32_t class)
+static void slices_init(struct slices *s, struct simple_graph *p, uint32_t class)
 {
 	*s = (struct slices){
 		.class = class,
@@ -156,12 +156,12 @@ static void slices_fini(struct slices *s)
 }
 
 /* Slices as a line: each has at most two neighbours. */
-struct line {
+struct switch_chain {
 	uint32_t n;
 	uint32_t (*next)[2]; /* TOPO_NONE where there is none */
 };
 
-static bool add_neighbour(struct line *l, uint32_t a, uint32_t b)
+static bool add_neighbour(struct switch_chain *l, uint32_t a, uint32_t b)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		if (l->next[a][i] == b)
@@ -174,7 +174,7 @@ static bool add_neighbour(struct line *l, uint32_t a, uint32_t b)
 	return false;
 }
 
-static bool line_init(struct line *l, struct plain *p, const struct slices *s)
+static bool line_init(struct switch_chain *l, struct simple_graph *p, const struct slices *s)
 {
 	l->n = s->n;
 	l->next = hd_alloc(s->n, sizeof(*l->next));
@@ -192,7 +192,7 @@ static bool line_init(struct line *l, struct plain *p, const struct slices *s)
 }
 
 /* Gives each slice its place on the line; false if it is not one line. */
-static bool walk_line(const struct line *l, uint32_t *place, bool *wraps)
+static bool walk_line(const struct switch_chain *l, uint32_t *place, bool *wraps)
 {
 	uint32_t at = 0, from = TOPO_NONE, n = 0;
 
@@ -219,12 +219,12 @@ static bool walk_line(const struct line *l, uint32_t *place, bool *wraps)
 }
 
 /* Sets the coordinate of every switch in the next dimension. */
-static bool add_dimension(struct grid *grid, struct plain *p, uint32_t class)
+static bool add_dimension(struct grid *grid, struct simple_graph *p, uint32_t class)
 {
 	uint32_t *place = hd_alloc(p->g->n, sizeof(*place));
 	unsigned k = grid->n_dims;
 	struct slices s;
-	struct line l = { .n = 0 };
+	struct switch_chain l = { .n = 0 };
 
 	slices_init(&s, p, class);
 	bool fits = k < TOPO_MAX_DIMS && s.n > 1 && line_init(&l, p, &s) &&
@@ -244,7 +244,7 @@ static bool add_dimension(struct grid *grid, struct plain *p, uint32_t class)
 
 bool grid_recognise(struct grid *grid, const struct sw_graph *g)
 {
-	struct plain p;
+	struct simple_graph p;
 	uint64_t positions = 1;
 	bool fits = graph_is_connected(g) && g->n > 1;
 

@@ -216,12 +216,12 @@ static bool is_touched(const struct planner *p, switch_id sw)
 	return false;
 }
 
-struct list {
+struct plan_capacity {
 	size_t writes_cap, changes_cap;
 };
 
 /* Adds a write if the block is to be sent. */
-static void plan_block(struct planner *p, struct list *l, switch_id sw, unsigned block)
+static void plan_block(struct planner *p, struct plan_capacity *l, switch_id sw, unsigned block)
 {
 	struct replan *r = p->out;
 	bool known = is_known(p, sw);
@@ -253,7 +253,7 @@ static void plan_writes(struct planner *p)
 	const struct subnet *s = &p->out->subnet;
 	port_id *ports = hd_alloc(s->topo->n_ports, sizeof(*ports));
 	uint32_t n = order_ports_by_guid(s, ports);
-	struct list l = { 0, 0 };
+	struct plan_capacity l = { 0, 0 };
 
 	for (unsigned block = 0; block < s->lft_stride / LFT_BLOCK_LIDS; block++) {
 		for (uint32_t i = 0; i < n; i++) {

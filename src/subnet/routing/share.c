@@ -22,7 +22,7 @@ static uint64_t hash_words(const void *bytes, size_t size)
 	return h;
 }
 
-static void kept_put(struct kept *k, uint64_t hash, uint32_t number)
+static void kept_put(struct intern_index *k, uint64_t hash, uint32_t number)
 {
 	while (k->slots[hash & (k->n_slots - 1)])
 		hash++;
@@ -35,7 +35,7 @@ static void kept_put(struct kept *k, uint64_t hash, uint32_t number)
 
 static void fold_make_room(struct lft_fold *f)
 {
-	struct kept *k = &f->kept;
+	struct intern_index *k = &f->kept;
 
 	f->bytes = k->n < f->cap ? f->bytes : hd_grow(f->bytes, &f->cap, k->n + 1, LFT_BLOCK_LIDS);
 	if (2 * k->n < k->n_slots)
@@ -51,7 +51,7 @@ static void fold_make_room(struct lft_fold *f)
 static uint32_t block_keep(struct lft_fold *f, const uint8_t *bytes)
 {
 	uint64_t hash = hash_words(bytes, LFT_BLOCK_LIDS);
-	struct kept *k = &f->kept;
+	struct intern_index *k = &f->kept;
 
 	fold_make_room(f);
 	for (uint64_t h = hash;; h++) {
@@ -191,7 +191,7 @@ static size_t pairs_size(const struct subnet *s, switch_id sw)
 }
 
 /* A switch before this one with the same lanes, or itself. */
-static switch_id pairs_keep(struct kept *k, const struct subnet *s, switch_id sw)
+static switch_id pairs_keep(struct intern_index *k, const struct subnet *s, switch_id sw)
 {
 	size_t size = pairs_size(s, sw);
 	uint64_t hash = hash_words(s->sl2vl_of_pair[sw], size);
@@ -211,7 +211,7 @@ static switch_id pairs_keep(struct kept *k, const struct subnet *s, switch_id sw
 
 static void share_pairs(struct subnet *s)
 {
-	struct kept kept = { .n_slots = 16 };
+	struct intern_index kept = { .n_slots = 16 };
 
 	if (s->borrows_pairs)
 		return;

@@ -15,7 +15,7 @@
 #include "subnet/subnet.h"
 
 /* Finds what was kept before by its hash; numbers are + 1, 0 is nobody. */
-struct kept {
+struct intern_index {
 	uint32_t *slots;
 	size_t n_slots; /* a power of two, more than twice those kept */
 	size_t n;
@@ -25,7 +25,7 @@ struct lft_fold {
 	int32_t *at;    /* of struct lft_blocks */
 	uint8_t *bytes; /* blocks that are kept; there is room for */
 	size_t cap;
-	struct kept kept;
+	struct intern_index kept;
 	size_t n_places; /* of `at` */
 	unsigned in_row; /* blocks of a switch that LIDs are in */
 };

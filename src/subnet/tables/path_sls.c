@@ -12,19 +12,19 @@
 #define LID_UNSAID UINT64_MAX
 
 /* A record of saquery, as far as it has been read. */
-struct record {
+struct sls_record {
 	uint64_t slid, dlid, sl;
 	uint32_t line;
 	bool open;
 };
 
 struct sls_reader {
-	struct reader r;
+	struct topo_reader r;
 	struct subnet *s;
 	struct map ports; /* by GUID */
 	uint8_t **rows;   /* per port_id; NULL until it is a source */
 	port_id source;   /* of the lines that follow; TOPO_NONE: none */
-	struct record record;
+	struct sls_record record;
 	uint64_t n_records;
 };
 
@@ -70,7 +70,7 @@ static enum hd_status set_sl(struct sls_reader *l, uint32_t line, port_id source
 /* What saquery said between two headings. */
 static enum hd_status end_record(struct sls_reader *l)
 {
-	const struct record *x = &l->record;
+	const struct sls_record *x = &l->record;
 
 	if (!x->open)
 		return HD_OK;
@@ -120,7 +120,7 @@ static enum hd_status read_source(struct sls_reader *l)
 /* "0x0005 : 1  : 4   : 3" or "0x0005 : UNREACHABLE" */
 static enum hd_status read_path(struct sls_reader *l)
 {
-	struct reader *r = &l->r;
+	struct topo_reader *r = &l->r;
 	uint64_t dlid, sl;
 
 	if (!reader_number(r, UINT16_MAX, &dlid) || !reader_skip(r, " : "))
@@ -137,12 +137,13 @@ static enum hd_status read_path(struct sls_reader *l)
 static enum hd_status read_line(struct sls_reader *l)
 {
 	static const char *const kinds[] = { "Channel Adapter ", "Switch ", "Router " };
-	struct reader *r = &l->r;
+	struct topo_reader *r = &l->r;
 
 	if (reader_skip(r, "PathRecord dump:")) {
 		if (end_record(l) != HD_OK)
 			return r->d->status;
-		l->record = (struct record){ LID_UNSAID, LID_UNSAID, LID_UNSAID, r->line, true };
+		l->record =
+			(struct sls_record){ LID_UNSAID, LID_UNSAID, LID_UNSAID, r->line, true };
 		return HD_OK;
 	}
 	for (size_t i = 0; i < 3; i++) {

@@ -20,7 +20,7 @@ enum block_kind {
 };
 
 struct tables_reader {
-	struct reader r;
+	struct topo_reader r;
 	struct subnet *s;
 	struct tables_found found;
 	struct map switches; /* by GUID */
@@ -91,7 +91,7 @@ static enum hd_status start_block(struct tables_reader *t, enum block_kind kind,
 }
 
 /* " guid 0x..." somewhere in the rest of the line. */
-static bool find_guid(struct reader *r, uint64_t *guid)
+static bool find_guid(struct topo_reader *r, uint64_t *guid)
 {
 	static const char key[] = " guid ";
 
@@ -106,7 +106,7 @@ static bool find_guid(struct reader *r, uint64_t *guid)
 
 static enum hd_status read_header(struct tables_reader *t, enum block_kind kind)
 {
-	struct reader *r = &t->r;
+	struct topo_reader *r = &t->r;
 	uint64_t first, last, guid;
 	bool hex;
 
@@ -135,7 +135,7 @@ static enum hd_status check_port(struct tables_reader *t, uint64_t port)
 static enum hd_status check_owner(struct tables_reader *t, uint64_t lid)
 {
 	static const char key[] = "portguid ";
-	struct reader *r = &t->r;
+	struct topo_reader *r = &t->r;
 	unsigned sub = subnet_of_switch(t->s, t->sw);
 	uint64_t guid;
 
@@ -178,7 +178,7 @@ static enum hd_status set_entry(struct tables_reader *t, uint64_t lid, uint64_t 
 /* "0x0001 003 : (...)" or "0x0001 003 # ..." */
 static enum hd_status read_list_entry(struct tables_reader *t)
 {
-	struct reader *r = &t->r;
+	struct topo_reader *r = &t->r;
 	uint64_t lid, port;
 
 	if (!reader_number(r, UINT16_MAX, &lid))
@@ -194,7 +194,7 @@ static enum hd_status read_list_entry(struct tables_reader *t)
 /* "0x0001 : 001  : 01   : yes" or "0x0001 : UNREACHABLE" */
 static enum hd_status read_fdbs_entry(struct tables_reader *t)
 {
-	struct reader *r = &t->r;
+	struct topo_reader *r = &t->r;
 	uint64_t lid, port;
 
 	if (!reader_number(r, UINT16_MAX, &lid) || !reader_skip(r, " : "))
@@ -246,7 +246,7 @@ static unsigned hex_value(char c)
 /* dump_fts -M -n: four hex digits per 16 ports, the lowest ports first */
 static enum hd_status read_hex_mask(struct tables_reader *t, uint64_t mlid)
 {
-	struct reader *r = &t->r;
+	struct topo_reader *r = &t->r;
 	unsigned first = 0, digit = 0;
 
 	for (reader_blanks(r); r->at < r->line_end && *r->at != ' '; r->at++) {
@@ -269,7 +269,7 @@ static enum hd_status read_hex_mask(struct tables_reader *t, uint64_t mlid)
 /* "0xc000      x   x  ": port n in column 12 + 2n; or masks of 16 ports */
 static enum hd_status read_mask_entry(struct tables_reader *t)
 {
-	struct reader *r = &t->r;
+	struct topo_reader *r = &t->r;
 	uint64_t mlid;
 
 	if (read_mlid(t, &mlid) != HD_OK)
@@ -293,7 +293,7 @@ static enum hd_status read_mask_entry(struct tables_reader *t)
 /* "0xC000 : 0x001  0x003 " */
 static enum hd_status read_mcfdbs_entry(struct tables_reader *t)
 {
-	struct reader *r = &t->r;
+	struct topo_reader *r = &t->r;
 	uint64_t mlid, port;
 
 	if (read_mlid(t, &mlid) != HD_OK)
@@ -312,7 +312,7 @@ static enum hd_status read_mcfdbs_entry(struct tables_reader *t)
 /* "6 valid lids dumped": the end of a block. */
 static enum hd_status read_count(struct tables_reader *t)
 {
-	struct reader *r = &t->r;
+	struct topo_reader *r = &t->r;
 	uint64_t n;
 
 	if (!reader_decimal(r, UINT32_MAX, &n) ||
@@ -326,7 +326,7 @@ static enum hd_status read_count(struct tables_reader *t)
 	return HD_OK;
 }
 
-static bool starts_with(const struct reader *r, const char *text)
+static bool starts_with(const struct topo_reader *r, const char *text)
 {
 	size_t len = strlen(text);
 
@@ -334,7 +334,7 @@ static bool starts_with(const struct reader *r, const char *text)
 }
 
 /* Headings that say nothing. */
-static bool is_heading(const struct reader *r)
+static bool is_heading(const struct topo_reader *r)
 {
 	return starts_with(r, "LID    :") || starts_with(r, "  Lid  Out") ||
 	       starts_with(r, "       Port") || starts_with(r, "     Ports:") ||
@@ -374,7 +374,7 @@ static enum hd_status read_guid_header(struct tables_reader *t, enum block_kind 
 
 static enum hd_status read_line(struct tables_reader *t)
 {
-	struct reader *r = &t->r;
+	struct topo_reader *r = &t->r;
 
 	if (reader_skip(r, "Unicast lids "))
 		return read_header(t, BLOCK_LIST);

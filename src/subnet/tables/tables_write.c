@@ -57,7 +57,7 @@ static uint32_t mapped_switches(const struct subnet *s, switch_id *out)
 }
 
 /* Directed routes: by which port each node was found, and from which node. */
-struct routes {
+struct discovery_routes {
 	uint8_t *by; /* 0: where discovery began */
 	node_id *from;
 	bool *found;
@@ -78,7 +78,7 @@ static port_id discovery_port(const struct topo *t)
 	return first;
 }
 
-static void routes_init(struct routes *r, const struct topo *t)
+static void routes_init(struct discovery_routes *r, const struct topo *t)
 {
 	node_id *queue = hd_alloc(t->n_nodes, sizeof(*queue));
 	uint32_t head = 0, tail = 0;
@@ -113,7 +113,7 @@ static void routes_init(struct routes *r, const struct topo *t)
 	free(queue);
 }
 
-static void routes_fini(struct routes *r)
+static void routes_fini(struct discovery_routes *r)
 {
 	free(r->by);
 	free(r->from);
@@ -121,7 +121,7 @@ static void routes_fini(struct routes *r)
 }
 
 /* "0,1,3" */
-static void print_route(const struct routes *r, node_id v, struct strbuf *out)
+static void print_route(const struct discovery_routes *r, node_id v, struct strbuf *out)
 {
 	uint8_t path[256];
 	unsigned n = 0;
@@ -174,7 +174,7 @@ static void write_fts_of(const struct subnet *s, switch_id sw, struct strbuf *ou
 }
 
 /* As dump_fts names a switch: by the way to it, GUID and description. */
-static void print_switch(const struct routes *r, const struct subnet *s, switch_id sw,
+static void print_switch(const struct discovery_routes *r, const struct subnet *s, switch_id sw,
 			 struct strbuf *out)
 {
 	const struct topo_node *v = switch_node(s, sw);
@@ -190,7 +190,7 @@ static void write_fts(const struct subnet *s, struct strbuf *out)
 {
 	switch_id *order = hd_alloc(s->n_switches, sizeof(*order));
 	uint32_t n = listed_switches(s, order);
-	struct routes r;
+	struct discovery_routes r;
 
 	routes_init(&r, s->topo);
 	for (uint32_t i = 0; i < n; i++) {
@@ -388,7 +388,7 @@ static void write_mfts(const struct subnet *s, struct strbuf *out)
 {
 	switch_id *order = hd_alloc(s->n_switches, sizeof(*order));
 	uint32_t n = listed_switches(s, order);
-	struct routes r;
+	struct discovery_routes r;
 
 	routes_init(&r, s->topo);
 	for (uint32_t i = 0; i < n; i++) {

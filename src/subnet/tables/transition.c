@@ -21,7 +21,7 @@ struct states {
 	edge_id *next;
 	uint16_t *hops;
 	switch_id *stack;
-	struct transition *out;
+	struct table_transition *out;
 };
 
 static bool is_counted(const struct states *s, uint32_t dest)
@@ -140,7 +140,7 @@ static void write_entry(struct states *s, switch_id sw, lid_t lid, uint8_t port)
 
 static void note_worst(struct states *s)
 {
-	struct transition *o = s->out;
+	struct table_transition *o = s->out;
 
 	if (s->now.unreachable > o->unreachable)
 		o->unreachable = s->now.unreachable;
@@ -149,7 +149,7 @@ static void note_worst(struct states *s)
 }
 
 static void check_states(const struct subnet *before, const struct replan *next,
-			 struct transition *out)
+			 struct table_transition *out)
 {
 	struct states s = { .out = out };
 
@@ -317,7 +317,7 @@ static uint32_t *order_of_writes(const struct replan *next)
 }
 
 static void check_cycle(const struct subnet *before, const struct replan *next,
-			const struct subnet *lanes, struct transition *out)
+			const struct subnet *lanes, struct table_transition *out)
 {
 	struct united u = {
 		.tables = { before, &next->subnet },
@@ -352,14 +352,14 @@ static void check_cycle(const struct subnet *before, const struct replan *next,
 }
 
 void check_transition(const struct subnet *before, const struct replan *next,
-		      const struct subnet *lanes, struct transition *out)
+		      const struct subnet *lanes, struct table_transition *out)
 {
-	*out = (struct transition){ .cycle = NULL };
+	*out = (struct table_transition){ .cycle = NULL };
 	check_states(before, next, out);
 	check_cycle(before, next, lanes, out);
 }
 
-void transition_fini(struct transition *t)
+void transition_fini(struct table_transition *t)
 {
 	free(t->cycle);
 	t->cycle = NULL;

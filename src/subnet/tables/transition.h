@@ -23,7 +23,7 @@
 #include "subnet/routing/depgraph.h"
 #include "subnet/routing/replan.h"
 
-struct transition {
+struct table_transition {
 	uint64_t unreachable;       /* pairs at once, loops included, at worst */
 	uint64_t loops;             /* pairs at once whose packets go in circles */
 	uint64_t unreachable_after; /* once all is written */
@@ -37,7 +37,7 @@ struct transition {
  * nodes, ports and LIDs.
  */
 void check_transition(const struct subnet *before, const struct replan *next,
-		      const struct subnet *lanes, struct transition *out);
-void transition_fini(struct transition *t);
+		      const struct subnet *lanes, struct table_transition *out);
+void transition_fini(struct table_transition *t);
 
 #endif

@@ -107,7 +107,7 @@ static void one_case(uint64_t seed, const char *engine, struct tally *tally)
 	struct world w;
 	struct rng r;
 	struct brute b;
-	struct transition t;
+	struct table_transition t;
 
 	rng_init(&r, seed, 4);
 	build_random(&w.t, seed, 5 + (uint32_t)rng_below(&r, 10), (uint32_t)rng_below(&r, 15));
@@ -159,7 +159,7 @@ static void every_state_is_counted_as_it_is(void **state)
 static void a_ring_of_three_loses_two_pairs_and_never_turns_back(void **state)
 {
 	struct world w;
-	struct transition t;
+	struct table_transition t;
 
 	(void)state;
 	generate(&w.t, "ring --switches=3");
@@ -183,7 +183,7 @@ static void a_ring_of_three_loses_two_pairs_and_never_turns_back(void **state)
 static void a_ring_of_four_turns_back_for_a_while(void **state)
 {
 	struct world w;
-	struct transition t;
+	struct table_transition t;
 
 	(void)state;
 	generate(&w.t, "ring --switches=4");

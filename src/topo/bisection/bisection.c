@@ -157,7 +157,7 @@ bool bisect_by_formula(const struct topo *t, uint64_t *cables)
  * cheaper side; of these as many must pay for the dearer side as the balance
  * demands, which is counted if all weights are equal.
  */
-struct search {
+struct bisection_search {
 	const struct shape *g;
 	uint32_t *order;   /* vertices, each near those before it */
 	uint32_t *cost[2]; /* [side][vertex]: cables cut if put there */
@@ -171,7 +171,7 @@ struct search {
 };
 
 /* Puts the neighbours of `v` that are not in the order yet at its end. */
-static uint32_t append_near(struct search *s, uint32_t v, bool *seen, uint32_t tail)
+static uint32_t append_near(struct bisection_search *s, uint32_t v, bool *seen, uint32_t tail)
 {
 	const struct shape *g = s->g;
 
@@ -184,7 +184,7 @@ static uint32_t append_near(struct search *s, uint32_t v, bool *seen, uint32_t t
 }
 
 /* Breadth first. */
-static void order_vertices(struct search *s)
+static void order_vertices(struct bisection_search *s)
 {
 	bool *seen = hd_alloc(s->g->n, sizeof(*seen));
 	uint32_t head = 0, tail = 0;
@@ -207,7 +207,7 @@ static int ascending(const void *a, const void *b)
 }
 
 /* What the vertices from position `at` on must add at least. */
-static uint64_t least_to_come(struct search *s, uint32_t at)
+static uint64_t least_to_come(struct bisection_search *s, uint32_t at)
 {
 	uint32_t left = s->g->n - at;
 	uint64_t sum = 0;
@@ -241,7 +241,7 @@ static uint64_t least_to_come(struct search *s, uint32_t at)
 	return sum;
 }
 
-static void place(struct search *s, uint32_t v, int side, int sign)
+static void place(struct bisection_search *s, uint32_t v, int side, int sign)
 {
 	const struct shape *g = s->g;
 
@@ -253,7 +253,7 @@ static void place(struct search *s, uint32_t v, int side, int sign)
 }
 
 /* Tries both sides for the vertex at position `at`, the cheaper one first. */
-static void branch(struct search *s, uint32_t at, uint64_t cut)
+static void branch(struct bisection_search *s, uint32_t at, uint64_t cut)
 {
 	if (s->budget == 0)
 		return;
@@ -283,7 +283,7 @@ static void branch(struct search *s, uint32_t at, uint64_t cut)
 
 bool bisect_by_search(const struct shape *g, uint64_t budget, uint64_t *cables)
 {
-	struct search s = {
+	struct bisection_search s = {
 		.g = g,
 		.order = hd_alloc(g->n, sizeof(*s.order)),
 		.cost = { hd_alloc(g->n, sizeof(*s.cost[0])), hd_alloc(g->n, sizeof(*s.cost[1])) },

@@ -287,13 +287,13 @@ uint64_t bisect_by_spectrum(const struct shape *g)
  * the convex hull of the group's cost at the mean; where that is not enough,
  * the sum is found exactly.
  */
-struct groups {
+struct dragonfly_bound {
 	uint32_t g, size, spines, h; /* spines 0: a plain dragonfly */
 	double r;
 };
 
 /* The least cost of a group with x of its hosts' switches astray. */
-static double group_cost(const struct groups *s, uint32_t x, double others)
+static double group_cost(const struct dragonfly_bound *s, uint32_t x, double others)
 {
 	double least = INFINITY;
 
@@ -348,7 +348,7 @@ static double all_groups(const double *hull, uint32_t n, uint32_t k, double sum)
 
 /* A split into p and q groups, and its hulls or costs, `n` entries each. */
 struct parting {
-	const struct groups *s;
+	const struct dragonfly_bound *s;
 	uint32_t p, q, n;
 	double surplus; /* hosts' switches that p groups are too many */
 	double *cost[2], *hull[2];
@@ -356,7 +356,7 @@ struct parting {
 
 static void parting_fill(struct parting *t, uint32_t p, double target)
 {
-	const struct groups *s = t->s;
+	const struct dragonfly_bound *s = t->s;
 
 	t->p = p;
 	t->q = s->g - p;
@@ -468,13 +468,13 @@ static bool is_even(const struct shape *g)
 	return true;
 }
 
-static bool groups_of(const struct topo *t, struct groups *out)
+static bool groups_of(const struct topo *t, struct dragonfly_bound *out)
 {
 	bool plus = t->family == FAMILY_DRAGONFLY_PLUS;
 
 	if (t->family != FAMILY_DRAGONFLY && !plus)
 		return false;
-	*out = (struct groups){
+	*out = (struct dragonfly_bound){
 		.g = t->dims[0],
 		.size = t->dims[1],
 		.spines = plus ? t->dims[2] : 0,
@@ -523,7 +523,7 @@ static double least_parting(struct parting *t, uint64_t switches)
 
 uint64_t bisect_by_groups(const struct topo *t, const struct shape *g)
 {
-	struct groups s;
+	struct dragonfly_bound s;
 
 	if (!groups_of(t, &s) || !is_even(g))
 		return 0;
