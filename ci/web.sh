@@ -37,8 +37,8 @@ leave_out() {
 		#include "report/page_template.h"
 		const unsigned char page_template[] = { 0 };
 		const size_t page_template_len = 0;
-		const unsigned char live_template[] = { 0 };
-		const size_t live_template_len = 0;
+		const unsigned char page_live_template[] = { 0 };
+		const size_t page_live_template_len = 0;
 		const char page_missing[] = "$1";
 	END
 	cmp -s page.new page.c || cp page.new page.c

@@ -89,5 +89,5 @@ const page = await pageOf("page.html", "main.js", []);
 const live = await pageOf("live.html", "live.js", ["connect-src 'self'"]);
 writeFileSync(join(folder, "page.new"), '/* SPDX-License-Identifier: BSD-2-Clause */\n' +
   '#include "report/page_template.h"\n' +
-  'const char page_missing[] = "";\n' + asC("page_template", page) + asC("live_template", live));
+  'const char page_missing[] = "";\n' + asC("page_template", page) + asC("page_live_template", live));
 console.log(`${page.length} and ${live.length} bytes`);

@@ -183,7 +183,7 @@ static void course_end(struct endpoint *e, const struct stretch *s, struct cours
 	f->peak = mine + theirs;
 }
 
-bool take_sends(struct endpoint *e, uint64_t n)
+bool bench_take_sends(struct endpoint *e, uint64_t n)
 {
 	struct completion wc;
 
@@ -212,7 +212,7 @@ static void stream_ways(struct endpoint *e, const struct stretch *s, unsigned wa
 		uint64_t n = s->n - taken < half ? s->n - taken : half;
 		bool steady = taken > 0 && posted < s->n;
 
-		if (!take_sends(e, n))
+		if (!bench_take_sends(e, n))
 			break;
 		taken += n;
 		course_note(e, &c, ways * n, steady);
@@ -222,7 +222,7 @@ static void stream_ways(struct endpoint *e, const struct stretch *s, unsigned wa
 	course_end(e, s, &c, ways);
 }
 
-void stream(struct endpoint *e, const struct stretch *s)
+void bench_stream(struct endpoint *e, const struct stretch *s)
 {
 	stream_ways(e, s, 1);
 }
@@ -277,7 +277,7 @@ struct both {
 static void both_send(struct endpoint *e, struct both *b, uint64_t n, uint64_t half)
 {
 	for (uint64_t i = 0; i < half && b->sent < n && e->ok; i++) {
-		b->sent += take_sends(e, 1);
+		b->sent += bench_take_sends(e, 1);
 		if (b->posted < n && e->ok) {
 			endpoint_send(e, WR_SIGNALED);
 			b->posted++;
@@ -321,7 +321,7 @@ static void stream_both(struct endpoint *e, const struct stretch *s)
 /* ---- the two ranks among themselves ------------------------------------ */
 
 /* Both sides are here; contenders go on. What rank 0 says, both know. */
-uint64_t agree(struct endpoint *e, uint64_t mine)
+uint64_t bench_agree(struct endpoint *e, uint64_t mine)
 {
 	uint64_t theirs = 0;
 
@@ -349,7 +349,7 @@ static void compute_once(struct endpoint *e, hd_time work)
 	for (uint32_t i = 0; i < e->p->window && e->ok; i++)
 		endpoint_wait(e, &e->recv_cq, &wc);
 	if (e->ok)
-		take_sends(e, e->p->window);
+		bench_take_sends(e, e->p->window);
 }
 
 /* What does not count shows how long an iteration is without work. */
@@ -361,12 +361,12 @@ static void compute(struct endpoint *e, const struct stretch *s)
 
 	for (uint64_t i = 0; i < s->n && e->ok; i++) {
 		compute_once(e, work);
-		agree(e, 0);
+		bench_agree(e, 0);
 	}
 	hd_time took = e->ops->now(e->nic) - start;
 
 	if (!s->counts)
-		e->base = agree(e, took / (s->n ? s->n : 1));
+		e->base = bench_agree(e, took / (s->n ? s->n : 1));
 	if (!s->counts || e->nic->rank != 0 || !e->ok)
 		return;
 	f->elapsed = took;
@@ -377,7 +377,7 @@ static void compute(struct endpoint *e, const struct stretch *s)
 
 /* ---- which of them ------------------------------------------------------ */
 
-core_fn *core_of(const struct bench_params *p, bool first)
+core_fn *bench_core_of(const struct bench_params *p, bool first)
 {
 	bool one_sided = p->verb != VERB_SEND;
 
@@ -387,7 +387,7 @@ core_fn *core_of(const struct bench_params *p, bool first)
 		       : p->verb == VERB_WRITE ? (first ? write_ping : write_pong)
 					       : (first ? ask : stand_by);
 	case CORE_BANDWIDTH:
-		return first ? stream : one_sided ? stand_by : drain;
+		return first ? bench_stream : one_sided ? stand_by : drain;
 	case CORE_SHARES:
 		return first ? stream_shares : stand_by;
 	case CORE_BIDIRECTIONAL:

@@ -19,13 +19,13 @@ struct stretch {
 typedef void core_fn(struct endpoint *e, const struct stretch *s);
 
 /* What the point asks of rank 0 (`first`), or of rank 1. */
-core_fn *core_of(const struct bench_params *p, bool first);
+core_fn *bench_core_of(const struct bench_params *p, bool first);
 
 /* Messages one way, a window of them under way; also run alone. */
-void stream(struct endpoint *e, const struct stretch *s);
+void bench_stream(struct endpoint *e, const struct stretch *s);
 /* Waits for so many sends. */
-bool take_sends(struct endpoint *e, uint64_t n);
+bool bench_take_sends(struct endpoint *e, uint64_t n);
 /* Both sides are here; contenders go on. What rank 0 says, both know. */
-uint64_t agree(struct endpoint *e, uint64_t mine);
+uint64_t bench_agree(struct endpoint *e, uint64_t mine);
 
 #endif

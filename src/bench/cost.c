@@ -356,7 +356,7 @@ static void multicast_answers(struct endpoint *e)
 }
 
 /* All answer to rank 0's one queue pair, and join the group with theirs. */
-void multicast_program(struct nic *nic, struct bench_point *point)
+void bench_multicast_program(struct nic *nic, struct bench_point *point)
 {
 	bool first = nic->rank == 0;
 	struct nic_address group, mine, theirs = { 0 };

@@ -7,6 +7,6 @@
 #include "bench/params.h"
 
 void cost_program(struct nic *nic, struct bench_point *point);
-void multicast_program(struct nic *nic, struct bench_point *point);
+void bench_multicast_program(struct nic *nic, struct bench_point *point);
 
 #endif

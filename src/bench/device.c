@@ -20,7 +20,7 @@ static bool open_rank(struct device_backend *v, struct bench_ranks *ranks, struc
 		      struct diag *d)
 {
 	*out = (struct device_nic){
-		.nic = { .ops = &device_ops, .rank = ranks->self, .n_ranks = ranks->n },
+		.nic = { .ops = &bench_device_ops, .rank = ranks->self, .n_ranks = ranks->n },
 		.device = v,
 		.lib = &v->lib,
 		.ranks = ranks,
@@ -93,7 +93,7 @@ static bool send_head(struct bench_ranks *r, unsigned to, const struct point_hea
 {
 	uint8_t bytes[HEAD_SIZE];
 
-	head_write(head, bytes);
+	bench_write_head(head, bytes);
 	return ranks_send(r, to, bytes, sizeof(bytes));
 }
 
@@ -164,7 +164,7 @@ static enum hd_status receive_head(struct bench_ranks *r, size_t len, struct dia
 
 	if (!ranks_receive(r, 0, bytes, sizeof(bytes)))
 		return diag_fail(d, HD_ERR_ENV, GONE);
-	if (head_read(bytes, sizeof(bytes), d, out) != HD_OK)
+	if (bench_read_head(bytes, sizeof(bytes), d, out) != HD_OK)
 		return d->status;
 	if (out->what == HEAD_POINT && out->len != len)
 		return diag_fail(d, HD_ERR_INPUT, "the other side is another version");
@@ -241,7 +241,7 @@ static void device_close(struct nic_backend *b)
 	if (v->options.connect || v->options.listen)
 		ranks_close(&v->remote);
 	v->lib.close_device(v->context);
-	device_lib_close(&v->lib);
+	bench_device_lib_close(&v->lib);
 	free(v);
 }
 
@@ -293,7 +293,7 @@ static enum hd_status reach_others(struct device_backend *v, struct diag *d)
 enum hd_status device_open(const struct device_options *o, struct diag *d, struct nic_backend *out)
 {
 	struct device_backend *v = hd_alloc(1, sizeof(*v));
-	enum hd_status status = device_lib_open(&v->lib, d);
+	enum hd_status status = bench_device_lib_open(&v->lib, d);
 
 	v->options = *o;
 	if (status == HD_OK)
@@ -305,7 +305,7 @@ enum hd_status device_open(const struct device_options *o, struct diag *d, struc
 	if (status != HD_OK) {
 		if (v->context)
 			v->lib.close_device(v->context);
-		device_lib_close(&v->lib);
+		bench_device_lib_close(&v->lib);
 		free(v);
 		return status;
 	}

@@ -26,7 +26,7 @@ static const struct {
 	ROW(modify_qp),       ROW(create_ah),           ROW(destroy_ah),
 };
 
-enum hd_status device_lib_open(struct device_lib *lib, struct diag *d)
+enum hd_status bench_device_lib_open(struct device_lib *lib, struct diag *d)
 {
 	*lib = (struct device_lib){ 0 };
 	lib->handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
@@ -38,7 +38,7 @@ enum hd_status device_lib_open(struct device_lib *lib, struct diag *d)
 		void *found = dlsym(lib->handle, symbols[i].symbol);
 
 		if (!found) {
-			device_lib_close(lib);
+			bench_device_lib_close(lib);
 			return diag_fail(d, HD_ERR_ENV, LIBRARY " has no %s", symbols[i].symbol);
 		}
 		/* C has no conversion between these pointers; POSIX says that
@@ -48,7 +48,7 @@ enum hd_status device_lib_open(struct device_lib *lib, struct diag *d)
 	return HD_OK;
 }
 
-void device_lib_close(struct device_lib *lib)
+void bench_device_lib_close(struct device_lib *lib)
 {
 	if (lib->handle)
 		dlclose(lib->handle);

@@ -43,7 +43,7 @@ struct device_lib {
 	int (*destroy_ah)(struct ibv_ah *ah);
 };
 
-HD_MUST_CHECK enum hd_status device_lib_open(struct device_lib *lib, struct diag *d);
-void device_lib_close(struct device_lib *lib);
+HD_MUST_CHECK enum hd_status bench_device_lib_open(struct device_lib *lib, struct diag *d);
+void bench_device_lib_close(struct device_lib *lib);
 
 #endif

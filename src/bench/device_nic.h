@@ -37,6 +37,6 @@ struct device_nic {
 	void *argument;
 };
 
-extern const struct nic_ops device_ops;
+extern const struct nic_ops bench_device_ops;
 
 #endif

@@ -588,7 +588,7 @@ static bool op_finished(struct nic *nic)
 	return ranks_finished(own(nic)->ranks);
 }
 
-const struct nic_ops device_ops = {
+const struct nic_ops bench_device_ops = {
 	.name = "libibverbs",
 	.origin = ORIGIN_MEASURED,
 	NIC_OPS_HERE,

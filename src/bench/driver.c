@@ -256,7 +256,7 @@ static double fairness_of(const struct bench_point *point)
 
 	for (uint32_t i = 0; i < n; i++)
 		shares[i] = (double)point->found.per_qp[i] / (point->params.weighted ? i + 1 : 1);
-	double jain = jain_index(shares, n);
+	double jain = measure_jain_index(shares, n);
 
 	free(shares);
 	return jain;

@@ -184,9 +184,9 @@ void endpoint_swap_address(struct endpoint *e, unsigned with, const struct nic_a
 {
 	uint8_t ours[ADDRESS_SIZE], other[ADDRESS_SIZE];
 
-	address_write(mine, ours);
+	bench_write_address(mine, ours);
 	if (swap(e, with, ours, other, sizeof(ours)) &&
-	    address_read(other, sizeof(other), &e->nic->why, theirs) != HD_OK)
+	    bench_read_address(other, sizeof(other), &e->nic->why, theirs) != HD_OK)
 		endpoint_fail(e, "cannot understand another rank");
 }
 
@@ -194,9 +194,9 @@ void endpoint_swap_number(struct endpoint *e, unsigned with, uint64_t mine, uint
 {
 	uint8_t ours[NUMBER_SIZE], other[NUMBER_SIZE];
 
-	number_write(mine, ours);
+	bench_write_number(mine, ours);
 	if (swap(e, with, ours, other, sizeof(ours)) &&
-	    number_read(other, sizeof(other), &e->nic->why, theirs) != HD_OK)
+	    bench_read_number(other, sizeof(other), &e->nic->why, theirs) != HD_OK)
 		endpoint_fail(e, "cannot understand another rank");
 }
 
@@ -204,9 +204,9 @@ void endpoint_swap_real(struct endpoint *e, unsigned with, double mine, double *
 {
 	uint8_t ours[NUMBER_SIZE], other[NUMBER_SIZE];
 
-	real_write(mine, ours);
+	bench_write_real(mine, ours);
 	if (swap(e, with, ours, other, sizeof(ours)) &&
-	    real_read(other, sizeof(other), &e->nic->why, theirs) != HD_OK)
+	    bench_read_real(other, sizeof(other), &e->nic->why, theirs) != HD_OK)
 		endpoint_fail(e, "cannot understand another rank");
 }
 

@@ -325,7 +325,7 @@ static size_t judge_costs(struct fitting *f, const double *x, double *worst)
 static bool improves(struct fitting *f, double *at, double *best, double *x)
 {
 	const struct minimise_options o = { 0.3, 2e-3, 120 };
-	double value = minimise(error_of, f, f->n_free, &o, at);
+	double value = measure_minimise(error_of, f, f->n_free, &o, at);
 	bool helped = value < BETTER * *best && f->status == HD_OK;
 
 	if (value < *best) {

@@ -129,7 +129,7 @@ static void read_line(struct perftest_reader *r, const char *line)
 		r->layout.average = 0;
 }
 
-json_t *perftest_read(const char *text)
+json_t *bench_perftest_read(const char *text)
 {
 	json_t *all = json_object();
 	struct perftest_reader r = { .tables = json_object() };
@@ -168,7 +168,7 @@ static enum hd_status load_text(const struct strbuf *text, struct diag *d, json_
 	json_error_t e;
 
 	if (text->text[strspn(text->text, " \t\r\n")] != '{') {
-		*out = perftest_read(text->text);
+		*out = bench_perftest_read(text->text);
 		return *out ? HD_OK
 			    : diag_fail(d, HD_ERR_INPUT,
 					"no result of 'heddle bench --json' or perftest in it");

@@ -20,6 +20,6 @@ HD_MUST_CHECK enum hd_status bench_load(const char *path, struct diag *d, json_t
 double bench_number(const json_t *row, const char *column);
 
 /* Of perftest's text; NULL if there is no result in it. */
-json_t *perftest_read(const char *text);
+json_t *bench_perftest_read(const char *text);
 
 #endif

@@ -48,7 +48,7 @@ static enum hd_status expect(struct byte_reader *r, enum message_kind kind, cons
 
 /* ---- addresses ---------------------------------------------------------- */
 
-void address_write(const struct nic_address *a, uint8_t out[ADDRESS_SIZE])
+void bench_write_address(const struct nic_address *a, uint8_t out[ADDRESS_SIZE])
 {
 	struct byte_writer w;
 
@@ -61,8 +61,8 @@ void address_write(const struct nic_address *a, uint8_t out[ADDRESS_SIZE])
 	write_be32(&w, a->rkey);
 }
 
-enum hd_status address_read(const uint8_t *bytes, size_t size, struct diag *d,
-			    struct nic_address *out)
+enum hd_status bench_read_address(const uint8_t *bytes, size_t size, struct diag *d,
+				  struct nic_address *out)
 {
 	struct byte_reader r;
 	enum hd_status status = expect(&r, KIND_ADDRESS, bytes, size, d);
@@ -80,7 +80,7 @@ enum hd_status address_read(const uint8_t *bytes, size_t size, struct diag *d,
 
 /* ---- numbers ------------------------------------------------------------ */
 
-void number_write(uint64_t number, uint8_t out[NUMBER_SIZE])
+void bench_write_number(uint64_t number, uint8_t out[NUMBER_SIZE])
 {
 	struct byte_writer w;
 
@@ -88,7 +88,7 @@ void number_write(uint64_t number, uint8_t out[NUMBER_SIZE])
 	write_be64(&w, number);
 }
 
-enum hd_status number_read(const uint8_t *bytes, size_t size, struct diag *d, uint64_t *out)
+enum hd_status bench_read_number(const uint8_t *bytes, size_t size, struct diag *d, uint64_t *out)
 {
 	struct byte_reader r;
 	enum hd_status status = expect(&r, KIND_NUMBER, bytes, size, d);
@@ -99,7 +99,7 @@ enum hd_status number_read(const uint8_t *bytes, size_t size, struct diag *d, ui
 }
 
 /* As IEEE 754 has it in 64 bits, which every host of InfiniBand speaks. */
-void real_write(double real, uint8_t out[NUMBER_SIZE])
+void bench_write_real(double real, uint8_t out[NUMBER_SIZE])
 {
 	struct byte_writer w;
 	uint64_t bits;
@@ -109,7 +109,7 @@ void real_write(double real, uint8_t out[NUMBER_SIZE])
 	write_be64(&w, bits);
 }
 
-enum hd_status real_read(const uint8_t *bytes, size_t size, struct diag *d, double *out)
+enum hd_status bench_read_real(const uint8_t *bytes, size_t size, struct diag *d, double *out)
 {
 	struct byte_reader r;
 	enum hd_status status = expect(&r, KIND_REAL, bytes, size, d);
@@ -128,7 +128,7 @@ enum hd_status real_read(const uint8_t *bytes, size_t size, struct diag *d, doub
 
 /* ---- points -------------------------------------------------------------- */
 
-void head_write(const struct point_head *h, uint8_t out[HEAD_SIZE])
+void bench_write_head(const struct point_head *h, uint8_t out[HEAD_SIZE])
 {
 	struct byte_writer w;
 
@@ -139,7 +139,8 @@ void head_write(const struct point_head *h, uint8_t out[HEAD_SIZE])
 	write_be32(&w, h->len);
 }
 
-enum hd_status head_read(const uint8_t *bytes, size_t size, struct diag *d, struct point_head *out)
+enum hd_status bench_read_head(const uint8_t *bytes, size_t size, struct diag *d,
+			       struct point_head *out)
 {
 	struct byte_reader r;
 	enum hd_status status = expect(&r, KIND_HEAD, bytes, size, d);

@@ -20,17 +20,17 @@ enum {
 	MESSAGE_MOST = ADDRESS_SIZE, /* bytes */
 };
 
-void address_write(const struct nic_address *a, uint8_t out[ADDRESS_SIZE]);
-HD_MUST_CHECK enum hd_status address_read(const uint8_t *bytes, size_t size, struct diag *d,
-					  struct nic_address *out);
+void bench_write_address(const struct nic_address *a, uint8_t out[ADDRESS_SIZE]);
+HD_MUST_CHECK enum hd_status bench_read_address(const uint8_t *bytes, size_t size, struct diag *d,
+						struct nic_address *out);
 
-void number_write(uint64_t number, uint8_t out[NUMBER_SIZE]);
-HD_MUST_CHECK enum hd_status number_read(const uint8_t *bytes, size_t size, struct diag *d,
-					 uint64_t *out);
+void bench_write_number(uint64_t number, uint8_t out[NUMBER_SIZE]);
+HD_MUST_CHECK enum hd_status bench_read_number(const uint8_t *bytes, size_t size, struct diag *d,
+					       uint64_t *out);
 /* A share or rate: 0 or more, and finite. */
-void real_write(double real, uint8_t out[NUMBER_SIZE]);
-HD_MUST_CHECK enum hd_status real_read(const uint8_t *bytes, size_t size, struct diag *d,
-				       double *out);
+void bench_write_real(double real, uint8_t out[NUMBER_SIZE]);
+HD_MUST_CHECK enum hd_status bench_read_real(const uint8_t *bytes, size_t size, struct diag *d,
+					     double *out);
 
 /* What every other process is told before a point. */
 enum head_what {
@@ -43,8 +43,8 @@ struct point_head {
 	unsigned rank, n_ranks; /* of this process, 1 .. n_ranks - 1 */
 	uint32_t len;           /* of the letter */
 };
-void head_write(const struct point_head *h, uint8_t out[HEAD_SIZE]);
-HD_MUST_CHECK enum hd_status head_read(const uint8_t *bytes, size_t size, struct diag *d,
-				       struct point_head *out);
+void bench_write_head(const struct point_head *h, uint8_t out[HEAD_SIZE]);
+HD_MUST_CHECK enum hd_status bench_read_head(const uint8_t *bytes, size_t size, struct diag *d,
+					     struct point_head *out);
 
 #endif

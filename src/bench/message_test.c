@@ -38,13 +38,13 @@ static void messages_are_in_network_order(void **state)
 	uint8_t bytes[MESSAGE_MOST];
 
 	(void)state;
-	address_write(&address, bytes);
+	bench_write_address(&address, bytes);
 	assert_memory_equal(bytes, want, sizeof(want));
-	number_write(258, bytes);
+	bench_write_number(258, bytes);
 	assert_memory_equal(bytes, one, sizeof(one));
-	real_write(1.5, bytes);
+	bench_write_real(1.5, bytes);
 	assert_memory_equal(bytes, half, sizeof(half));
-	head_write(&head, bytes);
+	bench_write_head(&head, bytes);
 	assert_memory_equal(bytes, point, sizeof(point));
 }
 
@@ -57,8 +57,8 @@ typedef enum hd_status read_fn(const uint8_t *bytes, size_t size, uint8_t *again
 		struct diag d = { .status = HD_OK };                                         \
 		type x;                                                                      \
                                                                                              \
-		if (name##_read(bytes, size, &d, &x) == HD_OK)                               \
-			name##_write(value, again);                                          \
+		if (bench_read_##name(bytes, size, &d, &x) == HD_OK)                         \
+			bench_write_##name(value, again);                                    \
 		return d.status;                                                             \
 	}
 READER(address, struct nic_address, &x)
@@ -75,16 +75,16 @@ static size_t example(unsigned kind, uint8_t *out)
 
 	switch (kind) {
 	case 0:
-		address_write(&address, out);
+		bench_write_address(&address, out);
 		return ADDRESS_SIZE;
 	case 1:
-		number_write(UINT64_MAX, out);
+		bench_write_number(UINT64_MAX, out);
 		return NUMBER_SIZE;
 	case 2:
-		real_write(12345.75, out);
+		bench_write_real(12345.75, out);
 		return NUMBER_SIZE;
 	default:
-		head_write(&head, out);
+		bench_write_head(&head, out);
 		return HEAD_SIZE;
 	}
 }
@@ -146,14 +146,14 @@ static void what_cannot_be_true_is_refused(void **state)
 	(void)state;
 	assert_int_equal(RANKS_MAX, 16);
 	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++) {
-		real_write(none[i], bytes);
+		bench_write_real(none[i], bytes);
 		assert_int_equal(read_real(bytes, NUMBER_SIZE, again), HD_ERR_INPUT);
 	}
 	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++) {
-		head_write(&heads[i], bytes);
+		bench_write_head(&heads[i], bytes);
 		assert_int_equal(read_head(bytes, HEAD_SIZE, again), HD_ERR_INPUT);
 	}
-	head_write(&(struct point_head){ .what = HEAD_END }, bytes);
+	bench_write_head(&(struct point_head){ .what = HEAD_END }, bytes);
 	assert_int_equal(read_head(bytes, HEAD_SIZE, again), HD_OK);
 }
 

@@ -44,12 +44,12 @@ static void contend(struct nic *nic, struct bench_point *main_point, unsigned ta
 	for (unsigned i = 0; i < depth && e.ok; i++)
 		endpoint_send(&e, WR_SIGNALED);
 	while (e.ok && !nic->ops->finished(nic)) {
-		take_sends(&e, 1);
+		bench_take_sends(&e, 1);
 		if (e.ok)
 			endpoint_send(&e, WR_SIGNALED);
 	}
 	if (e.ok)
-		take_sends(&e, depth);
+		bench_take_sends(&e, depth);
 	endpoint_barrier(&e);
 	if (!e.ok && main_point->found.why.status == HD_OK)
 		main_point->found.why = mine->found.why;
@@ -104,13 +104,13 @@ static uint64_t pace(struct endpoint *e, core_fn *core)
 		core(e, &s);
 		took = e->ops->now(e->nic) - start;
 		next = s.n < CALIBRATE && took * 4 < span ? 2 * s.n : 0;
-		next = agree(e, next);
+		next = bench_agree(e, next);
 	}
 	uint64_t n = took ? span / (took / s.n + 1) : CALIBRATE;
 
 	if (!p->duration && n > p->iterations)
 		n = p->iterations;
-	return agree(e, n ? n : 1);
+	return bench_agree(e, n ? n : 1);
 }
 
 static void run_core(struct endpoint *e, core_fn *core)
@@ -121,7 +121,7 @@ static void run_core(struct endpoint *e, core_fn *core)
 		s.n = pace(e, core);
 	} else {
 		core(e, &s);
-		s.n = agree(e, e->p->iterations);
+		s.n = bench_agree(e, e->p->iterations);
 	}
 	s.counts = true;
 	if (e->ok && s.n)
@@ -146,7 +146,7 @@ static void run_pair(struct nic *nic, struct bench_point *point)
 	bool first = nic->rank == 0;
 	unsigned guests = first ? p->contenders : p->loaders;
 	struct endpoint e, *others;
-	core_fn *core = core_of(p, first);
+	core_fn *core = bench_core_of(p, first);
 
 	endpoint_open(&e, nic, point, first ? 1 : 0, p->qps);
 	others = host_contenders(nic, point, first ? 2 : 2 + p->contenders, guests);
@@ -211,7 +211,7 @@ static hd_time stream_all(struct endpoint *e, const struct stretch *s)
 	hd_time start = e->ops->now(e->nic);
 
 	if (e->nic->rank % 2 == 0 && e->ok)
-		stream(e, s);
+		bench_stream(e, s);
 	endpoint_barrier(e);
 	return e->ops->now(e->nic) - start;
 }
@@ -268,7 +268,7 @@ void bench_program(struct nic *nic, void *context)
 	if (p->core == CORE_COST)
 		cost_program(nic, point);
 	else if (p->core == CORE_MULTICAST)
-		multicast_program(nic, point);
+		bench_multicast_program(nic, point);
 	else if (p->core == CORE_THREADS)
 		run_threads(nic, point);
 	else if (nic->rank < 2)

@@ -33,13 +33,13 @@ static int list_engines(const struct common_options *common)
 {
 	struct results *r = results_new("route");
 
-	show_engines(r);
+	check_show_engines(r);
 	return output_results(common, r, true);
 }
 
 static int dump(const struct inspection *x, const struct cli_route_options *v, struct diag *d)
 {
-	const struct table_writer *w = table_writer_find(v->dump);
+	const struct table_writer *w = tables_writer_find(v->dump);
 	struct output_stream out;
 
 	d->file = NULL;

@@ -69,8 +69,8 @@ static int which_kind(const struct command *self)
 {
 	struct strbuf kinds = STRBUF_INIT;
 
-	for (const struct generator *g = generators; g->name; g++)
-		strbuf_printf(&kinds, "%s%s", g == generators ? "" : ", ", g->name);
+	for (const struct generator *g = topo_generators; g->name; g++)
+		strbuf_printf(&kinds, "%s%s", g == topo_generators ? "" : ", ", g->name);
 	int status = command_usage(self, "which KIND? there are %s", kinds.text);
 
 	strbuf_fini(&kinds);
@@ -96,8 +96,8 @@ static int run(const struct command *self, int argc, char **argv)
 
 static void list_kinds(struct strbuf *out)
 {
-	for (const struct generator *g = generators; g->name; g++)
-		strbuf_printf(out, "%s  %-14s  %s", g == generators ? "" : "\n", g->name,
+	for (const struct generator *g = topo_generators; g->name; g++)
+		strbuf_printf(out, "%s  %-14s  %s", g == topo_generators ? "" : "\n", g->name,
 			      g->summary);
 }
 

@@ -96,7 +96,7 @@ bool route_options_take(const struct command *self, struct cli_route_options *v,
 
 	if (!cli_check_engine_option(self, &v->fabric, "engine", status))
 		return false;
-	if (v->dump && !table_writer_find(v->dump))
+	if (v->dump && !tables_writer_find(v->dump))
 		*status = command_usage(
 			self,
 			"'%s' is no format of tables: fts, lfts, opensm, fdbs, mfts, mcfdbs, sl2vl or json",

@@ -127,7 +127,7 @@ static void forget_lost(const char *db, const struct study *study)
 			database_forget(db, infos[i].id);
 	}
 	strbuf_fini(&ours);
-	run_infos_free(infos, n);
+	database_infos_free(infos, n);
 }
 
 /* A sweep that was interrupted has its points in the database, no more. */

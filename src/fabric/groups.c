@@ -178,7 +178,7 @@ static bool locks_up(const struct subnet *s, enum deadlock_flags flags, struct s
 {
 	struct deadlock_check c;
 
-	check_deadlock(s, flags, &c);
+	route_check_deadlock(s, flags, &c);
 	for (uint32_t i = 0; i < c.n_cycle; i++) {
 		const struct topo_port *p = &s->topo->ports[c.cycle[i].from];
 
@@ -187,7 +187,7 @@ static bool locks_up(const struct subnet *s, enum deadlock_flags flags, struct s
 	}
 	bool found = c.n_cycle > 0;
 
-	deadlock_check_fini(&c);
+	route_deadlock_fini(&c);
 	return found;
 }
 

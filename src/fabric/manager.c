@@ -293,7 +293,7 @@ static enum hd_status sweep(struct manager *m, hd_time event, hd_time now, struc
 	if (status != HD_OK)
 		return status;
 	fabric->n_sweeps++;
-	check_transition(&m->present, &w->plan, &fabric->subnet, &w->meanwhile);
+	transition_check(&m->present, &w->plan, &fabric->subnet, &w->meanwhile);
 	write_all(m, w);
 	memcpy(m->known, m->down, n_ports * sizeof(*m->known));
 	m->present = w->plan.subnet;
@@ -398,7 +398,7 @@ static enum hd_status plan_aggregations(const struct fabric_trees *trees, struct
 	enum hd_status status = HD_OK;
 
 	/* Those of another run, which has read them. */
-	aggregations_drop(plan, 0);
+	aggregation_drop(plan, 0);
 	for (uint32_t i = trees->first_aggregation; i < whole->n_aggregations && status == HD_OK;
 	     i++) {
 		const struct aggregation *a = &whole->aggregations[i];

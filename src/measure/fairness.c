@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <math.h>
 
-double jain_index(const double *shares, size_t n)
+double measure_jain_index(const double *shares, size_t n)
 {
 	double largest = 0, sum = 0, squares = 0;
 

@@ -8,6 +8,6 @@
  * Jain's index of n shares, none negative: (sum x)^2 / (n * sum x^2), from
  * 1/n (one has all) to 1 (all have the same). NAN when nobody has anything.
  */
-double jain_index(const double *shares, size_t n);
+double measure_jain_index(const double *shares, size_t n);
 
 #endif

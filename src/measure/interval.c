@@ -31,7 +31,7 @@ void batch_means_close(struct batch_means *b)
 	}
 }
 
-double mean_of(const double *samples, size_t n)
+double measure_mean(const double *samples, size_t n)
 {
 	double sum = 0;
 
@@ -52,7 +52,7 @@ static double squares_of(const double *x, size_t n, double mean)
 /* 0 if all are equal. */
 static double lag1_of(const double *x, size_t n)
 {
-	double mean = mean_of(x, n), products = 0;
+	double mean = measure_mean(x, n), products = 0;
 	double squares = squares_of(x, n, mean);
 
 	for (size_t i = 1; i < n; i++)
@@ -78,7 +78,7 @@ struct interval interval_of(const double *samples, size_t n, double level)
 	assert(level > 0 && level < 1);
 	if (n == 0)
 		return in;
-	in.mean = mean_of(samples, n);
+	in.mean = measure_mean(samples, n);
 	if (n < 2)
 		return in;
 	double freedom = (double)(n - 1);

@@ -96,6 +96,6 @@ static inline void batch_counts_add(struct batch_counts *b, uint64_t sum, uint64
 struct interval batch_means_interval(const struct batch_means *b, double level);
 /* For samples that are independent already: one per run. */
 struct interval interval_of(const double *samples, size_t n, double level);
-double mean_of(const double *samples, size_t n);
+double measure_mean(const double *samples, size_t n);
 
 #endif

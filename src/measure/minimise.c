@@ -130,8 +130,8 @@ static bool is_small(const struct simplex *s, double tolerance)
 	return true;
 }
 
-double minimise(minimise_fn *f, void *context, size_t n, const struct minimise_options *o,
-		double *x)
+double measure_minimise(minimise_fn *f, void *context, size_t n, const struct minimise_options *o,
+			double *x)
 {
 	struct simplex s = { .f = f, .context = context, .calls = o->calls };
 	double before = INFINITY;

@@ -23,7 +23,7 @@ struct minimise_options {
 };
 
 /* Goes from `x`, of n numbers, to the best that it found; its value. */
-double minimise(minimise_fn *f, void *context, size_t n, const struct minimise_options *o,
-		double *x);
+double measure_minimise(minimise_fn *f, void *context, size_t n, const struct minimise_options *o,
+			double *x);
 
 #endif

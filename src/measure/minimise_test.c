@@ -25,7 +25,7 @@ static void the_end_of_a_bent_valley_is_found(void **state)
 {
 	double x[2] = { -1.2, 1 };
 	size_t calls = 0;
-	double value = minimise(valley, &calls, 2, &fine, x);
+	double value = measure_minimise(valley, &calls, 2, &fine, x);
 
 	(void)state;
 	assert_true(value < 1e-12);
@@ -48,7 +48,7 @@ static void a_corner_is_found_in_five_dimensions(void **state)
 	double x[5] = { 3, 3, -3, -3, 0 };
 
 	(void)state;
-	assert_true(minimise(corner, NULL, 5, &fine, x) < 1e-4);
+	assert_true(measure_minimise(corner, NULL, 5, &fine, x) < 1e-4);
 	for (size_t i = 0; i < 5; i++)
 		assert_true(fabs(x[i] - (double)i) < 1e-4);
 }
@@ -61,7 +61,7 @@ static void calls_are_counted(void **state)
 	double first = valley(&before, x);
 
 	(void)state;
-	assert_true(minimise(valley, &calls, 2, &few, x) < first);
+	assert_true(measure_minimise(valley, &calls, 2, &few, x) < first);
 	/* A step that has begun ends: two more at most, or a shrinking. */
 	assert_true(calls >= 40 && calls <= 44);
 }
@@ -78,7 +78,7 @@ static void where_nothing_changes_it_ends(void **state)
 	double x[3] = { 1, 2, 3 };
 
 	(void)state;
-	assert_true(minimise(flat, NULL, 3, &fine, x) == 3);
+	assert_true(measure_minimise(flat, NULL, 3, &fine, x) == 3);
 }
 
 /* Waves on a slope, on which a simplex shrinks often. */
@@ -110,7 +110,7 @@ static void the_best_that_was_seen_is_not_lost(void **state)
 
 		for (size_t k = 0; k < r.n; k++)
 			x[k] = (double)(i % 11) - (double)k;
-		double value = minimise(rough, &r, r.n, &brief, x);
+		double value = measure_minimise(rough, &r, r.n, &brief, x);
 
 		assert_true(value == r.least);
 		assert_true(rough(&r, x) == value);

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-double reduction_of(enum reduction how, const double *x, size_t n)
+double measure_reduce(enum reduction how, const double *x, size_t n)
 {
 	double sum = 0, least = NAN, most = NAN;
 	size_t missing = 0;

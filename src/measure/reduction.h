@@ -23,6 +23,6 @@ enum reduction {
 };
 
 /* NAN without rows, except for sums and counts. */
-double reduction_of(enum reduction how, const double *x, size_t n);
+double measure_reduce(enum reduction how, const double *x, size_t n);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 
-const char *origin_name(enum origin origin)
+const char *results_origin_name(enum origin origin)
 {
 	static const char *const names[] = {
 		[ORIGIN_GIVEN] = "given",         [ORIGIN_SIMULATED] = "simulated",

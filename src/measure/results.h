@@ -48,7 +48,7 @@ enum origin {
 	ORIGIN_PUBLISHED, /* read in a paper */
 };
 #define N_ORIGINS 5
-const char *origin_name(enum origin origin); /* "simulated" */
+const char *results_origin_name(enum origin origin); /* "simulated" */
 
 enum value_kind {
 	VALUE_NONE,

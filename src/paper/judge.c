@@ -139,7 +139,7 @@ static struct finding judge_equal(const struct paper_expectation *p, double x)
 
 static struct finding judge_numbers(const struct paper_expectation *p, const double *x, size_t n)
 {
-	double mean = mean_of(x, n);
+	double mean = measure_mean(x, n);
 	struct finding f = { .verdict = VERDICT_NOT, .value = mean };
 
 	if (!isfinite(mean)) {
@@ -186,10 +186,10 @@ static struct finding judge_step(enum paper_relation r, const double *from, cons
 
 	for (size_t i = 0; i < n; i++)
 		by[i] = course_sign(r) * (to[i] - from[i]);
-	double mean = mean_of(by, n), base = mean_of(from, n);
+	double mean = measure_mean(by, n), base = measure_mean(from, n);
 
 	/* Nothing after nothing is no change, and no number otherwise. */
-	f.value = mean == 0 ? 1 : mean_of(to, n) / base;
+	f.value = mean == 0 ? 1 : measure_mean(to, n) / base;
 	f.beyond = base != 0 ? -mean / fabs(base) : -mean;
 	if (!step_holds(r, mean, base)) {
 		f.verdict = VERDICT_NOT;

@@ -257,5 +257,5 @@ double paper_cells_reduce(const struct paper_cells *f, const struct paper_value 
 		strbuf_printf(missing, "%zu rows of '%s' fit", f->n, v->table);
 		return NAN;
 	}
-	return reduction_of(v->take, f->numbers, f->n);
+	return measure_reduce(v->take, f->numbers, f->n);
 }

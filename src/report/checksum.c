@@ -68,7 +68,7 @@ static uint64_t table_hash(const struct table *t)
 	return hash;
 }
 
-void checksum_write(const struct results *r, struct strbuf *out)
+void writer_checksum(const struct results *r, struct strbuf *out)
 {
 	uint64_t all = HASH_START;
 

@@ -229,7 +229,7 @@ static void put_numbers(struct results_comparison *c, const char *table, const c
 		value_of_text(label),
 		value_of_text(of->name),
 		value_of_text(of->unit),
-		value_of_text(origin_name(of->origin)),
+		value_of_text(results_origin_name(of->origin)),
 	};
 
 	if (!c->values)

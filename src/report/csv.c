@@ -50,7 +50,7 @@ static void put_field(const char *text, struct strbuf *out)
 
 static void put_value(const struct value *v, struct strbuf *out)
 {
-	if (value_write_number(v, out))
+	if (writer_value_number(v, out))
 		return;
 	if (v->kind == VALUE_TEXT)
 		put_field(v->text, out);
@@ -72,7 +72,7 @@ static void put_title(const struct table *t, struct strbuf *out)
 			if (any)
 				strbuf_puts(out, ", ");
 			else
-				strbuf_printf(out, "; %s: ", origin_name((enum origin)o));
+				strbuf_printf(out, "; %s: ", results_origin_name((enum origin)o));
 			text_show(out, t->columns[i].name);
 			any = true;
 		}
@@ -111,12 +111,12 @@ static void put_table(const struct table *t, struct strbuf *out)
 	}
 }
 
-void csv_write(const struct results *r, struct strbuf *out)
+void writer_csv(const struct results *r, struct strbuf *out)
 {
 	for (size_t i = 0; i < r->n_tables; i++) {
 		if (i)
 			strbuf_putc(out, '\n');
 		put_table(r->tables[i], out);
 	}
-	remarks_write(r, out);
+	writer_remarks(r, out);
 }

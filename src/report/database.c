@@ -39,38 +39,38 @@ static void link_fail(struct database *l)
 	enum hd_status status = is_absent ? HD_ERR_NOT_FOUND : is_input ? HD_ERR_INPUT : HD_ERR_IO;
 
 	if (error == SQLITE_INTERRUPT)
-		link_damaged(l, "what is in it has no end");
+		database_damaged(l, "what is in it has no end");
 	if (!l->failed)
 		diag_fail(l->d, status, "cannot be %s: %s%s%s%s", l->doing, sqlite3_errmsg(l->db),
 			  system ? " (" : "", system ? strerror(system) : "", system ? ")" : "");
 	l->failed = true;
 }
 
-void link_damaged(struct database *l, const char *what)
+void database_damaged(struct database *l, const char *what)
 {
 	if (!l->failed)
 		diag_fail(l->d, HD_ERR_INPUT, "is damaged: %s", what);
 	l->failed = true;
 }
 
-void link_execute(struct database *l, const char *sql)
+void database_execute(struct database *l, const char *sql)
 {
 	if (!l->failed && sqlite3_exec(l->db, sql, NULL, NULL, NULL) != SQLITE_OK)
 		link_fail(l);
 }
 
-int64_t link_number(struct database *l, const char *sql)
+int64_t database_number(struct database *l, const char *sql)
 {
-	sqlite3_stmt *s = link_prepare(l, sql);
+	sqlite3_stmt *s = database_prepare(l, sql);
 	int64_t number = -1;
 
-	if (link_row(l, s))
+	if (database_row(l, s))
 		number = sqlite3_column_int64(s, 0);
 	sqlite3_finalize(s);
 	return number;
 }
 
-sqlite3_stmt *link_prepare(struct database *l, const char *sql)
+sqlite3_stmt *database_prepare(struct database *l, const char *sql)
 {
 	sqlite3_stmt *s = NULL;
 
@@ -79,7 +79,7 @@ sqlite3_stmt *link_prepare(struct database *l, const char *sql)
 	return s;
 }
 
-int64_t link_insert(struct database *l, sqlite3_stmt *s)
+int64_t database_insert(struct database *l, sqlite3_stmt *s)
 {
 	if (l->failed)
 		return 0;
@@ -90,7 +90,7 @@ int64_t link_insert(struct database *l, sqlite3_stmt *s)
 	return sqlite3_last_insert_rowid(l->db);
 }
 
-bool link_row(struct database *l, sqlite3_stmt *s)
+bool database_row(struct database *l, sqlite3_stmt *s)
 {
 	if (l->failed)
 		return false;
@@ -104,10 +104,10 @@ bool link_row(struct database *l, sqlite3_stmt *s)
 /* An empty file is nobody's yet and has version 0. */
 static void check_kind(struct database *l)
 {
-	int64_t application = link_number(l, "PRAGMA application_id");
-	int64_t objects = link_number(l, "SELECT count(*) FROM sqlite_schema");
+	int64_t application = database_number(l, "PRAGMA application_id");
+	int64_t objects = database_number(l, "SELECT count(*) FROM sqlite_schema");
 
-	l->version = link_number(l, "PRAGMA user_version");
+	l->version = database_number(l, "PRAGMA user_version");
 	if (l->failed || (application == 0 && l->version == 0 && objects == 0))
 		return;
 	if (application == APPLICATION_ID && l->version >= 1 && l->version <= DATABASE_VERSION)
@@ -144,15 +144,15 @@ static const char missing_column[] =
 
 static void check_shape(struct database *l)
 {
-	sqlite3_stmt *s = link_prepare(l, missing_column);
+	sqlite3_stmt *s = database_prepare(l, missing_column);
 
 	sqlite3_bind_int64(s, 1, l->version);
-	if (link_row(l, s)) {
+	if (database_row(l, s)) {
 		char what[80];
 
 		snprintf(what, sizeof(what), "there is no column %s",
 			 (const char *)sqlite3_column_text(s, 0));
-		link_damaged(l, what);
+		database_damaged(l, what);
 	}
 	sqlite3_finalize(s);
 }
@@ -170,8 +170,8 @@ static int count_steps(void *context)
 static void distrust(struct database *l)
 {
 	sqlite3_db_config(l->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-	link_execute(l, "PRAGMA cell_size_check = ON");
-	int64_t bytes = link_number(
+	database_execute(l, "PRAGMA cell_size_check = ON");
+	int64_t bytes = database_number(
 		l, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size");
 
 	l->steps_left = STEPS_AT_LEAST + STEPS_PER_BYTE * bytes;
@@ -203,10 +203,10 @@ static void open_file(struct database *l, const char *path)
 	sqlite3_busy_handler(l->db, wait_for_others, l);
 	distrust(l);
 	if (l->writes)
-		link_execute(l, "BEGIN IMMEDIATE");
+		database_execute(l, "BEGIN IMMEDIATE");
 }
 
-void link_open(struct database *l, const char *path, bool make, struct diag *d)
+void database_open(struct database *l, const char *path, bool make, struct diag *d)
 {
 	*l = (struct database){ .d = d, .doing = make ? "written" : "read", .writes = make };
 	d->file = path;
@@ -225,7 +225,7 @@ void link_open(struct database *l, const char *path, bool make, struct diag *d)
 }
 
 /* Closing rolls an open transaction back. */
-void link_close(struct database *l)
+void database_close(struct database *l)
 {
 	sqlite3_close(l->db);
 	l->db = NULL;

@@ -74,7 +74,7 @@ enum run_state {
 	RUN_RUNNING, /* by a process of this machine that is still there */
 	RUN_LOST,    /* it began, and never came to its results */
 };
-const char *run_state_name(enum run_state state); /* "done" */
+const char *database_state_name(enum run_state state); /* "done" */
 
 struct run_info {
 	int64_t id;
@@ -87,10 +87,10 @@ struct run_info {
 	char *content;           /* of one that never did: as it began with */
 };
 
-/* All runs of a file, in order; the caller frees with run_infos_free. */
+/* All runs of a file, in order; the caller frees with database_infos_free. */
 HD_MUST_CHECK enum hd_status database_list(const char *path, struct diag *d, struct run_info **out,
 					   size_t *n);
-void run_infos_free(struct run_info *infos, size_t n);
+void database_infos_free(struct run_info *infos, size_t n);
 
 /* A parameter of a run. */
 struct run_note {
@@ -99,11 +99,11 @@ struct run_note {
 };
 /*
  * The parameter `name` of every finished run of `command`, or of any if that is
- * NULL, in order; none if there is no file. Free with run_notes_free.
+ * NULL, in order; none if there is no file. Free with database_notes_free.
  */
 HD_MUST_CHECK enum hd_status database_notes(const char *path, const char *command, const char *name,
 					    struct diag *d, struct run_note **out, size_t *n);
-void run_notes_free(struct run_note *notes, size_t n);
+void database_notes_free(struct run_note *notes, size_t n);
 
 /*
  * Makes the view `view`, or makes it anew: the table `table` of the last

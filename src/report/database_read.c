@@ -8,7 +8,7 @@
 
 #define MAX_FIELDS 1024
 
-const char *run_state_name(enum run_state state)
+const char *database_state_name(enum run_state state)
 {
 	static const char *const names[] = {
 		[RUN_DONE] = "done",
@@ -29,13 +29,13 @@ static const char *text_at(sqlite3_stmt *s, int column)
 
 static void open_for_reading(struct database *l, const char *path, struct diag *d)
 {
-	link_open(l, path, false, d);
+	database_open(l, path, false, d);
 	if (!l->failed && l->version == 0) {
 		l->failed = true;
 		diag_fail(d, HD_ERR_INPUT, "holds no runs");
 	}
 	/* All that is read is of one moment. */
-	link_execute(l, "BEGIN");
+	database_execute(l, "BEGIN");
 }
 
 /* ---- all runs ---- */
@@ -82,16 +82,16 @@ enum hd_status database_list(const char *path, struct diag *d, struct run_info *
 	struct database l;
 
 	open_for_reading(&l, path, d);
-	sqlite3_stmt *s = link_prepare(&l, l.version == 1 ? list_1 : list_2);
+	sqlite3_stmt *s = database_prepare(&l, l.version == 1 ? list_1 : list_2);
 
-	while (link_row(&l, s)) {
+	while (database_row(&l, s)) {
 		infos = hd_grow(infos, &cap, len + 1, sizeof(*infos));
 		read_info(s, &infos[len++]);
 	}
 	sqlite3_finalize(s);
-	link_close(&l);
+	database_close(&l);
 	if (l.failed) {
-		run_infos_free(infos, len);
+		database_infos_free(infos, len);
 		return d->status;
 	}
 	*out = infos;
@@ -99,7 +99,7 @@ enum hd_status database_list(const char *path, struct diag *d, struct run_info *
 	return HD_OK;
 }
 
-void run_infos_free(struct run_info *infos, size_t n)
+void database_infos_free(struct run_info *infos, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		free(infos[i].command);
@@ -119,7 +119,7 @@ void run_infos_free(struct run_info *infos, size_t n)
 /* A statement with the run's number bound. */
 static sqlite3_stmt *prepare_for(struct database *l, const char *sql, int64_t id)
 {
-	sqlite3_stmt *s = link_prepare(l, sql);
+	sqlite3_stmt *s = database_prepare(l, sql);
 
 	sqlite3_bind_int64(s, 1, id);
 	return s;
@@ -134,7 +134,7 @@ static unsigned find_name(struct database *l, const char *text, const char *(*na
 	while (i < n && strcmp(name(i), text) != 0)
 		i++;
 	if (i == n)
-		link_damaged(l, "a table with an unknown type");
+		database_damaged(l, "a table with an unknown type");
 	return i;
 }
 
@@ -150,7 +150,7 @@ static const char *name_of_value_kind(unsigned i)
 
 static const char *name_of_origin(unsigned i)
 {
-	return origin_name((enum origin)i);
+	return results_origin_name((enum origin)i);
 }
 
 /* Columns as stored, and a walk over the cells of each. */
@@ -167,7 +167,7 @@ static void read_field(struct database *l, sqlite3_stmt *s, struct fields *f)
 	unsigned origin = find_name(l, text_at(s, 3), name_of_origin, N_ORIGINS);
 
 	if (kind == VALUE_NONE)
-		link_damaged(l, "a column without a type");
+		database_damaged(l, "a column without a type");
 	if (l->failed)
 		return;
 	c->name = hd_strdup(text_at(s, 1));
@@ -191,14 +191,14 @@ static void fields_init(struct database *l, int64_t result, struct fields *f)
 		result);
 
 	*f = (struct fields){ .n = 0 };
-	while (link_row(l, s)) {
+	while (database_row(l, s)) {
 		if (f->n < MAX_FIELDS)
 			read_field(l, s, f);
 		else
-			link_damaged(l, "a table with too many columns");
+			database_damaged(l, "a table with too many columns");
 	}
 	if (f->n == 0)
-		link_damaged(l, "a table without columns");
+		database_damaged(l, "a table without columns");
 	sqlite3_finalize(s);
 }
 
@@ -239,15 +239,15 @@ static void read_cells(struct database *l, struct fields *f, struct table *t)
 {
 	struct value row[MAX_FIELDS];
 
-	while (link_row(l, f->cells[0])) {
+	while (database_row(l, f->cells[0])) {
 		if (t->kind == TABLE_RECORD && t->n_cells) {
-			link_damaged(l, "a record of several rows");
+			database_damaged(l, "a record of several rows");
 			return;
 		}
 		row[0] = value_at(f->columns[0].kind, f->cells[0]);
 		for (size_t i = 1; i < f->n; i++) {
-			if (!link_row(l, f->cells[i]))
-				link_damaged(l, "columns of different length");
+			if (!database_row(l, f->cells[i]))
+				database_damaged(l, "columns of different length");
 			row[i] = l->failed ? value_of_text(NULL)
 					   : value_at(f->columns[i].kind, f->cells[i]);
 		}
@@ -274,7 +274,7 @@ static void read_table(struct database *l, sqlite3_stmt *s, struct results *r)
 
 	fields_init(l, sqlite3_column_int64(s, 0), f);
 	if (results_find(r, text_at(s, 1)))
-		link_damaged(l, "two tables of one name");
+		database_damaged(l, "two tables of one name");
 	if (!l->failed)
 		read_cells(l, f, make_table(r, kind, s, f->columns));
 	fields_fini(f);
@@ -286,7 +286,7 @@ static void read_tables(struct database *l, int64_t run, struct results *r)
 	sqlite3_stmt *s = prepare_for(
 		l, "SELECT id, name, title, kind FROM result WHERE run = ? ORDER BY id", run);
 
-	while (link_row(l, s))
+	while (database_row(l, s))
 		read_table(l, s, r);
 	sqlite3_finalize(s);
 }
@@ -296,14 +296,14 @@ static void read_remarks(struct database *l, int64_t run, struct results *r)
 	sqlite3_stmt *s =
 		prepare_for(l, "SELECT text FROM remark WHERE run = ? ORDER BY position", run);
 
-	while (link_row(l, s))
+	while (database_row(l, s))
 		results_remark(r, "%s", text_at(s, 0));
 	sqlite3_finalize(s);
 	if (l->version == 1)
 		return;
 	s = prepare_for(l, "SELECT name, value FROM parameter WHERE run = ? ORDER BY position",
 			run);
-	while (link_row(l, s))
+	while (database_row(l, s))
 		results_parameter(r, text_at(s, 0), text_at(s, 1));
 	sqlite3_finalize(s);
 }
@@ -319,7 +319,7 @@ static struct results *read_head(struct database *l, int64_t run)
 		run);
 	struct results *r = NULL;
 
-	if (link_row(l, s)) {
+	if (database_row(l, s)) {
 		r = results_new(text_at(s, 0));
 		results_set_version(r, text_at(s, 1));
 		r->seed = strtoull(text_at(s, 2), NULL, 10);
@@ -344,7 +344,7 @@ enum hd_status database_read(const char *path, int64_t run, struct diag *d, stru
 		read_remarks(&l, run, r);
 		read_tables(&l, run, r);
 	}
-	link_close(&l);
+	database_close(&l);
 	if (l.failed) {
 		results_free(r);
 		return d->status;

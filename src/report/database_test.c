@@ -366,13 +366,13 @@ static void a_run_that_began_and_did_not_end_is_lost(void **state)
 	assert_int_equal(infos[1].state, RUN_RUNNING);
 	assert_int_equal(infos[2].state, RUN_DONE);
 	assert_int_equal(infos[2].values, 3);
-	run_infos_free(infos, n);
+	database_infos_free(infos, n);
 	database_give_up(path, 2);
 	database_forget(path, 3); /* it is done: nothing to forget */
 	assert_int_equal(database_list(path, &d, &infos, &n), HD_OK);
 	assert_int_equal(n, 3);
 	assert_int_equal(infos[1].state, RUN_LOST);
-	run_infos_free(infos, n);
+	database_infos_free(infos, n);
 }
 
 static void runs_written_at_the_same_time_all_arrive(void **state)

@@ -50,11 +50,11 @@ _Static_assert(DATABASE_VERSION == 2, "the schema above says 2");
 
 static void open_for_writing(struct database *l, const char *path, struct diag *d)
 {
-	link_open(l, path, true, d);
+	database_open(l, path, true, d);
 	if (l->version < 1)
-		link_execute(l, schema_1);
+		database_execute(l, schema_1);
 	if (l->version < 2)
-		link_execute(l, schema_2);
+		database_execute(l, schema_2);
 }
 
 static void bind_text(sqlite3_stmt *s, int position, const char *text)
@@ -93,7 +93,7 @@ static void bind_value(sqlite3_stmt *s, int position, const struct value *v)
 static int64_t insert_run(struct database *l, const char *command, const char *arguments,
 			  const char *content)
 {
-	sqlite3_stmt *s = link_prepare(
+	sqlite3_stmt *s = database_prepare(
 		l,
 		"INSERT INTO run(command, version, seed, scenario, arguments, process) VALUES (?, '', '', ?, ?, ?)");
 	struct strbuf process = STRBUF_INIT;
@@ -103,7 +103,7 @@ static int64_t insert_run(struct database *l, const char *command, const char *a
 	bind_text(s, 2, content);
 	bind_text(s, 3, arguments);
 	bind_text(s, 4, process.text);
-	int64_t run = link_insert(l, s);
+	int64_t run = database_insert(l, s);
 
 	sqlite3_finalize(s);
 	strbuf_fini(&process);
@@ -112,7 +112,7 @@ static int64_t insert_run(struct database *l, const char *command, const char *a
 
 static void update_run(struct database *l, int64_t run, const struct results *r)
 {
-	sqlite3_stmt *s = link_prepare(
+	sqlite3_stmt *s = database_prepare(
 		l,
 		"UPDATE run SET version = ?, seed = ?, scenario = ?, process = '', finished = CURRENT_TIMESTAMP WHERE id = ?");
 	char seed[24];
@@ -122,35 +122,35 @@ static void update_run(struct database *l, int64_t run, const struct results *r)
 	bind_text(s, 2, seed);
 	bind_text(s, 3, r->scenario);
 	sqlite3_bind_int64(s, 4, run);
-	link_insert(l, s);
+	database_insert(l, s);
 	if (!l->failed && sqlite3_changes(l->db) != 1)
-		link_damaged(l, "the note of this run is gone");
+		database_damaged(l, "the note of this run is gone");
 	sqlite3_finalize(s);
 }
 
 static void insert_remarks(struct database *l, int64_t run, const struct results *r)
 {
-	sqlite3_stmt *s = link_prepare(l, "INSERT INTO remark VALUES (?, ?, ?)");
+	sqlite3_stmt *s = database_prepare(l, "INSERT INTO remark VALUES (?, ?, ?)");
 
 	for (size_t i = 0; i < r->n_remarks; i++) {
 		sqlite3_bind_int64(s, 1, run);
 		sqlite3_bind_int64(s, 2, (int64_t)i);
 		bind_text(s, 3, r->remarks[i]);
-		link_insert(l, s);
+		database_insert(l, s);
 	}
 	sqlite3_finalize(s);
 }
 
 static void insert_parameters(struct database *l, int64_t run, const struct results *r)
 {
-	sqlite3_stmt *s = link_prepare(l, "INSERT INTO parameter VALUES (?, ?, ?, ?)");
+	sqlite3_stmt *s = database_prepare(l, "INSERT INTO parameter VALUES (?, ?, ?, ?)");
 
 	for (size_t i = 0; i < r->n_parameters; i++) {
 		sqlite3_bind_int64(s, 1, run);
 		sqlite3_bind_int64(s, 2, (int64_t)i);
 		bind_text(s, 3, r->parameters[i].name);
 		bind_text(s, 4, r->parameters[i].value);
-		link_insert(l, s);
+		database_insert(l, s);
 	}
 	sqlite3_finalize(s);
 }
@@ -164,18 +164,18 @@ static int64_t insert_field(struct database *l, sqlite3_stmt *s, int64_t result,
 	sqlite3_bind_int64(s, 2, (int64_t)position);
 	bind_text(s, 3, c->name);
 	bind_text(s, 4, c->unit);
-	bind_text(s, 5, origin_name(c->origin));
+	bind_text(s, 5, results_origin_name(c->origin));
 	bind_text(s, 6, value_kind_name(c->kind));
 	sqlite3_bind_int64(s, 7, c->places);
-	return link_insert(l, s);
+	return database_insert(l, s);
 }
 
 static void insert_cells(struct database *l, int64_t result, const struct table *t)
 {
-	sqlite3_stmt *field = link_prepare(
+	sqlite3_stmt *field = database_prepare(
 		l,
 		"INSERT INTO field(result, position, name, unit, origin, type, places) VALUES (?, ?, ?, ?, ?, ?, ?)");
-	sqlite3_stmt *cell = link_prepare(l, "INSERT INTO cell VALUES (?, ?, ?)");
+	sqlite3_stmt *cell = database_prepare(l, "INSERT INTO cell VALUES (?, ?, ?)");
 	size_t rows = table_rows(t);
 
 	for (size_t i = 0; i < t->n_columns && !l->failed; i++) {
@@ -185,7 +185,7 @@ static void insert_cells(struct database *l, int64_t result, const struct table 
 			sqlite3_bind_int64(cell, 1, id);
 			sqlite3_bind_int64(cell, 2, (int64_t)row);
 			bind_value(cell, 3, table_cell(t, row, i));
-			link_insert(l, cell);
+			database_insert(l, cell);
 		}
 	}
 	sqlite3_finalize(field);
@@ -194,14 +194,14 @@ static void insert_cells(struct database *l, int64_t result, const struct table 
 
 static void insert_table(struct database *l, int64_t run, const struct table *t)
 {
-	sqlite3_stmt *s =
-		link_prepare(l, "INSERT INTO result(run, name, title, kind) VALUES (?, ?, ?, ?)");
+	sqlite3_stmt *s = database_prepare(
+		l, "INSERT INTO result(run, name, title, kind) VALUES (?, ?, ?, ?)");
 
 	sqlite3_bind_int64(s, 1, run);
 	bind_text(s, 2, t->name);
 	bind_text(s, 3, t->title);
 	bind_text(s, 4, table_kind_name(t->kind));
-	int64_t result = link_insert(l, s);
+	int64_t result = database_insert(l, s);
 
 	sqlite3_finalize(s);
 	insert_cells(l, result, t);
@@ -219,11 +219,11 @@ static void tell_losses(const char *path, const struct results *r, struct diag *
 		return;
 	for (size_t i = 0; i < r->n_tables; i++)
 		values += r->tables[i]->n_cells;
-	link_open(&l, path, false, &ignored);
+	database_open(&l, path, false, &ignored);
 	if (l.version == 1)
-		kept = link_number(&l, "SELECT count(*) FROM run");
+		kept = database_number(&l, "SELECT count(*) FROM run");
 	else if (l.version >= 2)
-		kept = link_number(&l, "SELECT count(*) FROM run WHERE finished IS NOT NULL");
+		kept = database_number(&l, "SELECT count(*) FROM run WHERE finished IS NOT NULL");
 	struct diag told = { .status = HD_OK, .file = d->file };
 
 	diag_fail(&told, d->status,
@@ -232,7 +232,7 @@ static void tell_losses(const char *path, const struct results *r, struct diag *
 		  d->message, r->command, r->n_tables, values, kept > 0 ? kept : 0,
 		  kept == 1 ? "" : "s");
 	*d = told;
-	link_close(&l);
+	database_close(&l);
 }
 
 enum hd_status database_check(const char *path, struct diag *d)
@@ -243,8 +243,8 @@ enum hd_status database_check(const char *path, struct diag *d)
 	/* SQLite would make it. */
 	if (*path && *path != ':' && stat(path, &st) != 0)
 		return file_check_place(path, d);
-	link_open(&l, path, true, d);
-	link_close(&l);
+	database_open(&l, path, true, d);
+	database_close(&l);
 	return l.failed ? d->status : HD_OK;
 }
 
@@ -256,8 +256,8 @@ enum hd_status database_begin(const char *path, const char *command, const char 
 	open_for_writing(&l, path, d);
 	int64_t id = insert_run(&l, command, arguments, content);
 
-	link_execute(&l, "COMMIT");
-	link_close(&l);
+	database_execute(&l, "COMMIT");
+	database_close(&l);
 	if (l.failed)
 		return d->status;
 	*run = id;
@@ -277,8 +277,8 @@ enum hd_status database_finish(const char *path, int64_t run, const struct resul
 	insert_parameters(&l, run, r);
 	for (size_t i = 0; i < r->n_tables && !l.failed; i++)
 		insert_table(&l, run, r->tables[i]);
-	link_execute(&l, "COMMIT");
-	link_close(&l);
+	database_execute(&l, "COMMIT");
+	database_close(&l);
 	if (l.failed)
 		tell_losses(path, r, d);
 	return l.failed ? d->status : HD_OK;
@@ -296,13 +296,13 @@ static void change_note(const char *path, int64_t run, const char *sql)
 	struct database l;
 
 	open_for_writing(&l, path, &ignored);
-	sqlite3_stmt *s = link_prepare(&l, sql);
+	sqlite3_stmt *s = database_prepare(&l, sql);
 
 	sqlite3_bind_int64(s, 1, run);
-	link_insert(&l, s);
+	database_insert(&l, s);
 	sqlite3_finalize(s);
-	link_execute(&l, "COMMIT");
-	link_close(&l);
+	database_execute(&l, "COMMIT");
+	database_close(&l);
 }
 
 void database_forget(const char *path, int64_t run)

@@ -23,7 +23,7 @@ static void put_quoted(const char *text, struct strbuf *out)
 
 static void put_cell(const struct value *v, struct strbuf *out)
 {
-	if (value_write_number(v, out))
+	if (writer_value_number(v, out))
 		return;
 	if (v->kind == VALUE_TEXT)
 		put_quoted(v->text, out);
@@ -170,11 +170,11 @@ static void put_table(const struct table *t, size_t *index, struct strbuf *out)
 	free(order.ends);
 }
 
-void gnuplot_write(const struct results *r, struct strbuf *out)
+void writer_gnuplot(const struct results *r, struct strbuf *out)
 {
 	size_t index = 0;
 
 	for (size_t i = 0; i < r->n_tables; i++)
 		put_table(r->tables[i], &index, out);
-	remarks_write(r, out);
+	writer_remarks(r, out);
 }

@@ -3,7 +3,7 @@
 
 #include "base/json.h"
 
-void value_write_json(struct json *w, const struct value *v)
+void writer_value_json(struct json *w, const struct value *v)
 {
 	switch (v->kind) {
 	case VALUE_NONE:
@@ -40,7 +40,7 @@ static void put_columns(struct json *w, const struct table *t)
 		json_put_text(w, "type", value_kind_name(c->kind));
 		if (*c->unit)
 			json_put_text(w, "unit", c->unit);
-		json_put_text(w, "origin", origin_name(c->origin));
+		json_put_text(w, "origin", results_origin_name(c->origin));
 		json_end(w);
 		w->compact = false;
 	}
@@ -54,7 +54,7 @@ static void put_row(struct json *w, const struct table *t, size_t row)
 	w->compact = true;
 	for (size_t i = 0; i < t->n_columns; i++) {
 		json_key(w, t->columns[i].name);
-		value_write_json(w, table_cell(t, row, i));
+		writer_value_json(w, table_cell(t, row, i));
 	}
 	json_end(w);
 	w->compact = false;
@@ -75,7 +75,7 @@ static void put_table(struct json *w, const struct table *t)
 	json_end(w);
 }
 
-void json_write(const struct results *r, struct strbuf *out)
+void writer_json(const struct results *r, struct strbuf *out)
 {
 	struct json w;
 

@@ -66,7 +66,7 @@ static void put_cell(const struct value *v, const struct column *c, struct strbu
 	if (v->kind == VALUE_NONE)
 		strbuf_puts(&text, "--");
 	else
-		value_write_text(v, c, &text);
+		writer_value_text(v, c, &text);
 	put_text(text.text, out);
 	strbuf_fini(&text);
 }
@@ -108,7 +108,7 @@ static void put_record(const struct table *t, struct strbuf *out)
 	}
 }
 
-void latex_write(const struct results *r, struct strbuf *out)
+void writer_latex(const struct results *r, struct strbuf *out)
 {
 	for (size_t i = 0; i < r->n_tables; i++) {
 		const struct table *t = r->tables[i];

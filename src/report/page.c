@@ -23,13 +23,13 @@ static void put_column(struct json *w, const struct table *t, size_t i)
 	json_put_text(w, "name", c->name);
 	json_put_text(w, "unit", c->unit);
 	json_put_text(w, "type", value_kind_name(c->kind));
-	json_put_text(w, "origin", origin_name(c->origin));
+	json_put_text(w, "origin", results_origin_name(c->origin));
 	json_key(w, "places");
 	json_int(w, c->places);
 	json_key(w, "cells");
 	json_begin_array(w);
 	for (size_t row = 0; row < rows; row++)
-		value_write_json(w, table_cell(t, row, i));
+		writer_value_json(w, table_cell(t, row, i));
 	json_end(w);
 	json_end(w);
 }

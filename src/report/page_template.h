@@ -11,8 +11,8 @@ extern const unsigned char page_template[];
 /* Without that NUL; 0 if there is no page. */
 extern const size_t page_template_len;
 /* The page that follows a run, of 'heddle serve'; likewise. */
-extern const unsigned char live_template[];
-extern const size_t live_template_len;
+extern const unsigned char page_live_template[];
+extern const size_t page_live_template_len;
 /* Why there is none; "" if there is. */
 extern const char page_missing[];
 

@@ -25,20 +25,20 @@ struct database {
 
 /*
  * Opens and looks at the file; `make`: for writing, made if there is none, and
- * a deadly signal waits until link_close.
+ * a deadly signal waits until database_close.
  */
-void link_open(struct database *l, const char *path, bool make, struct diag *d);
-void link_close(struct database *l);
+void database_open(struct database *l, const char *path, bool make, struct diag *d);
+void database_close(struct database *l);
 /* Refuses content that we did not write. */
-void link_damaged(struct database *l, const char *what);
-void link_execute(struct database *l, const char *sql);
+void database_damaged(struct database *l, const char *what);
+void database_execute(struct database *l, const char *sql);
 /* The one number that `sql` gives; -1 and a refusal if there is none. */
-int64_t link_number(struct database *l, const char *sql);
+int64_t database_number(struct database *l, const char *sql);
 /* NULL after a failure: sqlite3's functions take it and do nothing. */
-sqlite3_stmt *link_prepare(struct database *l, const char *sql);
+sqlite3_stmt *database_prepare(struct database *l, const char *sql);
 /* Runs a bound statement and makes it ready for the next values. */
-int64_t link_insert(struct database *l, sqlite3_stmt *s);
+int64_t database_insert(struct database *l, sqlite3_stmt *s);
 /* True while there is a row to look at. */
-bool link_row(struct database *l, sqlite3_stmt *s);
+bool database_row(struct database *l, sqlite3_stmt *s);
 
 #endif

@@ -60,7 +60,7 @@ void recorded_runs_fini(struct recorded_runs *s)
 		results_free(s->results[i]);
 	free(s->results);
 	free(s->runs);
-	run_infos_free(s->infos, s->n_infos);
+	database_infos_free(s->infos, s->n_infos);
 }
 
 struct run_row {
@@ -87,7 +87,7 @@ static void put_info(struct table *t, const struct run_info *info)
 {
 	const struct run_row row = {
 		.run = info->id,
-		.state = run_state_name(info->state),
+		.state = database_state_name(info->state),
 		.begun = info->created,
 		.command = info->command,
 		.arguments = info->arguments,

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "report/writer.h"
 
-void value_write_text(const struct value *v, const struct column *c, struct strbuf *out)
+void writer_value_text(const struct value *v, const struct column *c, struct strbuf *out)
 {
 	switch (v->kind) {
 	case VALUE_NONE:
@@ -83,7 +83,7 @@ static char *to_text(const struct value *v, const struct column *c)
 {
 	struct strbuf s = STRBUF_INIT;
 
-	value_write_text(v, c, &s);
+	writer_value_text(v, c, &s);
 	return strbuf_detach(&s);
 }
 
@@ -92,7 +92,7 @@ static char *to_heading(const struct column *c, bool is_origin)
 	struct strbuf s = STRBUF_INIT;
 
 	if (is_origin)
-		strbuf_puts(&s, c->origin == ORIGIN_GIVEN ? "-" : origin_name(c->origin));
+		strbuf_puts(&s, c->origin == ORIGIN_GIVEN ? "-" : results_origin_name(c->origin));
 	else
 		put_heading(c, &s);
 	return strbuf_detach(&s);
@@ -129,7 +129,7 @@ static void grid_fini(struct text_grid *g)
 
 static bool has_mixed_origins(const struct table *t)
 {
-	if (*table_origin(t))
+	if (*writer_table_origin(t))
 		return false;
 	for (size_t i = 0; i < t->n_columns; i++) {
 		if (t->columns[i].origin != ORIGIN_GIVEN)
@@ -140,7 +140,7 @@ static bool has_mixed_origins(const struct table *t)
 
 static void put_title(const struct table *t, struct strbuf *out)
 {
-	const char *origin = table_origin(t);
+	const char *origin = writer_table_origin(t);
 
 	strbuf_printf(out, "# %s", t->name);
 	if (*t->title) {
@@ -218,16 +218,16 @@ static void put_record(const struct table *t, struct strbuf *out)
 
 		strbuf_printf(out, "  %s:", c->name);
 		strbuf_pad(out, ' ', width - width_of(c->name) + 1);
-		value_write_text(table_cell(t, 0, i), c, out);
+		writer_value_text(table_cell(t, 0, i), c, out);
 		if (*c->unit)
 			strbuf_printf(out, " %s", c->unit);
 		if (mixed && c->origin != ORIGIN_GIVEN)
-			strbuf_printf(out, " (%s)", origin_name(c->origin));
+			strbuf_printf(out, " (%s)", results_origin_name(c->origin));
 		strbuf_putc(out, '\n');
 	}
 }
 
-void remarks_write(const struct results *r, struct strbuf *out)
+void writer_remarks(const struct results *r, struct strbuf *out)
 {
 	for (size_t i = 0; i < r->n_remarks; i++) {
 		strbuf_puts(out, "# note: ");
@@ -251,10 +251,10 @@ static void write_all(const struct results *r, bool coloured, struct strbuf *out
 	}
 	if (r->n_remarks && r->n_tables)
 		strbuf_putc(out, '\n');
-	remarks_write(r, out);
+	writer_remarks(r, out);
 }
 
-void text_write(const struct results *r, struct strbuf *out)
+void writer_text(const struct results *r, struct strbuf *out)
 {
 	write_all(r, false, out);
 }

@@ -7,10 +7,10 @@
 #include "report/formats.h"
 
 const struct writer writers[] = {
-	{ "text", "txt", text_write },       { "csv", "csv", csv_write },
-	{ "json", "json", json_write },      { "latex", "tex", latex_write },
-	{ "gnuplot", "dat", gnuplot_write }, { "checksum", "sum", checksum_write },
-	{ "null", "null", null_write },      { NULL },
+	{ "text", "txt", writer_text },       { "csv", "csv", writer_csv },
+	{ "json", "json", writer_json },      { "latex", "tex", writer_latex },
+	{ "gnuplot", "dat", writer_gnuplot }, { "checksum", "sum", writer_checksum },
+	{ "null", "null", writer_null },      { NULL },
 };
 
 const char *const writer_names[] = {
@@ -37,7 +37,7 @@ const struct writer *writer_of_path(const char *path)
 	return NULL;
 }
 
-bool value_write_number(const struct value *v, struct strbuf *out)
+bool writer_value_number(const struct value *v, struct strbuf *out)
 {
 	if (v->kind == VALUE_UINT)
 		strbuf_printf(out, "%llu", (unsigned long long)v->u);
@@ -50,13 +50,13 @@ bool value_write_number(const struct value *v, struct strbuf *out)
 	return true;
 }
 
-void null_write(const struct results *r, struct strbuf *out)
+void writer_null(const struct results *r, struct strbuf *out)
 {
 	(void)r;
 	(void)out;
 }
 
-const char *table_origin(const struct table *t)
+const char *writer_table_origin(const struct table *t)
 {
 	enum origin found = ORIGIN_GIVEN;
 
@@ -69,5 +69,5 @@ const char *table_origin(const struct table *t)
 			return "";
 		found = o;
 	}
-	return found == ORIGIN_GIVEN ? "" : origin_name(found);
+	return found == ORIGIN_GIVEN ? "" : results_origin_name(found);
 }

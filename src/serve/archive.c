@@ -54,10 +54,10 @@ void archive_answer(void *context, const struct http_request *r, struct reply *o
 
 	if (r->kind != REQUEST_PAGE) {
 		diag_fail(&d, HD_ERR_NOT_FOUND, "a database has a page and nothing else");
-		reply_refuse(out, &d);
+		serve_reply_refuse(out, &d);
 		return;
 	}
 	out->type = "text/html; charset=utf-8";
 	if (put_page(a, &out->body, &d) != HD_OK)
-		reply_refuse(out, &d);
+		serve_reply_refuse(out, &d);
 }

@@ -7,7 +7,7 @@
 
 #define LONGEST 3600.0 /* seconds of one wait */
 
-void reply_refuse(struct reply *out, const struct diag *d)
+void serve_reply_refuse(struct reply *out, const struct diag *d)
 {
 	static const unsigned statuses[] = {
 		[HD_ERR_INPUT] = 400,     [HD_ERR_RANGE] = 422, [HD_ERR_FULL] = 422,
@@ -51,7 +51,7 @@ static void refuse(struct ask *a)
 	struct diag d = { .status = HD_OK };
 
 	diag_fail(&d, HD_ERR_ENV, "the server ends");
-	reply_refuse(&a->reply, &d);
+	serve_reply_refuse(&a->reply, &d);
 	asks_answer(a);
 }
 

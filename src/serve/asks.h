@@ -28,7 +28,7 @@ struct reply {
 	}
 
 /* One line that says why not, with the status that fits. */
-void reply_refuse(struct reply *out, const struct diag *d);
+void serve_reply_refuse(struct reply *out, const struct diag *d);
 
 struct ask {
 	struct http_request request;

@@ -190,7 +190,7 @@ static void change_end(struct follow *s)
 		/* The request is well formed, and the scenario refuses it. */
 		if (is_change && c->d.status != HD_ERR_ENV)
 			c->d.status = HD_ERR_RANGE;
-		reply_refuse(&c->ask->reply, &c->d);
+		serve_reply_refuse(&c->ask->reply, &c->d);
 	}
 	asks_answer(c->ask);
 	change_free(c);
@@ -232,7 +232,7 @@ static void change_begin(struct follow *s, struct ask *a)
 	}
 	if (status == HD_OK)
 		return;
-	reply_refuse(&a->reply, &d);
+	serve_reply_refuse(&a->reply, &d);
 	asks_answer(a);
 	change_free(c);
 }
@@ -322,7 +322,7 @@ static void answer_now(struct follow *s, const struct http_request *r, struct re
 	else if (r->kind != REQUEST_REPORT)
 		steer(s, r);
 	else if (put_report(s, &out->body, &d) != HD_OK)
-		reply_refuse(out, &d);
+		serve_reply_refuse(out, &d);
 }
 
 /* A change takes as long as the run so far; all else is answered at once. */

@@ -39,11 +39,11 @@ struct server {
 /* The page that follows a run or a live fabric. */
 static enum hd_status put_page(struct reply *out, struct diag *d)
 {
-	if (!live_template_len)
+	if (!page_live_template_len)
 		return diag_fail(d, HD_ERR_ENV, "this heddle was built without the page: %s",
 				 page_missing);
 	out->type = "text/html; charset=utf-8";
-	strbuf_add(&out->body, (const char *)live_template, live_template_len);
+	strbuf_add(&out->body, (const char *)page_live_template, page_live_template_len);
 	return HD_OK;
 }
 
@@ -205,7 +205,7 @@ static enum MHD_Result handle_whole(struct server *s, struct MHD_Connection *c, 
 		if (status == HD_OK)
 			status = put_page(&reply, &d);
 		if (status != HD_OK)
-			reply_refuse(&reply, &d);
+			serve_reply_refuse(&reply, &d);
 	}
 	enum MHD_Result result = send_reply(c, &reply);
 

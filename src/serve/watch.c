@@ -251,7 +251,7 @@ void watch_answer(void *context, const struct http_request *r, struct reply *out
 	struct diag d = { .status = HD_OK };
 
 	if (answer(w, r, &d, out) != HD_OK)
-		reply_refuse(out, &d);
+		serve_reply_refuse(out, &d);
 }
 
 enum hd_status watch_new(const char *name, struct diag *d, struct fabric_watch **out)

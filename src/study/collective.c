@@ -126,7 +126,7 @@ static enum hd_status plant_shared(struct subnet *s, const struct collective_op 
 	for (uint32_t i = 0; i < n; i++)
 		all[i] = op->members[i];
 	for (uint32_t i = 0; i < op->n_sources; i++) {
-		if (!port_is_among(op->members, op->n_members, op->sources[i]))
+		if (!topo_port_is_among(op->members, op->n_members, op->sources[i]))
 			all[n++] = op->sources[i];
 	}
 	want->members = all;

@@ -240,9 +240,9 @@ static void both_namings_of_four_lanes_give_the_same(void **state)
 	(void)state;
 	for (int scheme = 0; scheme < N_COLLECTIVE_SCHEMES; scheme++) {
 		double text, figures, two;
-		hd_time a = run_dedicated(&lanes_e_n_w_s, 4, scheme, &text);
-		hd_time c = run_dedicated(&lanes_n_e_s_w, 4, scheme, &figures);
-		hd_time e = run_dedicated(&lanes_ne_sw, 2, scheme, &two);
+		hd_time a = run_dedicated(&grid_vls_e_n_w_s, 4, scheme, &text);
+		hd_time c = run_dedicated(&grid_vls_n_e_s_w, 4, scheme, &figures);
+		hd_time e = run_dedicated(&grid_vls_ne_sw, 2, scheme, &two);
 
 		assert_int_equal(a, c);
 		assert_true(text == figures);

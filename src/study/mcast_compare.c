@@ -136,9 +136,9 @@ static void look_at_tables(struct mcast_comparison *s, struct mcast_variant *row
 	mcast_load_fini(&l);
 	row->entries = mcast_entries(subnet, 0);
 	row->n_mlids = subnet->n_groups;
-	check_deadlock(subnet, DEADLOCK_PLAIN, &lock);
+	route_check_deadlock(subnet, DEADLOCK_PLAIN, &lock);
 	row->cycle = lock.n_cycle;
-	deadlock_check_fini(&lock);
+	route_deadlock_fini(&lock);
 }
 
 static void note_result(struct mcast_comparison *s, struct mcast_variant *row, uint32_t seed,
@@ -331,7 +331,7 @@ static enum hd_status open_fabric(struct mcast_comparison *s, uint32_t seed,
 	d->file = NULL;                   /* it was right: nothing later is its fault */
 	if (o->dedicated && o->lanes > 1) /* else all directions share it */
 		status = direction_set_lanes(&s->fabric->subnet,
-					     o->lanes < 4 ? &lanes_ne_sw : &lanes_n_e_s_w, d);
+					     o->lanes < 4 ? &grid_vls_ne_sw : &grid_vls_n_e_s_w, d);
 	if (status != HD_OK)
 		fabric_free(s->fabric);
 	return status;

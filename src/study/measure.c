@@ -184,7 +184,7 @@ static enum hd_status value_of_measure(const struct study_measure *m, const stru
 			"the table '%s' has %zu rows, and a point has %zu of them: set or vary what it runs over",
 			t->name, table_rows(t), most);
 	else
-		*out = as_kind(m->column.kind, reduction_of(m->take, x, n));
+		*out = as_kind(m->column.kind, measure_reduce(m->take, x, n));
 	free(x);
 	return n > most ? HD_ERR_INPUT : HD_OK;
 }

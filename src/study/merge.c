@@ -25,7 +25,7 @@ static enum hd_status open_one(const char *path, study_options_fn *options_of, s
 		if (infos[i].state == RUN_DONE && strcmp(infos[i].command, "sweep") == 0)
 			run = infos[i].id;
 	}
-	run_infos_free(infos, n);
+	database_infos_free(infos, n);
 	if (!run)
 		return diag_fail(d, HD_ERR_INPUT, "holds no sweep");
 	status = database_read(path, run, d, &r);

@@ -17,7 +17,7 @@ enum hd_status store_open(struct store *s, const char *path, const char *command
 void store_close(struct store *s)
 {
 	text_map_fini(&s->runs);
-	run_notes_free(s->notes, s->n);
+	database_notes_free(s->notes, s->n);
 }
 
 enum hd_status store_read(const struct store *s, const char *key, struct diag *d,

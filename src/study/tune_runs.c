@@ -173,7 +173,7 @@ static void sum_flows(const struct tune_stage *s, const struct results *r, struc
 		if (is_victim(s, t, i))
 			out->victims += delivered[i];
 	}
-	out->fairness = jain_index(delivered, n);
+	out->fairness = measure_jain_index(delivered, n);
 	free(delivered);
 }
 

@@ -46,7 +46,8 @@ struct vlarb vlarb_default(unsigned vls)
 static uint32_t intern_sl2vl(struct subnet *s, const struct sl2vl *table)
 {
 	void *tables = s->sl2vl_tables;
-	uint32_t id = intern(&s->sl2vl_index, &tables, &s->n_sl2vl_tables, table, sizeof(*table));
+	uint32_t id =
+		tables_intern(&s->sl2vl_index, &tables, &s->n_sl2vl_tables, table, sizeof(*table));
 
 	s->sl2vl_tables = tables;
 	return id;
@@ -82,7 +83,8 @@ uint32_t subnet_keep_vlarb(struct subnet *s, const struct vlarb *table)
 
 	memcpy(clean.high, table->high, table->n_high * sizeof(clean.high[0]));
 	memcpy(clean.low, table->low, table->n_low * sizeof(clean.low[0]));
-	uint32_t id = intern(&s->vlarb_index, &tables, &s->n_vlarb_tables, &clean, sizeof(clean));
+	uint32_t id =
+		tables_intern(&s->vlarb_index, &tables, &s->n_vlarb_tables, &clean, sizeof(clean));
 
 	s->vlarb_tables = tables;
 	return id;
@@ -285,9 +287,9 @@ void subnet_fini(struct subnet *s)
 	free(s->lft_at);
 	subnet_forget_sls(s);
 	adaptive_forget(s);
-	aggregations_drop(s, 0);
+	aggregation_drop(s, 0);
 	free(s->aggregations);
-	router_tables_free(s);
+	subnet_router_tables_free(s);
 	*s = (struct subnet){ .topo = NULL };
 }
 

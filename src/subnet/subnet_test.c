@@ -304,7 +304,7 @@ static void packets_for_other_subnets_go_to_a_router(void **state)
 		port_id out;
 
 		assert_int_equal(topo_node_of(&t, at)->kind, NODE_ROUTER);
-		assert_true(router_forward(&s, t.ports[at].node, there[i], &out, &dlid));
+		assert_true(subnet_router_forward(&s, t.ports[at].node, there[i], &out, &dlid));
 		assert_int_equal(t.ports[out].number, 2);
 		assert_int_equal(dlid, s.lid_of_port[there[i]]);
 		/* The LIDs of the two subnets overlap: each has its own. */

@@ -28,7 +28,7 @@ static void make(struct topo *t, const char *words)
 static void good_fabrics_have_no_problems(void **state)
 {
 	(void)state;
-	for (const struct generator *g = generators; g->name; g++) {
+	for (const struct generator *g = topo_generators; g->name; g++) {
 		struct topo_problems found = { 0 };
 		struct topo t;
 

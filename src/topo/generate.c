@@ -189,7 +189,7 @@ const struct option generator_common[] = {
 	END,
 };
 
-const struct generator generators[] = {
+const struct generator topo_generators[] = {
 	{ "mesh", FAMILY_MESH, "2-D mesh of switches",
 	  "Switch s-X-Y is in column X from the west and row Y from the south. Ports: 1 east, 2 north, 3 west, 4 south, hosts from 5 on.",
 	  mesh_params, "mesh --columns 4 --rows 4 --hosts 4", build_mesh },
@@ -250,7 +250,7 @@ const struct generator generators[] = {
 
 void generator_words(struct strbuf *out)
 {
-	for (const struct generator *g = generators; g->name; g++)
+	for (const struct generator *g = topo_generators; g->name; g++)
 		strbuf_printf(out, "%s ", g->name);
 }
 
@@ -259,8 +259,8 @@ const char *generator_nearest(const char *name)
 	const char *names[64];
 	size_t n = 0;
 
-	for (; generators[n].name; n++)
-		names[n] = generators[n].name;
+	for (; topo_generators[n].name; n++)
+		names[n] = topo_generators[n].name;
 	return text_nearest(name, names, n);
 }
 
@@ -268,9 +268,9 @@ const struct generator *generator_find(const char *name, struct diag *d)
 {
 	size_t n = 0;
 
-	for (; generators[n].name; n++) {
-		if (strcmp(generators[n].name, name) == 0)
-			return &generators[n];
+	for (; topo_generators[n].name; n++) {
+		if (strcmp(topo_generators[n].name, name) == 0)
+			return &topo_generators[n];
 	}
 	diag_fail(d, HD_ERR_NOT_FOUND, "unknown kind of topology '%s'%s", name,
 		  text_hint(generator_nearest(name)).text);

@@ -72,7 +72,7 @@ struct generator {
 };
 
 /* All of them, ended by one without a name. */
-extern const struct generator generators[];
+extern const struct generator topo_generators[];
 /* Parameters that every generator takes besides its own. */
 extern const struct option generator_common[];
 

@@ -316,7 +316,7 @@ static void a_filled_struct_is_checked_as_words_are(void **state)
 static void every_row_of_the_table_works(void **state)
 {
 	(void)state;
-	for (const struct generator *g = generators; g->name; g++) {
+	for (const struct generator *g = topo_generators; g->name; g++) {
 		struct topo t;
 
 		make(&t, g->name, 1);

@@ -39,7 +39,7 @@ static void every_node_and_link_is_in_the_picture(void **state)
 
 	(void)state;
 	make(&t, "mesh --columns 3 --rows 4 --hosts 2 --tcas 1");
-	write_svg(&t, &out);
+	topo_write_svg(&t, &out);
 	assert_int_equal(count(out.text, "<rect class=\"switch\""), 12);
 	assert_int_equal(count(out.text, "<circle class=\"host\""), 12);
 	assert_int_equal(count(out.text, "<circle class=\"tca\""), 12);
@@ -68,13 +68,13 @@ static unsigned check_range(const char *text, const char *attribute, double most
 static void nothing_is_drawn_outside(void **state)
 {
 	(void)state;
-	for (const struct generator *g = generators; g->name; g++) {
+	for (const struct generator *g = topo_generators; g->name; g++) {
 		struct strbuf out = STRBUF_INIT;
 		double width, height;
 		struct topo t;
 
 		make(&t, g->name);
-		write_svg(&t, &out);
+		topo_write_svg(&t, &out);
 		char *size = strstr(out.text, "viewBox=\"0 0 ");
 
 		assert_non_null(size);
@@ -101,7 +101,7 @@ static void too_many_hosts_are_a_number(void **state)
 
 	(void)state;
 	make(&t, "star --switches 10 --hosts 100");
-	write_svg(&t, &out);
+	topo_write_svg(&t, &out);
 	assert_int_equal(count(out.text, "<circle"), 0);
 	assert_int_equal(count(out.text, ">100</text>"), 10);
 	topo_fini(&t);
@@ -118,11 +118,11 @@ static void names_cannot_break_a_picture(void **state)
 	topo_add_node(&t, NODE_SWITCH, 2, "</title>&\"'\\ \x01 \xff é");
 	topo_add_node(&t, NODE_ROUTER, 2, "\"];x");
 	topo_link(&t, topo_port_of(&t, 0, 1), topo_port_of(&t, 1, 2));
-	write_svg(&t, &svg);
+	topo_write_svg(&t, &svg);
 	assert_non_null(strstr(svg.text, "&lt;/title&gt;&amp;\"'\\   ? é"));
 	assert_int_equal(count(svg.text, "<title>"), 2);
 	assert_int_equal(count(svg.text, "</title>"), 2);
-	write_dot(&t, &dot);
+	topo_write_dot(&t, &dot);
 	assert_non_null(strstr(dot.text, "label=\"</title>&\\\"'\\\\ "));
 	assert_non_null(strstr(dot.text, "label=\"\\\"];x\""));
 	assert_non_null(strstr(dot.text, "n0 -- n1 [taillabel=\"1\",headlabel=\"2\""));
@@ -139,8 +139,8 @@ static void ends_that_do_not_fit_are_red(void **state)
 	(void)state;
 	make(&t, "blrm");
 	t.ports[topo_port_of(&t, 0, 1)].speeds = 1 << SPEED_XDR;
-	write_svg(&t, &svg);
-	write_dot(&t, &dot);
+	topo_write_svg(&t, &svg);
+	topo_write_dot(&t, &dot);
 	assert_int_equal(count(svg.text, "<path class=\"bad\""), 1);
 	assert_int_equal(count(dot.text, "color=red"), 1);
 	topo_fini(&t);
@@ -176,7 +176,7 @@ static void check_places(const char *words)
 static void no_vertex_hides_another(void **state)
 {
 	(void)state;
-	for (const struct generator *g = generators; g->name; g++)
+	for (const struct generator *g = topo_generators; g->name; g++)
 		check_places(g->name);
 	check_places("torus --sizes 3x4x5x2");
 	check_places("irregular --switches 300 --degree 3 --hosts 0");

@@ -95,19 +95,19 @@ static enum hd_status read_as(struct topo_reader *r, enum topo_format format)
 {
 	switch (format) {
 	case FORMAT_IBNETDISCOVER:
-		return read_net(r, true);
+		return topo_read_net(r, true);
 	case FORMAT_IBSIM:
-		return read_net(r, false);
+		return topo_read_net(r, false);
 	case FORMAT_SUBNET_LST:
-		return read_subnet_lst(r);
+		return topo_read_subnet_lst(r);
 	case FORMAT_PORTS:
-		return read_ports(r);
+		return topo_read_ports(r);
 	case FORMAT_LINKINFO:
-		return read_linkinfo(r);
+		return topo_read_linkinfo(r);
 	case FORMAT_LINKINFO_NODES:
-		return read_linkinfo_nodes(r);
+		return topo_read_linkinfo_nodes(r);
 	case FORMAT_NEIGHBORS:
-		return read_neighbors(r);
+		return topo_read_neighbors(r);
 	case FORMAT_NODE_LIST:
 		return diag_fail(
 			r->d, HD_ERR_INPUT,

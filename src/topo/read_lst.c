@@ -181,7 +181,7 @@ static enum hd_status read_line(struct topo_reader *r)
 	return HD_OK;
 }
 
-enum hd_status read_subnet_lst(struct topo_reader *r)
+enum hd_status topo_read_subnet_lst(struct topo_reader *r)
 {
 	while (reader_next_line(r)) {
 		if (!reader_at_end(r) && read_line(r) != HD_OK)

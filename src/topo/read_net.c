@@ -288,7 +288,7 @@ static void keep_as_read(struct net *n)
 		t->as_read[n->r->claims[i].from] = n->as_read[i];
 }
 
-enum hd_status read_net(struct topo_reader *r, bool strict)
+enum hd_status topo_read_net(struct topo_reader *r, bool strict)
 {
 	struct net n = {
 		.r = r,

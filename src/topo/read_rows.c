@@ -259,7 +259,7 @@ static enum hd_status resolve_lids(struct topo_reader *r, struct rows *rows)
 	return r->d->status;
 }
 
-enum hd_status read_linkinfo_nodes(struct topo_reader *r)
+enum hd_status topo_read_linkinfo_nodes(struct topo_reader *r)
 {
 	struct rows rows = { 0 };
 	struct topo_port_row node = { .name = NULL };
@@ -293,7 +293,7 @@ static bool read_end(struct topo_reader *r, uint64_t *guid, uint64_t *number, si
 	return reader_skip(r, ":") && reader_decimal(r, TOPO_MAX_PORTS, number) && *number > 0;
 }
 
-enum hd_status read_neighbors(struct topo_reader *r)
+enum hd_status topo_read_neighbors(struct topo_reader *r)
 {
 	struct rows rows = { 0 };
 
@@ -323,7 +323,7 @@ enum hd_status read_neighbors(struct topo_reader *r)
 
 /* ---- the others ---- */
 
-enum hd_status read_ports(struct topo_reader *r)
+enum hd_status topo_read_ports(struct topo_reader *r)
 {
 	struct rows rows = { 0 };
 
@@ -343,7 +343,7 @@ enum hd_status read_ports(struct topo_reader *r)
 	return r->d->status;
 }
 
-enum hd_status read_linkinfo(struct topo_reader *r)
+enum hd_status topo_read_linkinfo(struct topo_reader *r)
 {
 	struct rows rows = { 0 };
 

@@ -111,11 +111,11 @@ HD_MUST_CHECK enum hd_status reader_finish(struct topo_reader *r, struct topo *o
 void topo_follow_recipe(struct topo *t);
 
 /* One per format. */
-enum hd_status read_net(struct topo_reader *r, bool strict);
-enum hd_status read_subnet_lst(struct topo_reader *r);
-enum hd_status read_ports(struct topo_reader *r);
-enum hd_status read_linkinfo(struct topo_reader *r);
-enum hd_status read_linkinfo_nodes(struct topo_reader *r);
-enum hd_status read_neighbors(struct topo_reader *r);
+enum hd_status topo_read_net(struct topo_reader *r, bool strict);
+enum hd_status topo_read_subnet_lst(struct topo_reader *r);
+enum hd_status topo_read_ports(struct topo_reader *r);
+enum hd_status topo_read_linkinfo(struct topo_reader *r);
+enum hd_status topo_read_linkinfo_nodes(struct topo_reader *r);
+enum hd_status topo_read_neighbors(struct topo_reader *r);
 
 #endif

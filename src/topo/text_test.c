@@ -198,7 +198,7 @@ static void every_generated_fabric_survives_every_format(void **state)
 					       "ibnetdiscover-g", "ibnetdiscover-fg", "ibsim" };
 
 	(void)state;
-	for (const struct generator *g = generators; g->name; g++) {
+	for (const struct generator *g = topo_generators; g->name; g++) {
 		struct diag d = { .status = HD_OK };
 		struct topo t;
 		char *argv[] = { "--link=12xEDR", "--host-link=4xHDR" };
@@ -275,7 +275,7 @@ static void families_survive_files(void **state)
 	static const char *const formats[] = { "ibnetdiscover", "ibsim" };
 
 	(void)state;
-	for (const struct generator *g = generators; g->name; g++) {
+	for (const struct generator *g = topo_generators; g->name; g++) {
 		struct diag d = { .status = HD_OK };
 		char *argv[] = { "--mtu=1024", "--host-vls=4" };
 		struct topo t, back;

@@ -347,7 +347,7 @@ uint32_t topo_end_ports(const struct topo *t, port_id *out)
 	return n;
 }
 
-bool port_is_among(const port_id *ports, uint32_t n, port_id port)
+bool topo_port_is_among(const port_id *ports, uint32_t n, port_id port)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		if (ports[i] == port)

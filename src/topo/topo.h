@@ -238,6 +238,6 @@ bool topo_is_end_port(const struct topo *t, port_id port);
 /* All of them, of which there are at most t->n_ports; returns how many. */
 uint32_t topo_end_ports(const struct topo *t, port_id *out);
 
-bool port_is_among(const port_id *ports, uint32_t n, port_id port);
+bool topo_port_is_among(const port_id *ports, uint32_t n, port_id port);
 
 #endif

@@ -7,15 +7,15 @@
 #include "base/alloc.h"
 
 const struct topo_writer topo_writers[] = {
-	{ "ibnetdiscover", "ibnet", "ibnetdiscover's topology file", write_ibnetdiscover },
+	{ "ibnetdiscover", "ibnet", "ibnetdiscover's topology file", topo_write_ibnetdiscover },
 	{ "ibnetdiscover-f", NULL, "the same with speed, width and VLs (-f)",
-	  write_ibnetdiscover_f },
-	{ "ibnetdiscover-g", NULL, "the same grouped by chassis (-g)", write_ibnetdiscover_g },
-	{ "ibnetdiscover-fg", NULL, "both (-f -g)", write_ibnetdiscover_fg },
-	{ "ibsim", "net", "a net for ibsim", write_ibsim },
-	{ "links", "links", "a line for each cable, sorted by GUID", write_links },
-	{ "dot", "dot", "a graph for Graphviz", write_dot },
-	{ "svg", "svg", "a picture", write_svg },
+	  topo_write_ibnetdiscover_f },
+	{ "ibnetdiscover-g", NULL, "the same grouped by chassis (-g)", topo_write_ibnetdiscover_g },
+	{ "ibnetdiscover-fg", NULL, "both (-f -g)", topo_write_ibnetdiscover_fg },
+	{ "ibsim", "net", "a net for ibsim", topo_write_ibsim },
+	{ "links", "links", "a line for each cable, sorted by GUID", topo_write_links },
+	{ "dot", "dot", "a graph for Graphviz", topo_write_dot },
+	{ "svg", "svg", "a picture", topo_write_svg },
 	{ .name = NULL },
 };
 

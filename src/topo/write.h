@@ -36,14 +36,14 @@ const struct topo_writer *topo_writer_of_path(const char *path);
 /* ibnetdiscover's, in the variant that `t` was read in, or plain. */
 const struct topo_writer *topo_writer_as_read(const struct topo *t);
 
-void write_ibnetdiscover(const struct topo *t, struct strbuf *out);
-void write_ibnetdiscover_f(const struct topo *t, struct strbuf *out);
-void write_ibnetdiscover_g(const struct topo *t, struct strbuf *out);
-void write_ibnetdiscover_fg(const struct topo *t, struct strbuf *out);
-void write_ibsim(const struct topo *t, struct strbuf *out);
-void write_links(const struct topo *t, struct strbuf *out);
-void write_dot(const struct topo *t, struct strbuf *out);
-void write_svg(const struct topo *t, struct strbuf *out);
+void topo_write_ibnetdiscover(const struct topo *t, struct strbuf *out);
+void topo_write_ibnetdiscover_f(const struct topo *t, struct strbuf *out);
+void topo_write_ibnetdiscover_g(const struct topo *t, struct strbuf *out);
+void topo_write_ibnetdiscover_fg(const struct topo *t, struct strbuf *out);
+void topo_write_ibsim(const struct topo *t, struct strbuf *out);
+void topo_write_links(const struct topo *t, struct strbuf *out);
+void topo_write_dot(const struct topo *t, struct strbuf *out);
+void topo_write_svg(const struct topo *t, struct strbuf *out);
 
 /*
  * All nodes in the order in which a text file has them: switches, then

@@ -56,7 +56,7 @@ static void put_ranks(const struct topo *t, struct strbuf *out)
 	}
 }
 
-void write_dot(const struct topo *t, struct strbuf *out)
+void topo_write_dot(const struct topo *t, struct strbuf *out)
 {
 	strbuf_puts(out, "graph fabric {\n"
 			 "  node [fontsize=10];\n"

@@ -49,7 +49,7 @@ static void put_cable(const struct topo *t, const struct cable *c, struct strbuf
 		strbuf_puts(out, " mismatch\n");
 }
 
-void write_links(const struct topo *t, struct strbuf *out)
+void topo_write_links(const struct topo *t, struct strbuf *out)
 {
 	struct cable *cables = hd_alloc(t->n_ports, sizeof(*cables));
 	size_t n = 0;

@@ -399,22 +399,22 @@ static void put_ibnetdiscover(const struct topo *t, struct strbuf *out, bool ful
 	free(order);
 }
 
-void write_ibnetdiscover(const struct topo *t, struct strbuf *out)
+void topo_write_ibnetdiscover(const struct topo *t, struct strbuf *out)
 {
 	put_ibnetdiscover(t, out, false, false);
 }
 
-void write_ibnetdiscover_f(const struct topo *t, struct strbuf *out)
+void topo_write_ibnetdiscover_f(const struct topo *t, struct strbuf *out)
 {
 	put_ibnetdiscover(t, out, true, false);
 }
 
-void write_ibnetdiscover_g(const struct topo *t, struct strbuf *out)
+void topo_write_ibnetdiscover_g(const struct topo *t, struct strbuf *out)
 {
 	put_ibnetdiscover(t, out, false, true);
 }
 
-void write_ibnetdiscover_fg(const struct topo *t, struct strbuf *out)
+void topo_write_ibnetdiscover_fg(const struct topo *t, struct strbuf *out)
 {
 	put_ibnetdiscover(t, out, true, true);
 }
@@ -456,7 +456,7 @@ static bool *choose_ids(const struct topo *t)
 	return fit;
 }
 
-void write_ibsim(const struct topo *t, struct strbuf *out)
+void topo_write_ibsim(const struct topo *t, struct strbuf *out)
 {
 	bool *id_is_name = choose_ids(t);
 	node_id *order = topo_file_order(t, true);

@@ -265,7 +265,7 @@ static void put_note(const struct picture *p)
 		count[NODE_SWITCH], count[NODE_CA], count[NODE_ROUTER], cables / 2);
 }
 
-void write_svg(const struct topo *t, struct strbuf *out)
+void topo_write_svg(const struct topo *t, struct strbuf *out)
 {
 	struct shape s;
 	struct layout l;

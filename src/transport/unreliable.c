@@ -108,7 +108,7 @@ static void ud_store(struct qp *qp, const struct packet *p)
 	if (packet_has(p, HEADER_GRH)) {
 		uint8_t bytes[GRH_SIZE];
 
-		roce_write_grh(&p->grh, bytes);
+		wire_roce_write_grh(&p->grh, bytes);
 		sg_write(qp, list, 0, bytes, sizeof(bytes));
 	}
 	sg_write(qp, list, GRH_SIZE, p->payload, p->payload_len);

@@ -42,10 +42,10 @@ static void dissect_ethernet(struct dissection *d)
 {
 	const struct capture_record *rec = d->record;
 
-	set_state(d, roce_decode(rec->bytes, rec->size, &d->why, &d->roce));
+	set_state(d, wire_roce_decode(rec->bytes, rec->size, &d->why, &d->roce));
 	if (d->state == DISSECT_CUT)
 		return;
-	d->crc.icrc = roce_check(rec->bytes, rec->size);
+	d->crc.icrc = wire_roce_check(rec->bytes, rec->size);
 	if (d->state == DISSECT_WHOLE)
 		d->packet = &d->roce.packet;
 }

@@ -19,7 +19,7 @@ static void print_address(const uint8_t *address, bool is_v4, struct strbuf *out
 	if (is_v4 && inet_ntop(AF_INET, address + 12, text, sizeof(text)))
 		strbuf_puts(out, text);
 	else
-		gid_print(address, out);
+		field_print_gid(address, out);
 }
 
 static void print_route(const struct dissection *d, struct strbuf *out)
@@ -43,9 +43,9 @@ static void print_route(const struct dissection *d, struct strbuf *out)
 		      p->lrh.vl);
 	if (packet_has(p, HEADER_GRH)) {
 		strbuf_puts(out, " gid ");
-		gid_print(p->grh.sgid, out);
+		field_print_gid(p->grh.sgid, out);
 		strbuf_puts(out, " > ");
-		gid_print(p->grh.dgid, out);
+		field_print_gid(p->grh.dgid, out);
 	}
 }
 

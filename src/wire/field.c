@@ -91,7 +91,7 @@ void record_set_entry(const struct record *r, uint8_t *bytes, unsigned i, const 
 	field_set(&f, bytes, value);
 }
 
-void gid_print(const uint8_t *gid, struct strbuf *out)
+void field_print_gid(const uint8_t *gid, struct strbuf *out)
 {
 	char text[INET6_ADDRSTRLEN];
 
@@ -187,7 +187,7 @@ void field_print(const struct field *f, const uint8_t *bytes, struct strbuf *out
 		print_bytes(bytes + f->offset / 8, f->width / 8, out);
 		return;
 	case FIELD_GID:
-		gid_print(bytes + f->offset / 8, out);
+		field_print_gid(bytes + f->offset / 8, out);
 		return;
 	case FIELD_STRING:
 		strbuf_putc(out, '\'');

@@ -125,6 +125,6 @@ void record_print(const struct record *r, const uint8_t *bytes, const char *inde
 void record_json(const struct record *r, const uint8_t *bytes, struct json *w);
 
 /* An IPv6 address or GID in its canonical text form (RFC 5952). */
-void gid_print(const uint8_t *gid, struct strbuf *out);
+void field_print_gid(const uint8_t *gid, struct strbuf *out);
 
 #endif

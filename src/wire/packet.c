@@ -5,7 +5,7 @@
 
 #define ROUTE_HEADERS (HEADER_BIT(HEADER_LRH) | HEADER_BIT(HEADER_GRH) | HEADER_BIT(HEADER_RWH))
 
-header_set transport_headers(const struct packet *p)
+header_set packet_transport_headers(const struct packet *p)
 {
 	return p->headers & (header_set)~ROUTE_HEADERS;
 }
@@ -80,8 +80,8 @@ static enum hd_status take_payload(const struct byte_reader *r, struct diag *d, 
 	return HD_OK;
 }
 
-enum hd_status transport_decode(const uint8_t *bytes, size_t size, struct diag *d,
-				struct packet *out)
+enum hd_status packet_decode_transport(const uint8_t *bytes, size_t size, struct diag *d,
+				       struct packet *out)
 {
 	struct byte_reader r;
 
@@ -112,12 +112,12 @@ static size_t padding(const struct packet *p)
 	return (4 - p->payload_len % 4) % 4;
 }
 
-size_t transport_size(const struct packet *p)
+size_t packet_transport_size(const struct packet *p)
 {
-	return header_set_size(transport_headers(p)) + p->payload_len + padding(p);
+	return header_set_size(packet_transport_headers(p)) + p->payload_len + padding(p);
 }
 
-void transport_write(struct byte_writer *w, const struct packet *p)
+void packet_write_transport(struct byte_writer *w, const struct packet *p)
 {
 	struct bth bth = p->bth;
 
@@ -192,7 +192,7 @@ static enum hd_status iba_decode(struct byte_reader *r, struct diag *d, struct p
 	out->icrc = load_le32(r->end);
 	if (out->lrh.lnh == LNH_GLOBAL && grh_decode(r, d, out) != HD_OK)
 		return d->status;
-	return transport_decode(r->at, reader_left(r), d, out);
+	return packet_decode_transport(r->at, reader_left(r), d, out);
 }
 
 enum hd_status packet_decode(const uint8_t *bytes, size_t size, struct diag *d, struct packet *out)
@@ -243,7 +243,7 @@ static size_t route_size(const struct packet *p)
 static size_t counted_size(const struct packet *p)
 {
 	if (is_iba(p))
-		return route_size(p) + transport_size(p) + ICRC_SIZE;
+		return route_size(p) + packet_transport_size(p) + ICRC_SIZE;
 	return route_size(p) + p->payload_len + padding(p);
 }
 
@@ -274,7 +274,7 @@ static void write_route(struct byte_writer *w, const struct packet *p)
 static bool headers_fit(const struct packet *p)
 {
 	header_set route = p->headers & ROUTE_HEADERS;
-	header_set rest = transport_headers(p);
+	header_set rest = packet_transport_headers(p);
 
 	if (!packet_has(p, HEADER_LRH))
 		return false;
@@ -297,7 +297,7 @@ enum hd_status packet_encode(const struct packet *p, uint8_t *bytes, size_t room
 	writer_init(&w, bytes, room);
 	write_route(&w, p);
 	if (is_iba(p)) {
-		transport_write(&w, p);
+		packet_write_transport(&w, p);
 		size_t covered = (size_t)(w.at - bytes);
 		uint8_t *icrc = write_room(&w, ICRC_SIZE);
 

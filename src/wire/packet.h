@@ -98,12 +98,12 @@ uint32_t packet_icrc(const uint8_t *bytes, size_t size);
  * BTH, extended headers, payload, padding: what InfiniBand and RoCEv2 have in
  * common, up to but without the ICRC. Sets bits in out->headers.
  */
-HD_MUST_CHECK enum hd_status transport_decode(const uint8_t *bytes, size_t size, struct diag *d,
-					      struct packet *out);
+HD_MUST_CHECK enum hd_status packet_decode_transport(const uint8_t *bytes, size_t size,
+						     struct diag *d, struct packet *out);
 /* BTH with the right PadCnt, extended headers, payload and padding. */
-void transport_write(struct byte_writer *w, const struct packet *p);
-size_t transport_size(const struct packet *p);
+void packet_write_transport(struct byte_writer *w, const struct packet *p);
+size_t packet_transport_size(const struct packet *p);
 /* The headers that come after BTH and belong to it, and BTH. */
-header_set transport_headers(const struct packet *p);
+header_set packet_transport_headers(const struct packet *p);
 
 #endif

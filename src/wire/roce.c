@@ -108,7 +108,7 @@ static void read_ip(const uint8_t *ip, struct roce *out)
 	memcpy(out->dst, ip + 24, 16);
 }
 
-enum hd_status roce_decode(const uint8_t *frame, size_t size, struct diag *d, struct roce *out)
+enum hd_status wire_roce_decode(const uint8_t *frame, size_t size, struct diag *d, struct roce *out)
 {
 	struct roce_layout l;
 
@@ -128,7 +128,7 @@ enum hd_status roce_decode(const uint8_t *frame, size_t size, struct diag *d, st
 	out->packet.headers = 0;
 	out->packet.icrc = load_le32(frame + l.end - ICRC_SIZE);
 	out->packet.vcrc = 0;
-	return transport_decode(frame + l.bth, l.end - ICRC_SIZE - l.bth, d, &out->packet);
+	return packet_decode_transport(frame + l.bth, l.end - ICRC_SIZE - l.bth, d, &out->packet);
 }
 
 /*
@@ -161,7 +161,7 @@ static uint32_t icrc_of(const uint8_t *frame, const struct roce_layout *l)
 	return crc32_add(crc, frame + l->ip + covered, l->end - ICRC_SIZE - (l->ip + covered));
 }
 
-enum crc_verdict roce_check(const uint8_t *frame, size_t size)
+enum crc_verdict wire_roce_check(const uint8_t *frame, size_t size)
 {
 	struct diag d = { .status = HD_OK };
 	struct roce_layout l;
@@ -224,14 +224,14 @@ static void write_ethernet(struct byte_writer *w, const struct roce *r)
 	write_be16(w, r->ip_version == 4 ? ETHER_IPV4 : ETHER_IPV6);
 }
 
-enum hd_status roce_encode(const struct roce *r, uint8_t *frame, size_t room, size_t *size)
+enum hd_status wire_roce_encode(const struct roce *r, uint8_t *frame, size_t room, size_t *size)
 {
-	size_t payload = UDP_SIZE + transport_size(&r->packet) + ICRC_SIZE;
+	size_t payload = UDP_SIZE + packet_transport_size(&r->packet) + ICRC_SIZE;
 	bool is_v4 = r->ip_version == 4;
 	struct roce_layout l = { .version = r->ip_version };
 	struct byte_writer w;
 
-	if (transport_headers(&r->packet) != opcode_headers(r->packet.bth.opcode) ||
+	if (packet_transport_headers(&r->packet) != opcode_headers(r->packet.bth.opcode) ||
 	    !(is_v4 || r->ip_version == 6))
 		return HD_ERR_UNFIT;
 	if (payload > PACKET_MAX)
@@ -250,7 +250,7 @@ enum hd_status roce_encode(const struct roce *r, uint8_t *frame, size_t room, si
 	write_be16(&w, ROCE_PORT);
 	write_be16(&w, (uint16_t)payload);
 	write_be16(&w, 0);
-	transport_write(&w, &r->packet);
+	packet_write_transport(&w, &r->packet);
 	uint8_t *icrc = write_room(&w, ICRC_SIZE);
 
 	if (w.failed)
@@ -260,7 +260,7 @@ enum hd_status roce_encode(const struct roce *r, uint8_t *frame, size_t room, si
 	return HD_OK;
 }
 
-void roce_write_grh(const struct grh *h, uint8_t out[GRH_SIZE])
+void wire_roce_write_grh(const struct grh *h, uint8_t out[GRH_SIZE])
 {
 	struct roce r = { .tclass = h->tclass, .hop_limit = h->hop_limit };
 	struct byte_writer w;

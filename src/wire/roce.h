@@ -28,7 +28,7 @@ enum {
 	ETHER_SERVICE_VLAN = 0x88A8,
 	ROCE_PROTOCOL = 17, /* an IP header, */
 	ROCE_PORT = 4791,   /* and one of UDP */
-	/* The largest frame that roce_encode writes, with two tags. */
+	/* The largest frame that wire_roce_encode writes, with two tags. */
 	ROCE_MAX = ETHER_SIZE + 2 * ETHER_TAG_SIZE + IPV6_SIZE + UDP_SIZE + PACKET_MAX,
 };
 
@@ -51,24 +51,24 @@ struct roce {
  * HD_ERR_UNFIT with a reason if the frame is no RoCEv2 packet, which is no
  * fault of it; HD_ERR_INPUT if it is one, but malformed or cut.
  */
-HD_MUST_CHECK enum hd_status roce_decode(const uint8_t *frame, size_t size, struct diag *d,
-					 struct roce *out);
+HD_MUST_CHECK enum hd_status wire_roce_decode(const uint8_t *frame, size_t size, struct diag *d,
+					      struct roce *out);
 
 /* CRC_ABSENT if the frame is no RoCEv2 packet, or cut. */
-enum crc_verdict roce_check(const uint8_t *frame, size_t size);
+enum crc_verdict wire_roce_check(const uint8_t *frame, size_t size);
 
 /*
  * Writes the frame with its lengths, IPv4 checksum, pad count and ICRC
  * computed; the UDP checksum is 0, "none". Statuses as in packet_encode.
  */
-HD_MUST_CHECK enum hd_status roce_encode(const struct roce *r, uint8_t *frame, size_t room,
-					 size_t *size);
+HD_MUST_CHECK enum hd_status wire_roce_encode(const struct roce *r, uint8_t *frame, size_t room,
+					      size_t *size);
 
 /*
  * The 40 bytes that verbs put before a datagram: its GRH; of RoCEv2 its IPv6
  * header or, if ip_ver is 4, zeros and its IPv4 header. pay_len counts what
  * follows the IP header.
  */
-void roce_write_grh(const struct grh *h, uint8_t out[GRH_SIZE]);
+void wire_roce_write_grh(const struct grh *h, uint8_t out[GRH_SIZE]);
 
 #endif

@@ -53,14 +53,14 @@ static void the_kernels_packets_all_check(void **state)
 	while (next(c, &rec)) {
 		struct diag d = { .status = HD_OK };
 		struct roce r;
-		enum hd_status status = roce_decode(rec.bytes, rec.size, &d, &r);
+		enum hd_status status = wire_roce_decode(rec.bytes, rec.size, &d, &r);
 
 		if (status == HD_ERR_UNFIT) {
 			others++;
 			continue;
 		}
 		assert_int_equal(status, HD_OK);
-		assert_int_equal(roce_check(rec.bytes, rec.size), CRC_GOOD);
+		assert_int_equal(wire_roce_check(rec.bytes, rec.size), CRC_GOOD);
 		counts[r.packet.bth.opcode]++;
 		n++;
 	}
@@ -105,9 +105,9 @@ static enum effect effect_of(size_t i)
 static void check_change(const uint8_t *frame, size_t size, size_t i)
 {
 	struct diag d = { .status = HD_OK };
-	enum crc_verdict v = roce_check(frame, size);
+	enum crc_verdict v = wire_roce_check(frame, size);
 	struct roce r;
-	bool refused = roce_decode(frame, size, &d, &r) != HD_OK;
+	bool refused = wire_roce_decode(frame, size, &d, &r) != HD_OK;
 
 	switch (effect_of(i)) {
 	case NO_EFFECT:
@@ -134,7 +134,7 @@ static void change_every_byte(uint8_t *frame, size_t size)
 			frame[i] ^= changes[k];
 		}
 	}
-	assert_int_equal(roce_check(frame, size), CRC_GOOD);
+	assert_int_equal(wire_roce_check(frame, size), CRC_GOOD);
 }
 
 /* One packet of each opcode, or with HD_LONG=1 every packet. */
@@ -150,7 +150,7 @@ static void every_changed_byte_has_the_effect_it_must(void **state)
 	while (next(c, &rec)) {
 		uint8_t opcode = rec.size > BTH ? rec.bytes[BTH] : 0;
 
-		if (roce_check(rec.bytes, rec.size) != CRC_GOOD || (seen[opcode] && !all))
+		if (wire_roce_check(rec.bytes, rec.size) != CRC_GOOD || (seen[opcode] && !all))
 			continue;
 		uint8_t *copy = malloc(rec.size);
 
@@ -187,7 +187,7 @@ static void the_right_flips_make_it_another_protocol(void **state)
 
 	/* A SEND of 1024 bytes: 1082 with all headers. */
 	while (next(c, &rec))
-		if (rec.size == 1082 && roce_check(rec.bytes, rec.size) == CRC_GOOD)
+		if (rec.size == 1082 && wire_roce_check(rec.bytes, rec.size) == CRC_GOOD)
 			break;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct diag d = { .status = HD_OK };
@@ -196,9 +196,9 @@ static void the_right_flips_make_it_another_protocol(void **state)
 
 		memcpy(frame, rec.bytes, sizeof(frame));
 		frame[rows[i].byte] ^= rows[i].change;
-		assert_int_not_equal(roce_decode(frame, sizeof(frame), &d, &r), HD_OK);
+		assert_int_not_equal(wire_roce_decode(frame, sizeof(frame), &d, &r), HD_OK);
 		assert_string_equal(d.message, rows[i].reason);
-		assert_int_equal(roce_check(frame, sizeof(frame)), CRC_ABSENT);
+		assert_int_equal(wire_roce_check(frame, sizeof(frame)), CRC_ABSENT);
 	}
 	capture_close(c);
 }
@@ -217,9 +217,9 @@ static void encoding_gives_the_kernels_own_bytes(void **state)
 		struct roce r;
 		size_t size;
 
-		if (roce_decode(rec.bytes, rec.size, &d, &r) != HD_OK)
+		if (wire_roce_decode(rec.bytes, rec.size, &d, &r) != HD_OK)
 			continue;
-		assert_int_equal(roce_encode(&r, frame, sizeof(frame), &size), HD_OK);
+		assert_int_equal(wire_roce_encode(&r, frame, sizeof(frame), &size), HD_OK);
 		assert_int_equal(size, rec.size);
 		/* We never number datagrams or sum up UDP. */
 		frame[IP + 4] = rec.bytes[IP + 4];
@@ -257,11 +257,11 @@ static void vlan_and_ipv6_frames_come_back(void **state)
 		packet_init(&r.packet, SERVICE_UD | OP_SEND_ONLY_IMM);
 		r.packet.bth.dest_qp = 0x123;
 		r.packet.payload_len = 5;
-		assert_int_equal(roce_encode(&r, frame, sizeof(frame), &size), HD_OK);
+		assert_int_equal(wire_roce_encode(&r, frame, sizeof(frame), &size), HD_OK);
 		assert_int_equal(size,
 				 14 + (i & 1 ? 4 : 0) + (i & 2 ? 40 : 20) + 8 + 12 + 8 + 4 + 8 + 4);
-		assert_int_equal(roce_check(frame, size), CRC_GOOD);
-		assert_int_equal(roce_decode(frame, size, &d, &got), HD_OK);
+		assert_int_equal(wire_roce_check(frame, size), CRC_GOOD);
+		assert_int_equal(wire_roce_decode(frame, size, &d, &got), HD_OK);
 		assert_memory_equal(&got, &r, offsetof(struct roce, packet));
 		assert_int_equal(got.packet.bth.dest_qp, 0x123);
 		assert_int_equal(got.packet.payload_len, 5);
@@ -269,9 +269,9 @@ static void vlan_and_ipv6_frames_come_back(void **state)
 		for (size_t less = 0; less < size; less++) {
 			struct diag why = { .status = HD_OK };
 
-			assert_int_not_equal(roce_decode(frame, less, &why, &got), HD_OK);
+			assert_int_not_equal(wire_roce_decode(frame, less, &why, &got), HD_OK);
 			assert_true(why.message[0]);
-			assert_int_equal(roce_check(frame, less), CRC_ABSENT);
+			assert_int_equal(wire_roce_check(frame, less), CRC_ABSENT);
 		}
 	}
 }
@@ -290,8 +290,8 @@ static void check_tags(const struct capture_record *rec, size_t n_tags)
 	memcpy(frame, rec->bytes, 12);
 	memcpy(frame + 12, tags, more);
 	memcpy(frame + 12 + more, rec->bytes + 12, rec->size - 12);
-	assert_int_equal(roce_check(frame, size), known ? CRC_GOOD : CRC_ABSENT);
-	assert_int_equal(roce_decode(frame, size, &d, &r), known ? HD_OK : HD_ERR_UNFIT);
+	assert_int_equal(wire_roce_check(frame, size), known ? CRC_GOOD : CRC_ABSENT);
+	assert_int_equal(wire_roce_decode(frame, size, &d, &r), known ? HD_OK : HD_ERR_UNFIT);
 	assert_true(!known || (r.has_vlan && r.vlan == 0x2007));
 }
 
@@ -303,7 +303,7 @@ static void tags_before_the_ethertype_are_skipped(void **state)
 
 	(void)state;
 	while (next(c, &rec)) {
-		if (roce_check(rec.bytes, rec.size) != CRC_GOOD)
+		if (wire_roce_check(rec.bytes, rec.size) != CRC_GOOD)
 			continue;
 		for (size_t tags = 1; tags <= 3; tags++)
 			check_tags(&rec, tags);
@@ -328,7 +328,7 @@ static void ipv4_headers_sum_up(void **state)
 
 	packet_init(&r.packet, OPCODE_CNP_ROCE);
 	r.packet.payload_len = 16;
-	assert_int_equal(roce_encode(&r, frame, sizeof(frame), &size), HD_OK);
+	assert_int_equal(wire_roce_encode(&r, frame, sizeof(frame), &size), HD_OK);
 	for (size_t i = IP; i < IP + 20; i += 2)
 		sum += load_be16(frame + i);
 	sum = (sum & 0xFFFF) + (sum >> 16);

@@ -69,7 +69,7 @@ static inline void claim_gid(struct capture_test *t, const char *field, const ui
 {
 	struct strbuf text = STRBUF_INIT;
 
-	gid_print(gid, &text);
+	field_print_gid(gid, &text);
 	claim_text(t, field, text.text);
 	strbuf_fini(&text);
 }

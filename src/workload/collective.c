@@ -11,7 +11,7 @@ static unsigned log2_floor(uint32_t n)
 	return 31u - (unsigned)__builtin_clz(n);
 }
 
-unsigned log2_ceil(uint32_t n)
+unsigned workload_log2_ceil(uint32_t n)
 {
 	return n > 1 ? log2_floor(n - 1) + 1 : 0;
 }
@@ -51,9 +51,9 @@ static bool pass_on(struct group_member m, uint32_t index, uint64_t distance, ui
 
 /* ---- computing, barriers ------------------------------------------------ */
 
-static uint32_t one_round(const struct workload_step *s, struct group_member m, uint32_t strand)
+static uint32_t one_round(const struct workload_step *s, struct group_member m, uint32_t sequence)
 {
-	(void)s, (void)m, (void)strand;
+	(void)s, (void)m, (void)sequence;
 	return 1;
 }
 
@@ -65,10 +65,10 @@ static bool compute_op(const struct workload_step *s, struct group_member m,
 	return at.index == 0;
 }
 
-static uint32_t log_rounds(const struct workload_step *s, struct group_member m, uint32_t strand)
+static uint32_t log_rounds(const struct workload_step *s, struct group_member m, uint32_t sequence)
 {
-	(void)s, (void)strand;
-	return log2_ceil(m.p);
+	(void)s, (void)sequence;
+	return workload_log2_ceil(m.p);
 }
 
 static bool barrier_op(const struct workload_step *s, struct group_member m,
@@ -99,12 +99,12 @@ static uint32_t first_level(uint32_t v)
 }
 
 static uint32_t broadcast_rounds(const struct workload_step *s, struct group_member m,
-				 uint32_t strand)
+				 uint32_t sequence)
 {
 	uint32_t v = from_root(s, m);
 
-	(void)strand;
-	return (v > 0) + log2_ceil(m.p) - first_level(v);
+	(void)sequence;
+	return (v > 0) + workload_log2_ceil(m.p) - first_level(v);
 }
 
 static bool broadcast_op(const struct workload_step *s, struct group_member m,
@@ -133,12 +133,13 @@ static bool multicast_op(const struct workload_step *s, struct group_member m,
 	return at.index == 0 && m.p > 1;
 }
 
-static uint32_t reduce_rounds(const struct workload_step *s, struct group_member m, uint32_t strand)
+static uint32_t reduce_rounds(const struct workload_step *s, struct group_member m,
+			      uint32_t sequence)
 {
 	uint32_t v = from_root(s, m);
 
-	(void)strand;
-	return v ? (uint32_t)__builtin_ctz(v) + 1 : log2_ceil(m.p);
+	(void)sequence;
+	return v ? (uint32_t)__builtin_ctz(v) + 1 : workload_log2_ceil(m.p);
 }
 
 static bool reduce_op(const struct workload_step *s, struct group_member m, struct step_position at,
@@ -167,9 +168,9 @@ static bool in_network_op(const struct workload_step *s, struct group_member m,
 
 /* ---- rings --------------------------------------------------------------- */
 
-static uint32_t ring_rounds(const struct workload_step *s, struct group_member m, uint32_t strand)
+static uint32_t ring_rounds(const struct workload_step *s, struct group_member m, uint32_t sequence)
 {
-	(void)s, (void)strand;
+	(void)s, (void)sequence;
 	return m.p - 1;
 }
 
@@ -194,9 +195,9 @@ static bool scatter_ring_op(const struct workload_step *s, struct group_member m
 }
 
 static uint32_t allreduce_ring_rounds(const struct workload_step *s, struct group_member m,
-				      uint32_t strand)
+				      uint32_t sequence)
 {
-	(void)s, (void)strand;
+	(void)s, (void)sequence;
 	return 2 * (m.p - 1);
 }
 
@@ -301,9 +302,9 @@ static uint32_t folded_rounds(struct group_member m, uint32_t inner)
 }
 
 static uint32_t doubling_rounds(const struct workload_step *s, struct group_member m,
-				uint32_t strand)
+				uint32_t sequence)
 {
-	(void)s, (void)strand;
+	(void)s, (void)sequence;
 	return folded_rounds(m, log2_floor(m.p));
 }
 
@@ -320,9 +321,9 @@ static bool doubling_op(const struct workload_step *s, struct group_member m,
 }
 
 static uint32_t rabenseifner_rounds(const struct workload_step *s, struct group_member m,
-				    uint32_t strand)
+				    uint32_t sequence)
 {
-	(void)s, (void)strand;
+	(void)s, (void)sequence;
 	return folded_rounds(m, 2 * log2_floor(m.p));
 }
 
@@ -435,18 +436,18 @@ static uint32_t storage_strands(const struct workload_step *s)
 }
 
 static uint32_t storage_rounds(const struct workload_step *s, struct group_member m,
-			       uint32_t strand)
+			       uint32_t sequence)
 {
 	uint64_t n = n_requests(s);
 
 	(void)m;
-	return n > strand ? (uint32_t)((n - strand - 1) / s->outstanding + 1) : 0;
+	return n > sequence ? (uint32_t)((n - sequence - 1) / s->outstanding + 1) : 0;
 }
 
 static bool storage_op(const struct workload_step *s, struct group_member m,
 		       struct step_position at, struct op *out)
 {
-	uint64_t number = at.strand + (uint64_t)at.round * s->outstanding;
+	uint64_t number = at.sequence + (uint64_t)at.round * s->outstanding;
 	uint64_t rest = s->size - number * s->request;
 	bool reads = s->algorithm->operation[0] == 'r';
 
@@ -486,7 +487,7 @@ static double bus_each(double p, double m)
 	return (p - 1) * m;
 }
 
-const struct algorithm algorithms[] = {
+const struct algorithm workload_algorithms[] = {
 	{ "compute", "cpu", NULL, one_round, compute_op },
 	{ "barrier", "dissemination", NULL, log_rounds, barrier_op, .uses = STEP_GROUPS },
 	{ "barrier", "in-network", NULL, one_round, in_network_op, .uses = STEP_GROUPS },
@@ -502,7 +503,7 @@ const struct algorithm algorithms[] = {
 	  .moved = whole, .bus = bus_twice },
 	{ "allreduce", "rabenseifner", NULL, rabenseifner_rounds, rabenseifner_op,
 	  .uses = STEP_GROUPS, .moved = whole, .bus = bus_twice },
-	{ "allreduce", "tree", tree_strands, tree_rounds, tree_op,
+	{ "allreduce", "tree", step_tree_sequences, step_tree_rounds, step_tree_op,
 	  .uses = STEP_GROUPS | STEP_SEGMENT, .moved = whole, .bus = bus_twice },
 	{ "allreduce", "in-network", NULL, one_round, in_network_op, .uses = STEP_GROUPS,
 	  .moved = whole, .bus = bus_twice },
@@ -525,14 +526,14 @@ const struct algorithm algorithms[] = {
 	{ "read", "storage", storage_strands, storage_rounds, storage_op, .uses = STEP_REQUESTS },
 	{ "write", "storage", storage_strands, storage_rounds, storage_op, .uses = STEP_REQUESTS },
 };
-const size_t n_algorithms = sizeof(algorithms) / sizeof(*algorithms);
+const size_t workload_n_algorithms = sizeof(workload_algorithms) / sizeof(*workload_algorithms);
 
-const struct algorithm *algorithm_find(const char *operation, const char *name)
+const struct algorithm *workload_algorithm_find(const char *operation, const char *name)
 {
-	for (size_t i = 0; i < n_algorithms; i++) {
-		if (strcmp(algorithms[i].operation, operation) == 0 &&
-		    (!name || strcmp(algorithms[i].name, name) == 0))
-			return &algorithms[i];
+	for (size_t i = 0; i < workload_n_algorithms; i++) {
+		if (strcmp(workload_algorithms[i].operation, operation) == 0 &&
+		    (!name || strcmp(workload_algorithms[i].name, name) == 0))
+			return &workload_algorithms[i];
 	}
 	return NULL;
 }
@@ -604,14 +605,15 @@ enum hd_status step_check(const struct workload_step *s, uint32_t ranks, struct 
 	return HD_OK;
 }
 
-uint32_t step_strands(const struct workload_step *s)
+uint32_t step_sequences(const struct workload_step *s)
 {
-	return s->algorithm->strands ? s->algorithm->strands(s) : 1;
+	return s->algorithm->sequences ? s->algorithm->sequences(s) : 1;
 }
 
-uint32_t step_rounds(const struct workload_step *s, uint32_t ranks, uint32_t rank, uint32_t strand)
+uint32_t step_rounds(const struct workload_step *s, uint32_t ranks, uint32_t rank,
+		     uint32_t sequence)
 {
-	return s->algorithm->rounds(s, member_of(s, ranks, rank), strand);
+	return s->algorithm->rounds(s, member_of(s, ranks, rank), sequence);
 }
 
 bool step_op(const struct workload_step *s, uint32_t ranks, uint32_t rank, struct step_position at,

@@ -5,10 +5,10 @@
 /*
  * Steps of a program, which all ranks of a job do together (docs/timing-rules.md, J7
  * to J9). Nothing of them is stored: which operation stands where follows from
- * (step, rank, strand, round, place), so that a collective of any size takes no
+ * (step, rank, sequence, round, place), so that a collective of any size takes no
  * memory.
  *
- *	for (uint32_t i = 0; step_op(s, n, rank, strand, round, i, &op); i++)
+ *	for (uint32_t i = 0; step_op(s, n, rank, sequence, round, i, &op); i++)
  */
 
 #include <stdbool.h>
@@ -33,8 +33,8 @@ enum step_use {
 /* A way of doing a step; the first of an operation's is its default. */
 struct algorithm {
 	const char *operation, *name;
-	uint32_t (*strands)(const struct workload_step *s); /* NULL: one */
-	uint32_t (*rounds)(const struct workload_step *s, struct group_member m, uint32_t strand);
+	uint32_t (*sequences)(const struct workload_step *s); /* NULL: one */
+	uint32_t (*rounds)(const struct workload_step *s, struct group_member m, uint32_t sequence);
 	bool (*op)(const struct workload_step *s, struct group_member m, struct step_position at,
 		   struct op *out);
 	unsigned uses;  /* STEP_...; nothing else may be asked of it */
@@ -43,10 +43,10 @@ struct algorithm {
 	double (*moved)(double p, double m); /* "algorithm" */
 	double (*bus)(double p, double m);
 };
-extern const struct algorithm algorithms[];
-extern const size_t n_algorithms;
+extern const struct algorithm workload_algorithms[];
+extern const size_t workload_n_algorithms;
 /* `name` NULL: the default; NULL if there is none such. */
-const struct algorithm *algorithm_find(const char *operation, const char *name);
+const struct algorithm *workload_algorithm_find(const char *operation, const char *name);
 
 #define STEP_DIMENSIONS 3
 
@@ -69,8 +69,9 @@ HD_MUST_CHECK enum hd_status step_check(const struct workload_step *s, uint32_t 
 uint32_t step_members(const struct workload_step *s, uint32_t ranks);
 uint32_t step_member(const struct workload_step *s, uint32_t ranks, uint32_t group, uint32_t m);
 
-uint32_t step_strands(const struct workload_step *s);
-uint32_t step_rounds(const struct workload_step *s, uint32_t ranks, uint32_t rank, uint32_t strand);
+uint32_t step_sequences(const struct workload_step *s);
+uint32_t step_rounds(const struct workload_step *s, uint32_t ranks, uint32_t rank,
+		     uint32_t sequence);
 /* False if the round has no operation of that index. */
 bool step_op(const struct workload_step *s, uint32_t ranks, uint32_t rank, struct step_position at,
 	     struct op *out);
@@ -83,15 +84,15 @@ struct group_member {
 };
 
 struct step_position {
-	uint32_t strand, round, index;
+	uint32_t sequence, round, index;
 };
 
-unsigned log2_ceil(uint32_t n);
+unsigned workload_log2_ceil(uint32_t n);
 
 /* Of trees.c. */
-uint32_t tree_strands(const struct workload_step *s);
-uint32_t tree_rounds(const struct workload_step *s, struct group_member m, uint32_t strand);
-bool tree_op(const struct workload_step *s, struct group_member m, struct step_position at,
-	     struct op *out);
+uint32_t step_tree_sequences(const struct workload_step *s);
+uint32_t step_tree_rounds(const struct workload_step *s, struct group_member m, uint32_t sequence);
+bool step_tree_op(const struct workload_step *s, struct group_member m, struct step_position at,
+		  struct op *out);
 
 #endif

@@ -20,7 +20,7 @@ static const uint32_t counts[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14
 
 static struct workload_step step_of(const char *operation, const char *name, uint64_t size)
 {
-	struct workload_step s = { .algorithm = algorithm_find(operation, name),
+	struct workload_step s = { .algorithm = workload_algorithm_find(operation, name),
 				   .size = size,
 				   .groups = 1,
 				   .grid = { 1, 1, 1 },
@@ -41,7 +41,7 @@ static bool is_power(uint32_t p)
  * left out. */
 static bool plain_step(size_t algorithm, uint32_t p, uint64_t size, struct workload_step *out)
 {
-	const struct algorithm *a = &algorithms[algorithm];
+	const struct algorithm *a = &workload_algorithms[algorithm];
 	struct diag d = { .status = HD_OK };
 
 	*out = step_of(a->operation, a->name, size);
@@ -77,12 +77,12 @@ static void tally_op(struct tally *t, uint32_t p, uint32_t rank, const struct op
 
 static void tally_rank(const struct workload_step *s, uint32_t p, uint32_t rank, struct tally *t)
 {
-	for (uint32_t strand = 0; strand < step_strands(s); strand++) {
-		uint32_t n = step_rounds(s, p, rank, strand);
+	for (uint32_t sequence = 0; sequence < step_sequences(s); sequence++) {
+		uint32_t n = step_rounds(s, p, rank, sequence);
 		struct op op;
 
 		for (uint32_t round = 0; round < n; round++) {
-			struct step_position at = { strand, round, 0 };
+			struct step_position at = { sequence, round, 0 };
 
 			for (; step_op(s, p, rank, at, &op); at.index++)
 				tally_op(t, p, rank, &op);
@@ -95,7 +95,7 @@ static void every_send_has_its_receive_in_order(void **state)
 	struct tally *t = hd_alloc(1, sizeof(*t));
 
 	(void)state;
-	for (size_t i = 0; i < N_COUNTS * n_algorithms; i++) {
+	for (size_t i = 0; i < N_COUNTS * workload_n_algorithms; i++) {
 		uint32_t p = counts[i % N_COUNTS];
 		struct workload_step s;
 
@@ -118,11 +118,11 @@ static uint64_t bytes_sent(const struct workload_step *s, uint32_t p, uint32_t r
 	uint64_t bytes = 0;
 	struct op op;
 
-	for (uint32_t strand = 0; strand < step_strands(s); strand++) {
-		uint32_t n = step_rounds(s, p, rank, strand);
+	for (uint32_t sequence = 0; sequence < step_sequences(s); sequence++) {
+		uint32_t n = step_rounds(s, p, rank, sequence);
 
 		for (uint32_t round = 0; round < n; round++) {
-			struct step_position at = { strand, round, 0 };
+			struct step_position at = { sequence, round, 0 };
 
 			for (; step_op(s, p, rank, at, &op); at.index++)
 				bytes += op.kind == OP_SEND ? op.size : 0;
@@ -199,7 +199,7 @@ static hd_time time_of(const struct workload_step *s, uint32_t p)
 
 static hd_time expected(const char *operation, const char *name, uint32_t p, uint64_t m)
 {
-	unsigned k = log2_ceil(p);
+	unsigned k = workload_log2_ceil(p);
 	hd_time sum = 0;
 
 	if (strcmp(operation, "barrier") == 0)
@@ -261,7 +261,7 @@ static void times_are_those_of_closed_forms(void **state)
 static void all_of_them_end(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < N_COUNTS * n_algorithms; i++) {
+	for (size_t i = 0; i < N_COUNTS * workload_n_algorithms; i++) {
 		uint32_t p = counts[i % N_COUNTS];
 		struct workload_step s;
 
@@ -319,14 +319,14 @@ static void requests_go_around_the_servers(void **state)
 	struct op op;
 
 	(void)state;
-	for (uint32_t strand = 0; strand < step_strands(&s); strand++) {
-		uint32_t rounds = step_rounds(&s, 4, 1, strand);
+	for (uint32_t sequence = 0; sequence < step_sequences(&s); sequence++) {
+		uint32_t rounds = step_rounds(&s, 4, 1, sequence);
 
 		for (uint32_t i = 0; i < rounds; i++, n++) {
-			const struct step_position at = { strand, i, 0 };
+			const struct step_position at = { sequence, i, 0 };
 
 			assert_true(step_op(&s, 4, 1, at, &op));
-			assert_int_equal(op.peer, (1 + strand + 3 * i) % 2);
+			assert_int_equal(op.peer, (1 + sequence + 3 * i) % 2);
 			bytes += op.size;
 		}
 	}
@@ -363,20 +363,20 @@ static void what_cannot_be_done_is_refused(void **state)
 	s.request = 65;
 	d.status = HD_OK;
 	assert_int_equal(step_check(&s, 4, &d), HD_OK);
-	assert_null(algorithm_find("allreduce", "rign"));
+	assert_null(workload_algorithm_find("allreduce", "rign"));
 }
 
 /* ---- what of a step counts ---------------------------------------------- */
 
-static void print_strand(const struct workload_step *s, uint32_t rank, uint32_t strand,
+static void print_strand(const struct workload_step *s, uint32_t rank, uint32_t sequence,
 			 struct strbuf *out)
 {
-	struct step_position at = { .strand = strand };
+	struct step_position at = { .sequence = sequence };
 	struct op op;
 
-	for (; at.round < step_rounds(s, 8, rank, strand); at.round++) {
+	for (; at.round < step_rounds(s, 8, rank, sequence); at.round++) {
 		for (at.index = 0; step_op(s, 8, rank, at, &op); at.index++)
-			strbuf_printf(out, "%u.%u.%u:%d %u %u %llu ", rank, strand, at.round,
+			strbuf_printf(out, "%u.%u.%u:%d %u %u %llu ", rank, sequence, at.round,
 				      op.kind, op.peer, op.tag, (unsigned long long)op.size);
 	}
 }
@@ -385,7 +385,7 @@ static void print_strand(const struct workload_step *s, uint32_t rank, uint32_t 
 static void print_step(const struct workload_step *s, struct strbuf *out)
 {
 	for (uint32_t rank = 0; rank < 8; rank++) {
-		for (uint32_t k = 0; k < step_strands(s); k++)
+		for (uint32_t k = 0; k < step_sequences(s); k++)
 			print_strand(s, rank, k, out);
 	}
 }
@@ -445,9 +445,9 @@ static void check_use(const struct algorithm *a, size_t other)
 static void uses_are_what_changes_operations(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < n_algorithms; i++) {
+	for (size_t i = 0; i < workload_n_algorithms; i++) {
 		for (size_t k = 0; k < sizeof(others) / sizeof(*others); k++)
-			check_use(&algorithms[i], k);
+			check_use(&workload_algorithms[i], k);
 	}
 }
 

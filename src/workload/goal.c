@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* GOAL text, read as it comes: files of gigabytes are nothing unusual. */
-#include "workload/words.h"
+#include "workload/tokenizer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ struct labels {
 };
 
 struct goal {
-	struct words in;
+	struct tokenizer in;
 	struct opgraph *g;
 	uint32_t rank;
 	struct labels labels;
@@ -78,8 +78,8 @@ static enum hd_status add_label(struct goal *p, const struct token *t, uint32_t 
 	struct label *l = label_at(&p->labels, t, hash);
 
 	if (l->op)
-		return words_fail(&p->in, t, "a second operation with the label '%.*s'",
-				  token_show(t), t->text);
+		return tokenizer_fail(&p->in, t, "a second operation with the label '%.*s'",
+				      token_show(t), t->text);
 	*l = (struct label){ hash, op + 1, p->labels.names.len, t->len };
 	strbuf_add(&p->labels.names, t->text, t->len);
 	p->labels.n++;
@@ -93,8 +93,9 @@ static enum hd_status find_label(struct goal *p, const struct token *t, uint32_t
 	if (p->labels.cap)
 		l = label_at(&p->labels, t, text_hash(t->text, t->len));
 	if (!l || !l->op)
-		return words_fail(&p->in, t, "no operation of rank %u has the label '%.*s' so far",
-				  p->rank, token_show(t), t->text);
+		return tokenizer_fail(&p->in, t,
+				      "no operation of rank %u has the label '%.*s' so far",
+				      p->rank, token_show(t), t->text);
 	*out = l->op - 1;
 	return HD_OK;
 }
@@ -109,19 +110,19 @@ static enum hd_status read_link(struct goal *p, const struct token *t)
 
 	if (status != HD_OK)
 		return status;
-	words_next(&p->in, &how);
+	tokenizer_next(&p->in, &how);
 	if (token_is(&how, "irequires"))
 		flag = OPGRAPH_STARTED;
 	else if (!token_is(&how, "requires"))
-		return words_fail(&p->in, &how,
-				  "'%.*s' where ':', 'requires' or 'irequires' was expected",
-				  token_show(&how), how.text);
-	words_next(&p->in, &how);
+		return tokenizer_fail(&p->in, &how,
+				      "'%.*s' where ':', 'requires' or 'irequires' was expected",
+				      token_show(&how), how.text);
+	tokenizer_next(&p->in, &how);
 	status = find_label(p, &how, &link.from);
 	if (status != HD_OK)
 		return status;
 	if (link.from == link.to)
-		return words_fail(&p->in, t, "an operation that waits for itself");
+		return tokenizer_fail(&p->in, t, "an operation that waits for itself");
 	link.from |= flag;
 	p->links = hd_grow(p->links, &p->links_cap, p->n_links + 1, sizeof(*p->links));
 	p->links[p->n_links++] = link;
@@ -134,18 +135,18 @@ static enum hd_status read_extras(struct goal *p, struct op *op, struct token *n
 {
 	enum hd_status status = HD_OK;
 
-	for (; status == HD_OK; words_next(&p->in, next)) {
+	for (; status == HD_OK; tokenizer_next(&p->in, next)) {
 		uint64_t value;
 
 		if (token_is(next, "tag") && op->kind != OP_COMPUTE) {
-			status = words_number(&p->in, "a tag", UINT32_MAX - 1, op->kind == OP_RECV,
-					      &value);
+			status = tokenizer_number(&p->in, "a tag", UINT32_MAX - 1,
+						  op->kind == OP_RECV, &value);
 			op->tag = value == UINT64_MAX ? OP_ANY : (uint32_t)value;
 		} else if (token_is(next, "cpu")) {
-			status = words_number(&p->in, "a CPU", 255, false, &value);
+			status = tokenizer_number(&p->in, "a CPU", 255, false, &value);
 			op->cpu = (uint8_t)value;
 		} else if (token_is(next, "nic") && op->kind != OP_COMPUTE) {
-			status = words_number(&p->in, "a NIC", 255, false, &value);
+			status = tokenizer_number(&p->in, "a NIC", 255, false, &value);
 		} else {
 			return HD_OK;
 		}
@@ -162,11 +163,12 @@ static enum hd_status read_peer(struct goal *p, struct op *op)
 	struct token t;
 	uint64_t value;
 
-	words_next(&p->in, &t);
+	tokenizer_next(&p->in, &t);
 	if (!token_is(&t, word))
-		return words_fail(&p->in, &t, "'%.*s' where '%s' was expected", token_show(&t),
-				  t.text, word);
-	enum hd_status status = words_number(&p->in, "a rank", p->g->n_ranks - 1, receives, &value);
+		return tokenizer_fail(&p->in, &t, "'%.*s' where '%s' was expected", token_show(&t),
+				      t.text, word);
+	enum hd_status status =
+		tokenizer_number(&p->in, "a rank", p->g->n_ranks - 1, receives, &value);
 
 	if (status != HD_OK)
 		return status;
@@ -215,21 +217,22 @@ static enum hd_status read_op(struct goal *p, const struct token *t, struct toke
 	enum hd_status status;
 
 	if (!kind_of(t, &op.kind))
-		return words_fail(&p->in, t, "'%.*s' where calc, send or recv was expected",
-				  token_show(t), t->text);
+		return tokenizer_fail(&p->in, t, "'%.*s' where calc, send or recv was expected",
+				      token_show(t), t->text);
 	if (p->g->n_ops >= OPGRAPH_MOST)
-		return words_fail(&p->in, t, "more than %u operations", OPGRAPH_MOST);
+		return tokenizer_fail(&p->in, t, "more than %u operations", OPGRAPH_MOST);
 	if (op.kind == OP_COMPUTE)
 		most = OP_MOST_TIME / 1000;
-	status = op.kind == OP_COMPUTE ? words_number(&p->in, "a time in ns", most, false, &op.size)
-				       : words_size(&p->in, &op.size);
+	status = op.kind == OP_COMPUTE
+			 ? tokenizer_number(&p->in, "a time in ns", most, false, &op.size)
+			 : tokenizer_size(&p->in, &op.size);
 	if (op.kind == OP_COMPUTE)
 		op.size *= 1000;
 	else if (status == HD_OK)
 		status = read_peer(p, &op);
 	if (status != HD_OK)
 		return status;
-	words_next(&p->in, next);
+	tokenizer_next(&p->in, next);
 	status = read_extras(p, &op, next);
 	opgraph_add(p->g, &op);
 	return status;
@@ -240,37 +243,37 @@ static enum hd_status read_op(struct goal *p, const struct token *t, struct toke
 /* Behind "{", and the "}" too. */
 static enum hd_status read_block(struct goal *p)
 {
-	char name[WORDS_LONGEST];
+	char name[TOKEN_LONGEST];
 	struct token t, next;
 	enum hd_status status = HD_OK;
 
-	words_next(&p->in, &t);
+	tokenizer_next(&p->in, &t);
 	while (status == HD_OK && !token_is(&t, "}")) {
 		uint8_t kind;
 
 		if (t.len == 0)
-			return words_fail(&p->in, &t, "rank %u has no '}'", p->rank);
+			return tokenizer_fail(&p->in, &t, "rank %u has no '}'", p->rank);
 		if (kind_of(&t, &kind)) {
 			status = read_op(p, &t, &next);
-		} else if (words_peek(&p->in) == ':') {
+		} else if (tokenizer_peek(&p->in) == ':') {
 			struct token label = t;
 
 			if (!is_label(&t))
-				return words_fail(
+				return tokenizer_fail(
 					&p->in, &t,
 					"'%.*s' is no label (a letter, then letters, digits and _)",
 					token_show(&t), t.text);
 			memcpy(name, t.text, t.len);
 			label.text = name;
-			words_next(&p->in, &next);
-			words_next(&p->in, &t);
+			tokenizer_next(&p->in, &next);
+			tokenizer_next(&p->in, &t);
 			status = read_op(p, &t, &next);
 			if (status == HD_OK)
 				status = add_label(p, &label, p->g->n_ops - 1);
 		} else {
 			status = read_link(p, &t);
 			if (status == HD_OK)
-				words_next(&p->in, &next);
+				tokenizer_next(&p->in, &next);
 		}
 		t = next;
 	}
@@ -281,17 +284,17 @@ static enum hd_status read_rank(struct goal *p, uint32_t least)
 {
 	struct token t;
 	uint64_t rank;
-	enum hd_status status = words_number(&p->in, "a rank", p->g->n_ranks - 1, false, &rank);
+	enum hd_status status = tokenizer_number(&p->in, "a rank", p->g->n_ranks - 1, false, &rank);
 
 	if (status != HD_OK)
 		return status;
-	words_next(&p->in, &t);
+	tokenizer_next(&p->in, &t);
 	if (rank < least)
-		return words_fail(&p->in, &t, "rank %u comes after rank %u", (unsigned)rank,
-				  least - 1);
+		return tokenizer_fail(&p->in, &t, "rank %u comes after rank %u", (unsigned)rank,
+				      least - 1);
 	if (!token_is(&t, "{"))
-		return words_fail(&p->in, &t, "'%.*s' where '{' was expected", token_show(&t),
-				  t.text);
+		return tokenizer_fail(&p->in, &t, "'%.*s' where '{' was expected", token_show(&t),
+				      t.text);
 	p->rank = (uint32_t)rank;
 	labels_clear(&p->labels);
 	p->n_links = 0;
@@ -306,28 +309,29 @@ static enum hd_status read_ranks(struct goal *p)
 	uint32_t least = 0;
 	struct token t;
 
-	words_next(&p->in, &t);
+	tokenizer_next(&p->in, &t);
 	while (status == HD_OK && t.len) {
 		if (!token_is(&t, "rank"))
-			return words_fail(&p->in, &t, "'%.*s' where 'rank' was expected",
-					  token_show(&t), t.text);
+			return tokenizer_fail(&p->in, &t, "'%.*s' where 'rank' was expected",
+					      token_show(&t), t.text);
 		status = read_rank(p, least);
 		least = p->rank + 1;
 		if (status == HD_OK)
-			words_next(&p->in, &t);
+			tokenizer_next(&p->in, &t);
 	}
-	return status == HD_OK ? words_end(&p->in) : status;
+	return status == HD_OK ? tokenizer_end(&p->in) : status;
 }
 
 static enum hd_status read_goal(struct goal *p)
 {
 	uint64_t n;
-	enum hd_status status = words_number(&p->in, "a number of ranks", OPGRAPH_MOST, false, &n);
+	enum hd_status status =
+		tokenizer_number(&p->in, "a number of ranks", OPGRAPH_MOST, false, &n);
 
 	if (status != HD_OK)
 		return status;
 	if (n == 0)
-		return words_fail(&p->in, NULL, "num_ranks is 0");
+		return tokenizer_fail(&p->in, NULL, "num_ranks is 0");
 	opgraph_begin(p->g, (uint32_t)n);
 	status = read_ranks(p);
 	if (status == HD_OK)
@@ -343,18 +347,18 @@ enum hd_status opgraph_read(FILE *in, struct diag *d, struct opgraph *out)
 	struct token t;
 	enum hd_status status;
 
-	words_init(&p.in, in, d);
-	words_next(&p.in, &t);
+	tokenizer_init(&p.in, in, d);
+	tokenizer_next(&p.in, &t);
 	if (token_is(&t, "num_ranks"))
 		status = read_goal(&p);
 	else if (token_is(&t, "Nodes"))
 		status = matrix_read(&p.in, out);
 	else
-		status = words_fail(
+		status = tokenizer_fail(
 			&p.in, &t,
 			"'%.*s' where 'num_ranks N' (GOAL) or 'Nodes N' (a connection matrix) was expected",
 			token_show(&t), t.text);
-	words_fini(&p.in);
+	tokenizer_fini(&p.in);
 	free(p.labels.slots);
 	strbuf_fini(&p.labels.names);
 	free(p.links);

@@ -32,7 +32,7 @@ struct ideal_sender {
 
 struct ideal {
 	const struct ideal_net *net;
-	struct gang gang;
+	struct rank_group rank_group;
 	struct eventq q;
 	hd_time now;
 	struct diag *d; /* fails if an instant is beyond LAST_TIME */
@@ -62,7 +62,7 @@ static uint32_t letter_new(struct ideal *i)
 {
 	uint32_t id = i->free;
 
-	if (id == GANG_NONE) {
+	if (id == RANK_GROUP_NONE) {
 		id = i->n++;
 		i->letters = hd_grow(i->letters, &i->cap, i->n, sizeof(*i->letters));
 	} else {
@@ -79,8 +79,8 @@ static void letter_free(struct ideal *i, uint32_t id)
 
 static void line_put(struct ideal *i, struct message_queue *l, uint32_t id)
 {
-	i->letters[id].next = GANG_NONE;
-	if (l->first == GANG_NONE)
+	i->letters[id].next = RANK_GROUP_NONE;
+	if (l->first == RANK_GROUP_NONE)
 		l->first = id;
 	else
 		i->letters[l->last].next = id;
@@ -111,7 +111,7 @@ static void post(void *context, uint32_t rank, const struct op *op, uint32_t ref
 		.target = op->peer,
 		.tag = op->tag,
 		.ref = ref,
-		.receive = GANG_NONE,
+		.receive = RANK_GROUP_NONE,
 		.line = op->line,
 		.size = op->size,
 		.posted = i->now,
@@ -138,7 +138,8 @@ static void wake(void *context, uint32_t rank, hd_time when)
 {
 	struct ideal *i = context;
 	/* Of several CPUs it may be another's. */
-	const struct op *op = i->gang.job->n_cpus == 1 ? gang_work(&i->gang, rank) : NULL;
+	const struct op *op =
+		i->rank_group.job->n_cpus == 1 ? rank_group_work(&i->rank_group, rank) : NULL;
 
 	push(i, when, 0, key_of(EV_WAKES, rank), op ? op->line : 0);
 }
@@ -149,8 +150,8 @@ static void on_wake(struct ideal *i, uint32_t rank)
 	struct ideal_sender *sender = &i->senders[rank];
 	uint32_t id = sender->leaving.first;
 
-	if (id == GANG_NONE || i->letters[id].left > i->now) {
-		gang_wake(&i->gang, rank, i->now, GANG_NONE, NULL);
+	if (id == RANK_GROUP_NONE || i->letters[id].left > i->now) {
+		rank_group_wake(&i->rank_group, rank, i->now, RANK_GROUP_NONE, NULL);
 		return;
 	}
 	line_take(i, &sender->leaving);
@@ -159,7 +160,7 @@ static void on_wake(struct ideal *i, uint32_t rank)
 
 	l.path.sending += i->now - l.posted;
 	push(i, i->now, i->net->latency, key_of(EV_ARRIVES, rank), l.line);
-	gang_wake(&i->gang, rank, i->now, l.ref, &l.path);
+	rank_group_wake(&i->rank_group, rank, i->now, l.ref, &l.path);
 }
 
 /* Messages of a rank arrive as they left, also those of one instant. */
@@ -168,21 +169,21 @@ static void on_arrival(struct ideal *i, uint32_t rank)
 	uint32_t id = line_take(i, &i->senders[rank].under_way);
 	struct ideal_message l = i->letters[id];
 	const struct match_key key = { l.target, l.source, l.tag };
-	uint32_t receive = gang_announce(&i->gang, key, id);
+	uint32_t receive = rank_group_announce(&i->rank_group, key, id);
 
-	if (receive == GANG_NONE)
+	if (receive == RANK_GROUP_NONE)
 		return;
 	l.path.messages += i->now - l.posted;
 	l.path.n_messages++;
 	letter_free(i, id);
-	const struct landed what = { l.target, receive, l.source, l.size };
+	const struct arrived_message what = { l.target, receive, l.source, l.size };
 
-	gang_arrived(&i->gang, i->now, &what, &l.path);
+	rank_group_arrived(&i->rank_group, i->now, &what, &l.path);
 }
 
 /* ---- what fails ---------------------------------------------------------- */
 
-static size_t count_receives(const struct gang *t)
+static size_t count_receives(const struct rank_group *t)
 {
 	size_t n = 0;
 
@@ -193,7 +194,7 @@ static size_t count_receives(const struct gang *t)
 	return n;
 }
 
-static struct ideal_problem *add_receives(const struct gang *t, struct ideal_problem *to)
+static struct ideal_problem *add_receives(const struct rank_group *t, struct ideal_problem *to)
 {
 	for (uint32_t r = 0; r < t->job->n_ranks; r++) {
 		const struct rank *rank = &t->ranks[r];
@@ -207,10 +208,10 @@ static struct ideal_problem *add_receives(const struct gang *t, struct ideal_pro
 	return to;
 }
 
-static struct ideal_problem *add_misfits(const struct gang *t, struct ideal_problem *to)
+static struct ideal_problem *add_misfits(const struct rank_group *t, struct ideal_problem *to)
 {
 	for (size_t i = 0; i < t->n_misfits; i++) {
-		const struct misfit *m = &t->misfits[i];
+		const struct oversized_message *m = &t->misfits[i];
 
 		*to++ = (struct ideal_problem){ m->rank, m->op, m->source, m->size };
 	}
@@ -219,10 +220,10 @@ static struct ideal_problem *add_misfits(const struct gang *t, struct ideal_prob
 
 static void add_sends(const struct ideal *i, struct ideal_problem *to)
 {
-	uint32_t n = match_count(&i->gang.waiting);
+	uint32_t n = match_count(&i->rank_group.waiting);
 	struct match_item *items = hd_alloc(n, sizeof(*items));
 
-	match_list(&i->gang.waiting, items);
+	match_list(&i->rank_group.waiting, items);
 	for (uint32_t k = 0; k < n; k++) {
 		const struct ideal_message *l = &i->letters[items[k].value];
 
@@ -251,7 +252,7 @@ static int by_rank(const void *a, const void *b)
 
 static void find_problems(const struct ideal *i, struct ideal_result *out)
 {
-	const struct gang *t = &i->gang;
+	const struct rank_group *t = &i->rank_group;
 	size_t n = count_receives(t) + t->n_misfits + match_count(&t->waiting);
 
 	if (n == 0)
@@ -274,8 +275,8 @@ static void run(struct ideal *i)
 {
 	struct event e;
 
-	for (uint32_t r = 0; r < i->gang.job->n_ranks; r++)
-		gang_begin(&i->gang, r, 0);
+	for (uint32_t r = 0; r < i->rank_group.job->n_ranks; r++)
+		rank_group_begin(&i->rank_group, r, 0);
 	while (i->d->status == HD_OK && eventq_pop(&i->q, &e)) {
 		uint32_t what = (uint32_t)e.key;
 
@@ -290,16 +291,16 @@ static void run(struct ideal *i)
 static void ideal_init(struct ideal *i, const struct job *j, const struct ideal_net *net,
 		       struct diag *d)
 {
-	*i = (struct ideal){ .net = net, .d = d, .free = GANG_NONE };
+	*i = (struct ideal){ .net = net, .d = d, .free = RANK_GROUP_NONE };
 	eventq_init(&i->q);
 	i->senders = hd_alloc(j->n_ranks, sizeof(*i->senders));
 	for (uint32_t r = 0; r < j->n_ranks; r++)
-		i->senders[r].leaving.first = i->senders[r].under_way.first = GANG_NONE;
+		i->senders[r].leaving.first = i->senders[r].under_way.first = RANK_GROUP_NONE;
 }
 
 static void ideal_fini(struct ideal *i)
 {
-	gang_fini(&i->gang);
+	rank_group_fini(&i->rank_group);
 	eventq_fini(&i->q);
 	free(i->letters);
 	free(i->senders);
@@ -309,26 +310,26 @@ enum hd_status ideal_run(const struct job *j, const struct ideal_net *net, struc
 			 struct ideal_result *out)
 {
 	struct ideal i;
-	const struct carrier c = { &i, post, matched, wake };
+	const struct network_ops c = { &i, post, matched, wake };
 	uint32_t *needs = hd_alloc(j->graph ? j->graph->n_ops : 0, sizeof(*needs));
-	struct rank *ranks = ranks_new(j);
+	struct rank *ranks = rank_group_ranks_new(j);
 
 	ideal_init(&i, j, net, d);
-	gang_init(&i.gang, j, &c, ranks, needs);
+	rank_group_init(&i.rank_group, j, &c, ranks, needs);
 	run(&i);
 	if (d->status == HD_OK) {
-		bool ends = i.gang.n_done == j->n_ranks;
+		bool ends = i.rank_group.n_done == j->n_ranks;
 
 		*out = (struct ideal_result){
-			.completion = ends ? i.gang.last : HD_TIME_NEVER,
-			.n_done = i.gang.n_done,
-			.last_rank = i.gang.last_rank,
-			.path = i.gang.last_path,
+			.completion = ends ? i.rank_group.last : HD_TIME_NEVER,
+			.n_done = i.rank_group.n_done,
+			.last_rank = i.rank_group.last_rank,
+			.path = i.rank_group.last_path,
 		};
 		find_problems(&i, out);
 	}
 	ideal_fini(&i);
-	ranks_free(ranks, j);
+	rank_group_ranks_free(ranks, j);
 	free(needs);
 	return d->status;
 }

@@ -8,7 +8,7 @@
  * is in anybody's way. What a fabric adds is all beyond this.
  */
 
-#include "workload/gang.h"
+#include "workload/rank_group.h"
 
 struct ideal_net {
 	hd_time latency;

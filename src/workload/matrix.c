@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
-#include "workload/words.h"
+#include "workload/tokenizer.h"
 
 struct connection {
 	uint32_t from, to;
@@ -29,7 +29,7 @@ struct trigger {
 };
 
 struct matrix {
-	struct words *in;
+	struct tokenizer *in;
 	uint64_t n_nodes;
 	/* As the head has them; UINT64_MAX: it does not. */
 	uint64_t n_connections, n_triggers_said;
@@ -58,7 +58,7 @@ static uint32_t trigger_of(struct matrix *m, uint64_t id)
 /* "0->13" */
 static enum hd_status read_ends(struct matrix *m, const struct token *t, struct connection *c)
 {
-	char text[WORDS_LONGEST], *end;
+	char text[TOKEN_LONGEST], *end;
 
 	memcpy(text, t->text, t->len);
 	text[t->len] = '\0';
@@ -68,14 +68,14 @@ static enum hd_status read_ends(struct matrix *m, const struct token *t, struct 
 
 	to = is_pair ? strtoul(end + 2, &end, 10) : 0;
 	if (!is_pair || *end)
-		return words_fail(m->in, t,
-				  "'%.*s' where a connection 'A->B' or 'trigger' was expected",
-				  token_show(t), t->text);
+		return tokenizer_fail(m->in, t,
+				      "'%.*s' where a connection 'A->B' or 'trigger' was expected",
+				      token_show(t), t->text);
 	if (from >= m->n_nodes || to >= m->n_nodes)
-		return words_fail(m->in, t, "'%.*s': there are %u nodes", token_show(t), t->text,
-				  (unsigned)m->n_nodes);
+		return tokenizer_fail(m->in, t, "'%.*s': there are %u nodes", token_show(t),
+				      t->text, (unsigned)m->n_nodes);
 	if (from == to)
-		return words_fail(m->in, t, "node %lu sends to itself", from);
+		return tokenizer_fail(m->in, t, "node %lu sends to itself", from);
 	c->from = (uint32_t)from;
 	c->to = (uint32_t)to;
 	return HD_OK;
@@ -110,11 +110,11 @@ static bool read_field(struct matrix *m, const struct token *t, struct connectio
 		if (!token_is(t, fields[i].word))
 			continue;
 		if (*given & 1u << i) {
-			*status = words_fail(m->in, t, "'%s' is given twice", fields[i].word);
+			*status = tokenizer_fail(m->in, t, "'%s' is given twice", fields[i].word);
 			return true;
 		}
 		*given |= 1u << i;
-		*status = words_number(m->in, fields[i].what, fields[i].most, false, &value);
+		*status = tokenizer_number(m->in, fields[i].what, fields[i].most, false, &value);
 		if (*status == HD_OK && fields[i].trigger)
 			*fields[i].trigger = trigger_of(m, value);
 		if (fields[i].value)
@@ -129,12 +129,13 @@ static enum hd_status check_given(struct matrix *m, unsigned line, unsigned give
 	const struct token at = { "", 1, line };
 
 	if (!(given & 1u << FIELD_SIZE))
-		return words_fail(m->in, &at, "a connection without a size");
+		return tokenizer_fail(m->in, &at, "a connection without a size");
 	if (!(given & (1u << FIELD_START | 1u << FIELD_TRIGGER)))
-		return words_fail(m->in, &at, "a connection without 'start' or 'trigger'");
+		return tokenizer_fail(m->in, &at, "a connection without 'start' or 'trigger'");
 	if (m->n == m->n_connections)
-		return words_fail(m->in, &at, "a connection more than the %llu of 'Connections'",
-				  (unsigned long long)m->n_connections);
+		return tokenizer_fail(m->in, &at,
+				      "a connection more than the %llu of 'Connections'",
+				      (unsigned long long)m->n_connections);
 	return HD_OK;
 }
 
@@ -150,18 +151,18 @@ static enum hd_status read_connection(struct matrix *m, struct token *t)
 
 	if (status != HD_OK)
 		return status;
-	words_next(m->in, t);
+	tokenizer_next(m->in, t);
 	/* A line is a connection: its last word "trigger" has a number. */
 	while (t->len && t->line == c.line && status == HD_OK &&
 	       read_field(m, t, &c, &given, &status))
-		words_next(m->in, t);
+		tokenizer_next(m->in, t);
 	if (status != HD_OK)
 		return status;
 	if (m->n >= OPGRAPH_MOST)
-		return words_fail(m->in, t, "more than %u connections", OPGRAPH_MOST);
+		return tokenizer_fail(m->in, t, "more than %u connections", OPGRAPH_MOST);
 	if (t->len && t->line == c.line)
-		return words_fail(m->in, t, "'%.*s' is no field of a connection", token_show(t),
-				  t->text);
+		return tokenizer_fail(m->in, t, "'%.*s' is no field of a connection", token_show(t),
+				      t->text);
 	status = check_given(m, c.line, given);
 	if (status != HD_OK)
 		return status;
@@ -177,31 +178,32 @@ static enum hd_status read_trigger(struct matrix *m, struct token *t)
 	uint32_t number;
 	uint64_t id;
 
-	words_next(m->in, t);
+	tokenizer_next(m->in, t);
 	if (!token_is(t, "id"))
-		return words_fail(m->in, t, "a trigger without an id");
-	enum hd_status status = words_number(m->in, "a trigger", UINT32_MAX, false, &id);
+		return tokenizer_fail(m->in, t, "a trigger without an id");
+	enum hd_status status = tokenizer_number(m->in, "a trigger", UINT32_MAX, false, &id);
 
 	if (status != HD_OK)
 		return status;
 	number = trigger_of(m, id);
 	g = &m->triggers[number];
-	words_next(m->in, t);
+	tokenizer_next(m->in, t);
 	g->line = t->line;
 	g->is_there = true;
 	g->count = 1;
 	g->is_barrier = token_is(t, "barrier");
 	g->is_multishot = token_is(t, "multishot");
 	if (!g->is_barrier && !g->is_multishot && !token_is(t, "oneshot"))
-		return words_fail(m->in, t,
-				  "'%.*s' where oneshot, multishot or barrier was expected",
-				  token_show(t), t->text);
-	words_next(m->in, t);
+		return tokenizer_fail(m->in, t,
+				      "'%.*s' where oneshot, multishot or barrier was expected",
+				      token_show(t), t->text);
+	tokenizer_next(m->in, t);
 	if (!token_is(t, "count"))
-		return g->is_barrier ? words_fail(m->in, t, "a barrier without a count") : HD_OK;
-	status = words_number(m->in, "a count", UINT32_MAX, false, &g->count);
+		return g->is_barrier ? tokenizer_fail(m->in, t, "a barrier without a count")
+				     : HD_OK;
+	status = tokenizer_number(m->in, "a count", UINT32_MAX, false, &g->count);
 	if (status == HD_OK)
-		words_next(m->in, t);
+		tokenizer_next(m->in, t);
 	return status;
 }
 
@@ -213,12 +215,13 @@ static enum hd_status check_counts(struct matrix *m, const struct token *end)
 	for (size_t i = 0; i < m->n_triggers; i++)
 		n_triggers += m->triggers[i].is_there;
 	if (m->n != m->n_connections)
-		return words_fail(m->in, end, "%zu of the %llu connections that 'Connections' says",
-				  m->n, (unsigned long long)m->n_connections);
+		return tokenizer_fail(m->in, end,
+				      "%zu of the %llu connections that 'Connections' says", m->n,
+				      (unsigned long long)m->n_connections);
 	if (m->n_triggers_said != UINT64_MAX && n_triggers != m->n_triggers_said)
-		return words_fail(m->in, end, "%llu triggers, but 'Triggers' says %llu",
-				  (unsigned long long)n_triggers,
-				  (unsigned long long)m->n_triggers_said);
+		return tokenizer_fail(m->in, end, "%llu triggers, but 'Triggers' says %llu",
+				      (unsigned long long)n_triggers,
+				      (unsigned long long)m->n_triggers_said);
 	return HD_OK;
 }
 
@@ -229,7 +232,7 @@ static enum hd_status read_items(struct matrix *m, struct token *t)
 	while (status == HD_OK && t->len)
 		status = token_is(t, "trigger") ? read_trigger(m, t) : read_connection(m, t);
 	if (status == HD_OK)
-		status = words_end(m->in);
+		status = tokenizer_end(m->in);
 	return status == HD_OK ? check_counts(m, t) : status;
 }
 
@@ -287,13 +290,13 @@ static enum hd_status check_triggers(struct matrix *m)
 		const struct token at = { "", 1, g->line };
 
 		if (!g->is_there)
-			return words_fail(m->in, &at, "a trigger that no line describes");
+			return tokenizer_fail(m->in, &at, "a trigger that no line describes");
 		if (g->n_waiting && g->n_pulled < g->count)
-			return words_fail(m->in, &at,
-					  "a trigger that is never pulled, or not %llu times",
-					  (unsigned long long)g->count);
+			return tokenizer_fail(m->in, &at,
+					      "a trigger that is never pulled, or not %llu times",
+					      (unsigned long long)g->count);
 		if (g->n_pulled > g->count || (g->is_multishot && g->n_waiting > 1))
-			return words_fail(
+			return tokenizer_fail(
 				m->in, &at,
 				"a trigger whose effect depends on which pull comes first");
 	}
@@ -318,7 +321,7 @@ static enum hd_status add_pulls(struct matrix *m, const struct connection *w)
 		uint32_t node = received ? c->to : c->from;
 
 		if (node != w->from)
-			return words_fail(
+			return tokenizer_fail(
 				m->in, &at,
 				"node %u waits for a trigger that node %u pulls (line %u), which it cannot know",
 				w->from, node, c->line);
@@ -424,25 +427,25 @@ static enum hd_status make_graph(struct matrix *m, struct opgraph *g)
 static enum hd_status read_head(struct matrix *m, struct token *t)
 {
 	enum hd_status status =
-		words_number(m->in, "a number of nodes", OPGRAPH_MOST, false, &m->n_nodes);
+		tokenizer_number(m->in, "a number of nodes", OPGRAPH_MOST, false, &m->n_nodes);
 
 	if (status == HD_OK && m->n_nodes == 0)
-		return words_fail(m->in, NULL, "Nodes is 0");
+		return tokenizer_fail(m->in, NULL, "Nodes is 0");
 	while (status == HD_OK) {
-		words_next(m->in, t);
+		tokenizer_next(m->in, t);
 		if (!token_is(t, "Connections") && !token_is(t, "Triggers"))
 			break;
-		status = words_number(m->in, "a number", UINT32_MAX, false,
-				      token_is(t, "Connections") ? &m->n_connections
-								 : &m->n_triggers_said);
+		status = tokenizer_number(m->in, "a number", UINT32_MAX, false,
+					  token_is(t, "Connections") ? &m->n_connections
+								     : &m->n_triggers_said);
 	}
 	if (status == HD_OK && m->n_connections == UINT64_MAX)
-		return words_fail(m->in, t, "'%.*s' where 'Connections N' was expected",
-				  token_show(t), t->text);
+		return tokenizer_fail(m->in, t, "'%.*s' where 'Connections N' was expected",
+				      token_show(t), t->text);
 	return status;
 }
 
-enum hd_status matrix_read(struct words *r, struct opgraph *out)
+enum hd_status matrix_read(struct tokenizer *r, struct opgraph *out)
 {
 	struct matrix m = { .in = r, .n_connections = UINT64_MAX, .n_triggers_said = UINT64_MAX };
 	struct token t = { .text = "" };

@@ -50,14 +50,14 @@ _Noreturn static void give_up(void)
 	_Exit(4);
 }
 
-FILE *record_file(void)
+FILE *recording_file(void)
 {
 	return file;
 }
 
 /* ---- time ---------------------------------------------------------------- */
 
-void record_enter(void)
+void recording_enter(void)
 {
 	struct timespec now;
 
@@ -71,7 +71,7 @@ void record_enter(void)
 		fprintf(file, "calc %lld\n", ns);
 }
 
-int record_leave(int result)
+int recording_leave(int result)
 {
 	if (--depth == 0 && file)
 		clock_gettime(CLOCK_MONOTONIC, &left);
@@ -79,14 +79,14 @@ int record_leave(int result)
 }
 
 /* Calls of MPI's own on the way are not the program's. */
-bool record_notes(void)
+bool recording_is_on(void)
 {
 	return file && depth == 1;
 }
 
 static void cannot(const char *call)
 {
-	if (record_notes())
+	if (recording_is_on())
 		fprintf(file, "not %s\n", call);
 }
 
@@ -99,16 +99,16 @@ static int forget_group(MPI_Comm comm, int key, void *value, void *extra)
 	return MPI_SUCCESS;
 }
 
-static struct record_group *group_of(MPI_Comm comm)
+static struct recording_group *group_of(MPI_Comm comm)
 {
-	struct record_group *g = NULL;
+	struct recording_group *g = NULL;
 	int found = 0;
 
 	PMPI_Comm_get_attr(comm, keyval, &g, &found);
 	return found ? g : NULL;
 }
 
-static void note_group(MPI_Comm comm, struct record_group *g)
+static void note_group(MPI_Comm comm, struct recording_group *g)
 {
 	MPI_Group mine, world;
 	int *ranks = calloc((size_t)g->n * 2, sizeof(*ranks));
@@ -132,7 +132,7 @@ static void note_group(MPI_Comm comm, struct record_group *g)
 /* Collective over its members, who agree on a number of its first one. */
 static void group_add(MPI_Comm comm, bool is_world)
 {
-	struct record_group *g;
+	struct recording_group *g;
 	unsigned number[2] = { 0, 0 };
 	int world = 0;
 
@@ -158,15 +158,15 @@ static int made(int result, const MPI_Comm *comm)
 {
 	if (result == MPI_SUCCESS && depth == 1)
 		group_add(*comm, false);
-	return record_leave(result);
+	return recording_leave(result);
 }
 
 /* The group to note something of; NULL: nothing is to be. */
-const struct record_group *record_group(MPI_Comm comm)
+const struct recording_group *recording_group(MPI_Comm comm)
 {
-	if (!record_notes() || comm == MPI_COMM_SELF)
+	if (!recording_is_on() || comm == MPI_COMM_SELF)
 		return NULL;
-	const struct record_group *g = group_of(comm);
+	const struct recording_group *g = group_of(comm);
 
 	if (!g)
 		cannot("a communicator made in another way");
@@ -175,7 +175,7 @@ const struct record_group *record_group(MPI_Comm comm)
 
 /* ---- requests ----------------------------------------------------------- */
 
-long long record_bytes(int count, MPI_Datatype type)
+long long recording_bytes(int count, MPI_Datatype type)
 {
 	int size = 0;
 
@@ -186,7 +186,7 @@ long long record_bytes(int count, MPI_Datatype type)
 static void note_message(const char *word, MPI_Comm comm, int peer, int tag, long long bytes,
 			 unsigned long request)
 {
-	const struct record_group *g = record_group(comm);
+	const struct recording_group *g = recording_group(comm);
 
 	if (g && peer != MPI_PROC_NULL)
 		fprintf(file, "%s %llu %d %d %lld %lu\n", word, g->id,
@@ -208,7 +208,7 @@ static struct pending *pending_add(MPI_Request handle)
 	return p;
 }
 
-unsigned long record_request(MPI_Request handle)
+unsigned long recording_request(MPI_Request handle)
 {
 	return pending_add(handle)->id;
 }
@@ -231,7 +231,7 @@ static void pending_drop(struct pending *p)
 static void begun(const char *word, const MPI_Request *handle, MPI_Comm comm, int peer, int tag,
 		  long long bytes)
 {
-	if (!record_notes())
+	if (!recording_is_on())
 		return;
 	struct pending *p = pending_add(*handle);
 
@@ -242,7 +242,7 @@ static void begun(const char *word, const MPI_Request *handle, MPI_Comm comm, in
 static void completed(MPI_Request handle, const MPI_Status *status)
 {
 	struct pending *p =
-		record_notes() && handle != MPI_REQUEST_NULL ? pending_find(handle) : NULL;
+		recording_is_on() && handle != MPI_REQUEST_NULL ? pending_find(handle) : NULL;
 
 	if (!p || !p->id)
 		return;
@@ -320,14 +320,14 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 
 int MPI_Finalize(void)
 {
-	record_enter();
+	recording_enter();
 	if (file) {
 		fputs("end\n", file);
 		if (fclose(file) != 0)
 			give_up();
 		file = NULL;
 	}
-	return record_leave(PMPI_Finalize());
+	return recording_leave(PMPI_Finalize());
 }
 
 /* ---- communicators that are made ---------------------------------------- */
@@ -336,7 +336,7 @@ int MPI_Finalize(void)
 #define MAKES(name, parameters, arguments)               \
 	int MPI_##name parameters                        \
 	{                                                \
-		record_enter();                          \
+		recording_enter();                       \
 		return made(PMPI_##name arguments, out); \
 	}
 
@@ -354,23 +354,23 @@ MAKES(Cart_sub, (MPI_Comm c, const int keep[], MPI_Comm *out), (c, keep, out))
 
 int MPI_Intercomm_create(MPI_Comm c, int leader, MPI_Comm peer, int remote, int tag, MPI_Comm *out)
 {
-	record_enter();
+	recording_enter();
 	cannot("MPI_Intercomm_create");
-	return record_leave(PMPI_Intercomm_create(c, leader, peer, remote, tag, out));
+	return recording_leave(PMPI_Intercomm_create(c, leader, peer, remote, tag, out));
 }
 
 int MPI_Mprobe(int source, int tag, MPI_Comm c, MPI_Message *m, MPI_Status *s)
 {
-	record_enter();
+	recording_enter();
 	cannot("MPI_Mprobe");
-	return record_leave(PMPI_Mprobe(source, tag, c, m, s));
+	return recording_leave(PMPI_Mprobe(source, tag, c, m, s));
 }
 
 int MPI_Improbe(int source, int tag, MPI_Comm c, int *flag, MPI_Message *m, MPI_Status *s)
 {
-	record_enter();
+	recording_enter();
 	cannot("MPI_Improbe");
-	return record_leave(PMPI_Improbe(source, tag, c, flag, m, s));
+	return recording_leave(PMPI_Improbe(source, tag, c, flag, m, s));
 }
 
 /* ---- point to point ----------------------------------------------------- */
@@ -378,9 +378,9 @@ int MPI_Improbe(int source, int tag, MPI_Comm c, int *flag, MPI_Message *m, MPI_
 #define SENDS(name)                                                                       \
 	int MPI_##name(const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c) \
 	{                                                                                 \
-		record_enter();                                                           \
-		note_message("send", c, to, tag, record_bytes(n, t), 0);                  \
-		return record_leave(PMPI_##name(b, n, t, to, tag, c));                    \
+		recording_enter();                                                        \
+		note_message("send", c, to, tag, recording_bytes(n, t), 0);               \
+		return recording_leave(PMPI_##name(b, n, t, to, tag, c));                 \
 	}
 SENDS(Send)
 SENDS(Ssend)
@@ -391,11 +391,11 @@ SENDS(Bsend)
 	int MPI_##name(const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, \
 		       MPI_Request *r)                                                    \
 	{                                                                                 \
-		record_enter();                                                           \
+		recording_enter();                                                        \
 		int result = PMPI_##name(b, n, t, to, tag, c, r);                         \
                                                                                           \
-		begun("send", r, c, to, tag, record_bytes(n, t));                         \
-		return record_leave(result);                                              \
+		begun("send", r, c, to, tag, recording_bytes(n, t));                      \
+		return recording_leave(result);                                           \
 	}
 BEGINS_SEND(Isend)
 BEGINS_SEND(Issend)
@@ -406,28 +406,28 @@ int MPI_Recv(void *b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_
 {
 	MPI_Status mine = { 0 }, *s = status == MPI_STATUS_IGNORE ? &mine : status;
 
-	record_enter();
+	recording_enter();
 	int result = PMPI_Recv(b, n, t, from, tag, c, s);
 
 	if (from != MPI_PROC_NULL)
-		note_message("recv", c, s->MPI_SOURCE, s->MPI_TAG, record_bytes(n, t), 0);
-	return record_leave(result);
+		note_message("recv", c, s->MPI_SOURCE, s->MPI_TAG, recording_bytes(n, t), 0);
+	return recording_leave(result);
 }
 
 int MPI_Irecv(void *b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Request *r)
 {
-	record_enter();
+	recording_enter();
 	int result = PMPI_Irecv(b, n, t, from, tag, c, r);
 
-	begun("recv", r, c, from, tag, record_bytes(n, t));
-	return record_leave(result);
+	begun("recv", r, c, from, tag, recording_bytes(n, t));
+	return recording_leave(result);
 }
 
 /* Both at once, and then both are waited for. */
 static void note_both(MPI_Comm c, const int to[2], long long sent, const MPI_Status *got,
 		      long long received)
 {
-	if (!record_notes())
+	if (!recording_is_on())
 		return;
 	unsigned long first = ++requests, second = ++requests;
 
@@ -442,11 +442,11 @@ int MPI_Sendrecv(const void *b, int n, MPI_Datatype t, int to, int tag, void *rb
 {
 	MPI_Status mine = { 0 }, *s = status == MPI_STATUS_IGNORE ? &mine : status;
 
-	record_enter();
+	recording_enter();
 	int result = PMPI_Sendrecv(b, n, t, to, tag, rb, rn, rt, from, rtag, c, s);
 
-	note_both(c, (int[]){ to, tag }, record_bytes(n, t), s, record_bytes(rn, rt));
-	return record_leave(result);
+	note_both(c, (int[]){ to, tag }, recording_bytes(n, t), s, recording_bytes(rn, rt));
+	return recording_leave(result);
 }
 
 int MPI_Sendrecv_replace(void *b, int n, MPI_Datatype t, int to, int tag, int from, int rtag,
@@ -454,18 +454,18 @@ int MPI_Sendrecv_replace(void *b, int n, MPI_Datatype t, int to, int tag, int fr
 {
 	MPI_Status mine = { 0 }, *s = status == MPI_STATUS_IGNORE ? &mine : status;
 
-	record_enter();
+	recording_enter();
 	int result = PMPI_Sendrecv_replace(b, n, t, to, tag, from, rtag, c, s);
 
-	note_both(c, (int[]){ to, tag }, record_bytes(n, t), s, record_bytes(n, t));
-	return record_leave(result);
+	note_both(c, (int[]){ to, tag }, recording_bytes(n, t), s, recording_bytes(n, t));
+	return recording_leave(result);
 }
 
 /* Those that are begun again and again. */
 static void prepared(const MPI_Request *r, MPI_Comm c, bool receives, int peer, int tag,
 		     long long bytes)
 {
-	if (!record_notes())
+	if (!recording_is_on())
 		return;
 	struct pending *p = pending_add(*r);
 
@@ -480,25 +480,25 @@ static void prepared(const MPI_Request *r, MPI_Comm c, bool receives, int peer, 
 
 int MPI_Send_init(const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request *r)
 {
-	record_enter();
+	recording_enter();
 	int result = PMPI_Send_init(b, n, t, to, tag, c, r);
 
-	prepared(r, c, false, to, tag, record_bytes(n, t));
-	return record_leave(result);
+	prepared(r, c, false, to, tag, recording_bytes(n, t));
+	return recording_leave(result);
 }
 
 int MPI_Recv_init(void *b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Request *r)
 {
-	record_enter();
+	recording_enter();
 	int result = PMPI_Recv_init(b, n, t, from, tag, c, r);
 
-	prepared(r, c, true, from, tag, record_bytes(n, t));
-	return record_leave(result);
+	prepared(r, c, true, from, tag, recording_bytes(n, t));
+	return recording_leave(result);
 }
 
 static void started(MPI_Request handle)
 {
-	struct pending *p = record_notes() ? pending_find(handle) : NULL;
+	struct pending *p = recording_is_on() ? pending_find(handle) : NULL;
 
 	if (!p)
 		return;
@@ -508,31 +508,31 @@ static void started(MPI_Request handle)
 
 int MPI_Start(MPI_Request *r)
 {
-	record_enter();
+	recording_enter();
 	int result = PMPI_Start(r);
 
 	started(*r);
-	return record_leave(result);
+	return recording_leave(result);
 }
 
 int MPI_Startall(int n, MPI_Request r[])
 {
-	record_enter();
+	recording_enter();
 	int result = PMPI_Startall(n, r);
 
 	for (int i = 0; i < n; i++)
 		started(r[i]);
-	return record_leave(result);
+	return recording_leave(result);
 }
 
 int MPI_Request_free(MPI_Request *r)
 {
-	record_enter();
-	struct pending *p = record_notes() ? pending_find(*r) : NULL;
+	recording_enter();
+	struct pending *p = recording_is_on() ? pending_find(*r) : NULL;
 
 	if (p)
 		pending_drop(p);
-	return record_leave(PMPI_Request_free(r));
+	return recording_leave(PMPI_Request_free(r));
 }
 
 /* ---- waiting ------------------------------------------------------------ */
@@ -542,11 +542,11 @@ int MPI_Wait(MPI_Request *r, MPI_Status *status)
 	MPI_Request handle = *r;
 	MPI_Status mine = { 0 }, *s = status == MPI_STATUS_IGNORE ? &mine : status;
 
-	record_enter();
+	recording_enter();
 	int result = PMPI_Wait(r, s);
 
 	completed(handle, s);
-	return record_leave(result);
+	return recording_leave(result);
 }
 
 int MPI_Test(MPI_Request *r, int *flag, MPI_Status *status)
@@ -554,12 +554,12 @@ int MPI_Test(MPI_Request *r, int *flag, MPI_Status *status)
 	MPI_Request handle = *r;
 	MPI_Status mine = { 0 }, *s = status == MPI_STATUS_IGNORE ? &mine : status;
 
-	record_enter();
+	recording_enter();
 	int result = PMPI_Test(r, flag, s);
 
 	if (*flag)
 		completed(handle, s);
-	return record_leave(result);
+	return recording_leave(result);
 }
 
 /* PMPI_Testall, or PMPI_Waitall if there is no flag. */
@@ -568,14 +568,14 @@ static int complete_all(int n, MPI_Request r[], int *flag, MPI_Status statuses[]
 	MPI_Status *ours, *s = statuses_for(n, statuses, &ours);
 	MPI_Request *handles = handles_copy(n, r);
 
-	record_enter();
+	recording_enter();
 	int result = flag ? PMPI_Testall(n, r, flag, s) : PMPI_Waitall(n, r, s);
 
 	for (int i = 0; (!flag || *flag) && i < n; i++)
 		completed(handles[i], &s[i]);
 	free(handles);
 	free(ours);
-	return record_leave(result);
+	return recording_leave(result);
 }
 
 int MPI_Waitall(int n, MPI_Request r[], MPI_Status statuses[])
@@ -593,13 +593,13 @@ static int complete_any(int n, MPI_Request r[], int *which, int *flag, MPI_Statu
 	MPI_Status mine = { 0 }, *s = status == MPI_STATUS_IGNORE ? &mine : status;
 	MPI_Request *handles = handles_copy(n, r);
 
-	record_enter();
+	recording_enter();
 	int result = flag ? PMPI_Testany(n, r, which, flag, s) : PMPI_Waitany(n, r, which, s);
 
 	if ((!flag || *flag) && *which != MPI_UNDEFINED)
 		completed(handles[*which], s);
 	free(handles);
-	return record_leave(result);
+	return recording_leave(result);
 }
 
 int MPI_Waitany(int n, MPI_Request r[], int *which, MPI_Status *status)
@@ -620,14 +620,14 @@ static int complete_some(some_fn *call, int n, MPI_Request r[], int *done, int w
 	MPI_Status *ours, *s = statuses_for(n, statuses, &ours);
 	MPI_Request *handles = handles_copy(n, r);
 
-	record_enter();
+	recording_enter();
 	int result = call(n, r, done, which, s);
 
 	for (int i = 0; *done != MPI_UNDEFINED && i < *done; i++)
 		completed(handles[which[i]], &s[i]);
 	free(handles);
 	free(ours);
-	return record_leave(result);
+	return recording_leave(result);
 }
 
 int MPI_Waitsome(int n, MPI_Request r[], int *done, int which[], MPI_Status statuses[])

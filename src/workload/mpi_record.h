@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-struct record_group {
+struct recording_group {
 	unsigned long long id;
 	int n, me;
 };
@@ -21,18 +21,18 @@ struct record_group {
 #pragma GCC visibility push(hidden)
 
 /* Where to; only to be written to if record_notes(). */
-FILE *record_file(void);
-void record_enter(void);
+FILE *recording_file(void);
+void recording_enter(void);
 /* Returns `result`. */
-int record_leave(int result);
+int recording_leave(int result);
 /* Whether the program made the call, not MPI itself, and somebody asks. */
-bool record_notes(void);
+bool recording_is_on(void);
 
 /* The communicator to note something of; NULL: nothing is to be. */
-const struct record_group *record_group(MPI_Comm comm);
-long long record_bytes(int count, MPI_Datatype type);
+const struct recording_group *recording_group(MPI_Comm comm);
+long long recording_bytes(int count, MPI_Datatype type);
 /* The number of a request that is waited for later. */
-unsigned long record_request(MPI_Request handle);
+unsigned long recording_request(MPI_Request handle);
 
 #pragma GCC visibility pop
 

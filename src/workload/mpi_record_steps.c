@@ -14,10 +14,10 @@
 static void note_step(const char *what, MPI_Comm c, long long bytes, int root,
 		      unsigned long request)
 {
-	const struct record_group *g = record_group(c);
+	const struct recording_group *g = recording_group(c);
 
 	if (g)
-		fprintf(record_file(), "step %s %llu %lld %d %lu\n", what, g->id, bytes, root,
+		fprintf(recording_file(), "step %s %llu %lld %d %lu\n", what, g->id, bytes, root,
 			request);
 }
 
@@ -27,56 +27,56 @@ static const char *allreduce(long long bytes)
 }
 
 /* NAME, what is noted of it, bytes, root, parameters, arguments. */
-#define STEP(name, what, bytes, root, parameters, arguments) \
-	int MPI_##name parameters                            \
-	{                                                    \
-		record_enter();                              \
-		note_step(what, c, bytes, root, 0);          \
-		return record_leave(PMPI_##name arguments);  \
+#define STEP(name, what, bytes, root, parameters, arguments)   \
+	int MPI_##name parameters                              \
+	{                                                      \
+		recording_enter();                             \
+		note_step(what, c, bytes, root, 0);            \
+		return recording_leave(PMPI_##name arguments); \
 	}
 /* The same for a request *r that is waited for later. */
-#define BEGINS_STEP(name, what, bytes, root, parameters, arguments)          \
-	int MPI_##name parameters                                            \
-	{                                                                    \
-		record_enter();                                              \
-		int result = PMPI_##name arguments;                          \
-                                                                             \
-		if (record_notes())                                          \
-			note_step(what, c, bytes, root, record_request(*r)); \
-		return record_leave(result);                                 \
+#define BEGINS_STEP(name, what, bytes, root, parameters, arguments)             \
+	int MPI_##name parameters                                               \
+	{                                                                       \
+		recording_enter();                                              \
+		int result = PMPI_##name arguments;                             \
+                                                                                \
+		if (recording_is_on())                                          \
+			note_step(what, c, bytes, root, recording_request(*r)); \
+		return recording_leave(result);                                 \
 	}
 
 STEP(Barrier, "barrier dissemination", 0, 0, (MPI_Comm c), (c))
 BEGINS_STEP(Ibarrier, "barrier dissemination", 0, 0, (MPI_Comm c, MPI_Request *r), (c, r))
-STEP(Bcast, "broadcast binomial", record_bytes(n, t), root,
+STEP(Bcast, "broadcast binomial", recording_bytes(n, t), root,
      (void *b, int n, MPI_Datatype t, int root, MPI_Comm c), (b, n, t, root, c))
-BEGINS_STEP(Ibcast, "broadcast binomial", record_bytes(n, t), root,
+BEGINS_STEP(Ibcast, "broadcast binomial", recording_bytes(n, t), root,
 	    (void *b, int n, MPI_Datatype t, int root, MPI_Comm c, MPI_Request *r),
 	    (b, n, t, root, c, r))
-STEP(Reduce, "reduce binomial", record_bytes(n, t), root,
+STEP(Reduce, "reduce binomial", recording_bytes(n, t), root,
      (const void *b, void *o, int n, MPI_Datatype t, MPI_Op op, int root, MPI_Comm c),
      (b, o, n, t, op, root, c))
-BEGINS_STEP(Ireduce, "reduce binomial", record_bytes(n, t), root,
+BEGINS_STEP(Ireduce, "reduce binomial", recording_bytes(n, t), root,
 	    (const void *b, void *o, int n, MPI_Datatype t, MPI_Op op, int root, MPI_Comm c,
 	     MPI_Request *r),
 	    (b, o, n, t, op, root, c, r))
-STEP(Allreduce, allreduce(record_bytes(n, t)), record_bytes(n, t), 0,
+STEP(Allreduce, allreduce(recording_bytes(n, t)), recording_bytes(n, t), 0,
      (const void *b, void *o, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c), (b, o, n, t, op, c))
-BEGINS_STEP(Iallreduce, allreduce(record_bytes(n, t)), record_bytes(n, t), 0,
+BEGINS_STEP(Iallreduce, allreduce(recording_bytes(n, t)), recording_bytes(n, t), 0,
 	    (const void *b, void *o, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c, MPI_Request *r),
 	    (b, o, n, t, op, c, r))
 /* What stands in the receive buffer counts: the other may be MPI_IN_PLACE. */
-STEP(Allgather, "allgather ring", record_bytes(rn, rt), 0,
+STEP(Allgather, "allgather ring", recording_bytes(rn, rt), 0,
      (const void *b, int n, MPI_Datatype t, void *o, int rn, MPI_Datatype rt, MPI_Comm c),
      (b, n, t, o, rn, rt, c))
-BEGINS_STEP(Iallgather, "allgather ring", record_bytes(rn, rt), 0,
+BEGINS_STEP(Iallgather, "allgather ring", recording_bytes(rn, rt), 0,
 	    (const void *b, int n, MPI_Datatype t, void *o, int rn, MPI_Datatype rt, MPI_Comm c,
 	     MPI_Request *r),
 	    (b, n, t, o, rn, rt, c, r))
-STEP(Alltoall, "alltoall pairwise", record_bytes(rn, rt), 0,
+STEP(Alltoall, "alltoall pairwise", recording_bytes(rn, rt), 0,
      (const void *b, int n, MPI_Datatype t, void *o, int rn, MPI_Datatype rt, MPI_Comm c),
      (b, n, t, o, rn, rt, c))
-BEGINS_STEP(Ialltoall, "alltoall pairwise", record_bytes(rn, rt), 0,
+BEGINS_STEP(Ialltoall, "alltoall pairwise", recording_bytes(rn, rt), 0,
 	    (const void *b, int n, MPI_Datatype t, void *o, int rn, MPI_Datatype rt, MPI_Comm c,
 	     MPI_Request *r),
 	    (b, n, t, o, rn, rt, c, r))
@@ -89,7 +89,7 @@ static int size_of(MPI_Comm c)
 	return n;
 }
 
-STEP(Reduce_scatter_block, "reduce_scatter ring", record_bytes(n, t) * size_of(c), 0,
+STEP(Reduce_scatter_block, "reduce_scatter ring", recording_bytes(n, t) * size_of(c), 0,
      (const void *b, void *o, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c), (b, o, n, t, op, c))
 
 static long long sum(const int counts[], int n)
@@ -102,7 +102,7 @@ static long long sum(const int counts[], int n)
 }
 
 /* In blocks of about the same size. */
-STEP(Reduce_scatter, "reduce_scatter ring", sum(counts, size_of(c)) * record_bytes(1, t), 0,
+STEP(Reduce_scatter, "reduce_scatter ring", sum(counts, size_of(c)) * recording_bytes(1, t), 0,
      (const void *b, void *o, const int counts[], MPI_Datatype t, MPI_Op op, MPI_Comm c),
      (b, o, counts, t, op, c))
 
@@ -120,20 +120,20 @@ static void note_counts(const struct mpi_counts *a, int n)
 		bool counts = a->only < 0 || a->only == i;
 		int count = !counts ? 0 : a->each ? a->each[i] : a->same;
 
-		fprintf(record_file(), " %lld", count ? record_bytes(count, a->type) : -1LL);
+		fprintf(recording_file(), " %lld", count ? recording_bytes(count, a->type) : -1LL);
 	}
 }
 
 static void note_lists(MPI_Comm c, struct mpi_counts to, struct mpi_counts from)
 {
-	const struct record_group *g = record_group(c);
+	const struct recording_group *g = recording_group(c);
 
 	if (!g)
 		return;
-	fprintf(record_file(), "lists %llu 0 %d", g->id, g->n);
+	fprintf(recording_file(), "lists %llu 0 %d", g->id, g->n);
 	note_counts(&to, g->n);
 	note_counts(&from, g->n);
-	fputc('\n', record_file());
+	fputc('\n', recording_file());
 }
 
 #define NOTHING ((struct mpi_counts){ NULL, 0, MPI_BYTE, -1 })
@@ -149,107 +149,107 @@ static bool is_root(MPI_Comm c, int root)
 int MPI_Gather(const void *b, int n, MPI_Datatype t, void *o, int rn, MPI_Datatype rt, int root,
 	       MPI_Comm c)
 {
-	record_enter();
+	recording_enter();
 	if (is_root(c, root))
 		note_lists(c, NOTHING, (struct mpi_counts){ NULL, rn, rt, -1 });
 	else
 		note_lists(c, (struct mpi_counts){ NULL, n, t, root }, NOTHING);
-	return record_leave(PMPI_Gather(b, n, t, o, rn, rt, root, c));
+	return recording_leave(PMPI_Gather(b, n, t, o, rn, rt, root, c));
 }
 
 int MPI_Gatherv(const void *b, int n, MPI_Datatype t, void *o, const int rn[], const int at[],
 		MPI_Datatype rt, int root, MPI_Comm c)
 {
-	record_enter();
+	recording_enter();
 	if (is_root(c, root))
 		note_lists(c, NOTHING, (struct mpi_counts){ rn, 0, rt, -1 });
 	else
 		note_lists(c, (struct mpi_counts){ NULL, n, t, root }, NOTHING);
-	return record_leave(PMPI_Gatherv(b, n, t, o, rn, at, rt, root, c));
+	return recording_leave(PMPI_Gatherv(b, n, t, o, rn, at, rt, root, c));
 }
 
 int MPI_Scatter(const void *b, int n, MPI_Datatype t, void *o, int rn, MPI_Datatype rt, int root,
 		MPI_Comm c)
 {
-	record_enter();
+	recording_enter();
 	if (is_root(c, root))
 		note_lists(c, (struct mpi_counts){ NULL, n, t, -1 }, NOTHING);
 	else
 		note_lists(c, NOTHING, (struct mpi_counts){ NULL, rn, rt, root });
-	return record_leave(PMPI_Scatter(b, n, t, o, rn, rt, root, c));
+	return recording_leave(PMPI_Scatter(b, n, t, o, rn, rt, root, c));
 }
 
 int MPI_Scatterv(const void *b, const int n[], const int at[], MPI_Datatype t, void *o, int rn,
 		 MPI_Datatype rt, int root, MPI_Comm c)
 {
-	record_enter();
+	recording_enter();
 	if (is_root(c, root))
 		note_lists(c, (struct mpi_counts){ n, 0, t, -1 }, NOTHING);
 	else
 		note_lists(c, NOTHING, (struct mpi_counts){ NULL, rn, rt, root });
-	return record_leave(PMPI_Scatterv(b, n, at, t, o, rn, rt, root, c));
+	return recording_leave(PMPI_Scatterv(b, n, at, t, o, rn, rt, root, c));
 }
 
 int MPI_Allgatherv(const void *b, int n, MPI_Datatype t, void *o, const int rn[], const int at[],
 		   MPI_Datatype rt, MPI_Comm c)
 {
-	record_enter();
-	const struct record_group *g = record_group(c);
+	recording_enter();
+	const struct recording_group *g = recording_group(c);
 
 	if (g)
 		note_lists(c, (struct mpi_counts){ NULL, rn[g->me], rt, -1 },
 			   (struct mpi_counts){ rn, 0, rt, -1 });
-	return record_leave(PMPI_Allgatherv(b, n, t, o, rn, at, rt, c));
+	return recording_leave(PMPI_Allgatherv(b, n, t, o, rn, at, rt, c));
 }
 
 int MPI_Alltoallv(const void *b, const int n[], const int at[], MPI_Datatype t, void *o,
 		  const int rn[], const int rat[], MPI_Datatype rt, MPI_Comm c)
 {
-	record_enter();
+	recording_enter();
 	if (b == MPI_IN_PLACE)
 		note_lists(c, (struct mpi_counts){ rn, 0, rt, -1 },
 			   (struct mpi_counts){ rn, 0, rt, -1 });
 	else
 		note_lists(c, (struct mpi_counts){ n, 0, t, -1 },
 			   (struct mpi_counts){ rn, 0, rt, -1 });
-	return record_leave(PMPI_Alltoallv(b, n, at, t, o, rn, rat, rt, c));
+	return recording_leave(PMPI_Alltoallv(b, n, at, t, o, rn, rat, rt, c));
 }
 
 /* From each to the next, who needs it. */
 static void note_chain(MPI_Comm c, long long bytes)
 {
-	const struct record_group *g = record_group(c);
+	const struct recording_group *g = recording_group(c);
 
 	if (g)
-		fprintf(record_file(), "chain %llu %lld %d %d\n", g->id, bytes, g->me > 0,
+		fprintf(recording_file(), "chain %llu %lld %d %d\n", g->id, bytes, g->me > 0,
 			g->me + 1 < g->n);
 }
 
 int MPI_Scan(const void *b, void *o, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c)
 {
-	record_enter();
-	note_chain(c, record_bytes(n, t));
-	return record_leave(PMPI_Scan(b, o, n, t, op, c));
+	recording_enter();
+	note_chain(c, recording_bytes(n, t));
+	return recording_leave(PMPI_Scan(b, o, n, t, op, c));
 }
 
 int MPI_Exscan(const void *b, void *o, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c)
 {
-	record_enter();
-	note_chain(c, record_bytes(n, t));
-	return record_leave(PMPI_Exscan(b, o, n, t, op, c));
+	recording_enter();
+	note_chain(c, recording_bytes(n, t));
+	return recording_leave(PMPI_Exscan(b, o, n, t, op, c));
 }
 
 /* Waiting is no computing. */
 int MPI_Probe(int source, int tag, MPI_Comm c, MPI_Status *s)
 {
-	record_enter();
-	return record_leave(PMPI_Probe(source, tag, c, s));
+	recording_enter();
+	return recording_leave(PMPI_Probe(source, tag, c, s));
 }
 
 int MPI_Iprobe(int source, int tag, MPI_Comm c, int *flag, MPI_Status *s)
 {
-	record_enter();
-	return record_leave(PMPI_Iprobe(source, tag, c, flag, s));
+	recording_enter();
+	return recording_leave(PMPI_Iprobe(source, tag, c, flag, s));
 }
 
 /* NOLINTEND(readability-function-size) */

@@ -202,11 +202,11 @@ static uint32_t message_tag(struct program_recorder *r, const struct comm *c, in
 	return tag_of(r, comm_key(r, c) | (uint64_t)tag);
 }
 
-/* Of a strand of the collective that is the next one of the communicator. */
-static uint32_t step_tag(struct program_recorder *r, const struct comm *c, uint32_t strand)
+/* Of a sequence of the collective that is the next one of the communicator. */
+static uint32_t step_tag(struct program_recorder *r, const struct comm *c, uint32_t sequence)
 {
 	return tag_of(r, comm_key(r, c) | (uint64_t)1 << 39 |
-				 (uint64_t)(c->steps & 0x7fffffff) << 4 | (strand & 15));
+				 (uint64_t)(c->steps & 0x7fffffff) << 4 | (sequence & 15));
 }
 
 /* ---- lines ------------------------------------------------------------- */
@@ -322,7 +322,7 @@ static uint32_t add_round(struct program_recorder *r, const struct comm *c,
 			  const struct workload_step *s, struct step_position at, uint32_t before)
 {
 	uint32_t me = index_in(r, c), *ops = NULL;
-	uint32_t tag = step_tag(r, c, at.strand);
+	uint32_t tag = step_tag(r, c, at.sequence);
 	size_t n = 0, cap = 0;
 	struct op op;
 
@@ -342,7 +342,7 @@ static void read_step(struct program_recorder *r)
 {
 	const char *operation = word(r), *name = word(r);
 	struct comm *c = comm(r);
-	struct workload_step s = { .algorithm = algorithm_find(operation, name),
+	struct workload_step s = { .algorithm = workload_algorithm_find(operation, name),
 				   .groups = 1,
 				   .grid = { 1, 1, 1 } };
 
@@ -358,11 +358,11 @@ static void read_step(struct program_recorder *r)
 		refuse(r, "a collective of others");
 		return;
 	}
-	uint32_t before = front(r), strands = step_strands(&s);
-	uint32_t *ends = hd_alloc(strands, sizeof(*ends));
+	uint32_t before = front(r), sequences = step_sequences(&s);
+	uint32_t *ends = hd_alloc(sequences, sizeof(*ends));
 	size_t n = 0;
 
-	for (uint32_t i = 0; i < strands; i++) {
+	for (uint32_t i = 0; i < sequences; i++) {
 		uint32_t rounds = step_rounds(&s, c->n, index_in(r, c), i);
 		uint32_t last = before;
 

@@ -19,7 +19,7 @@ static struct tree_node node_of(uint32_t v, uint32_t p)
 
 	if (v == 0) {
 		if (p > 1)
-			n.children[0] = (uint32_t)1 << (log2_ceil(p) - 1);
+			n.children[0] = (uint32_t)1 << (workload_log2_ceil(p) - 1);
 		return n;
 	}
 	n.parent = (v ^ bit) | bit << 1;
@@ -85,19 +85,19 @@ static uint64_t segment_bytes(const struct workload_step *s, unsigned tree, uint
 	return bytes < s->segment ? bytes : s->segment;
 }
 
-uint32_t tree_strands(const struct workload_step *s)
+uint32_t step_tree_sequences(const struct workload_step *s)
 {
 	(void)s;
 	return 4;
 }
 
-uint32_t tree_rounds(const struct workload_step *s, struct group_member m, uint32_t strand)
+uint32_t step_tree_rounds(const struct workload_step *s, struct group_member m, uint32_t sequence)
 {
-	struct tree_node n = tree_at(strand / 2, m);
+	struct tree_node n = tree_at(sequence / 2, m);
 
-	if (m.p == 1 || (strand % 2 && n.parent == NOBODY))
+	if (m.p == 1 || (sequence % 2 && n.parent == NOBODY))
 		return 0;
-	return 2 * n_segments(s, strand / 2);
+	return 2 * n_segments(s, sequence / 2);
 }
 
 static bool to_child(const struct tree_node *n, uint32_t index, struct op *out)
@@ -109,21 +109,21 @@ static bool to_child(const struct tree_node *n, uint32_t index, struct op *out)
 	return true;
 }
 
-bool tree_op(const struct workload_step *s, struct group_member m, struct step_position at,
-	     struct op *out)
+bool step_tree_op(const struct workload_step *s, struct group_member m, struct step_position at,
+		  struct op *out)
 {
-	unsigned tree = at.strand / 2;
-	bool down = at.strand % 2, second = at.round % 2;
+	unsigned tree = at.sequence / 2;
+	bool down = at.sequence % 2, second = at.round % 2;
 	struct tree_node n = tree_at(tree, m);
 
 	*out = (struct op){
 		.kind = second ? OP_SEND : OP_RECV,
 		.size = segment_bytes(s, tree, at.round / 2),
-		.tag = at.strand,
+		.tag = at.sequence,
 	};
 	/* What the root has reduced, it sends down. */
 	if (n.parent == NOBODY && second)
-		out->tag = at.strand | 1;
+		out->tag = at.sequence | 1;
 	if (down == second || n.parent == NOBODY)
 		return to_child(&n, at.index, out);
 	out->peer = n.parent;

@@ -70,18 +70,18 @@ static void fat_tree(struct bench *b)
 	route(&s, "minhop", 0);
 	double routed = cpu_seconds();
 
-	check_routes(&s, &c);
+	route_check(&s, &c);
 	double checked = cpu_seconds();
 
 	bench_at_most(b, "11,664 hosts: generate, LIDs, minhop", "s", 0, routed - start);
 	bench_at_most(b, "11,664 hosts: the same + reachability of all pairs", "s", 6,
 		      checked - start);
-	check_deadlock(&s, DEADLOCK_PLAIN, &lock);
+	route_check_deadlock(&s, DEADLOCK_PLAIN, &lock);
 	bench_at_most(b, "11,664 hosts: deadlock check", "s", 10, cpu_seconds() - checked);
-	if (!check_is_clean(&c) || lock.n_cycle)
+	if (!route_check_is_clean(&c) || lock.n_cycle)
 		abort();
 	bench_at_most(b, "11,664 hosts: peak memory", "GiB", 1, peak_gib());
-	deadlock_check_fini(&lock);
+	route_deadlock_fini(&lock);
 	subnet_fini(&s);
 	topo_fini(&t);
 }
@@ -120,7 +120,7 @@ static double cost_per_entry(const char *radix)
 	subnet_init(&s, &t);
 	start = cpu_seconds();
 	route(&s, "minhop", 0);
-	check_routes(&s, &c);
+	route_check(&s, &c);
 	double cost = (cpu_seconds() - start) / (double)c.n_entries;
 
 	subnet_fini(&s);
@@ -159,8 +159,8 @@ static void all_lids(struct bench *b)
 	build(&t, b->tiny ? "8" : "36");
 	subnet_init(&s, &t);
 	route(&s, "minhop", 2);
-	check_routes(&s, &c);
-	if (!check_is_clean(&c))
+	route_check(&s, &c);
+	if (!route_check_is_clean(&c))
 		abort();
 	bench_at_most(b, "48K LIDs: generate, LIDs, minhop, reachability", "s", 0,
 		      cpu_seconds() - start);

@@ -45,7 +45,7 @@ static void write_out(void *arg)
 	struct work *w = arg;
 
 	strbuf_clear(&w->text);
-	write_ibnetdiscover(&w->t, &w->text);
+	topo_write_ibnetdiscover(&w->t, &w->text);
 }
 
 static void describe(void *arg)

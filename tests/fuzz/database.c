@@ -55,7 +55,7 @@ static void read_runs(const char *path)
 		show(r);
 		results_free(r);
 	}
-	run_infos_free(infos, n);
+	database_infos_free(infos, n);
 }
 
 /* SQLite reads files; one in memory if there is such a place. */

@@ -65,8 +65,8 @@ static size_t mend(uint8_t *frame, size_t size)
 	struct roce r;
 	size_t made;
 
-	if (roce_decode(frame, size, &d, &r) != HD_OK ||
-	    roce_encode(&r, again, sizeof(again), &made) != HD_OK || made > ROCE_MAX)
+	if (wire_roce_decode(frame, size, &d, &r) != HD_OK ||
+	    wire_roce_encode(&r, again, sizeof(again), &made) != HD_OK || made > ROCE_MAX)
 		return size;
 	memcpy(frame, again, made);
 	return made;
@@ -83,8 +83,8 @@ static void drain(struct roce_port *port, hd_time now)
 
 		if (size < 42 || size > ROCE_MAX)
 			abort();
-		if (roce_decode(frame, size, &d, &r) == HD_OK &&
-		    roce_check(frame, size) != CRC_GOOD)
+		if (wire_roce_decode(frame, size, &d, &r) == HD_OK &&
+		    wire_roce_check(frame, size) != CRC_GOOD)
 			abort();
 	}
 }

@@ -49,8 +49,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	build(&f);
 	if (sl2vl_read(&f.subnet, text, size, &d) == HD_OK) {
-		check_deadlock(&f.subnet, DEADLOCK_PLAIN, &c);
-		deadlock_check_fini(&c);
+		route_check_deadlock(&f.subnet, DEADLOCK_PLAIN, &c);
+		route_deadlock_fini(&c);
 		read_back(&f.subnet);
 	} else if (!d.message[0]) {
 		abort();

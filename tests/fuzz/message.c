@@ -22,22 +22,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct point_head head;
 	uint64_t number;
 	double real;
-	enum hd_status status = address_read(data, size, &d[0], &address);
+	enum hd_status status = bench_read_address(data, size, &d[0], &address);
 
 	if (status == HD_OK)
-		address_write(&address, again);
+		bench_write_address(&address, again);
 	check(status, &d[0], data, again, size);
-	status = number_read(data, size, &d[1], &number);
+	status = bench_read_number(data, size, &d[1], &number);
 	if (status == HD_OK)
-		number_write(number, again);
+		bench_write_number(number, again);
 	check(status, &d[1], data, again, size);
-	status = real_read(data, size, &d[2], &real);
+	status = bench_read_real(data, size, &d[2], &real);
 	if (status == HD_OK)
-		real_write(real, again);
+		bench_write_real(real, again);
 	check(status, &d[2], data, again, size);
-	status = head_read(data, size, &d[3], &head);
+	status = bench_read_head(data, size, &d[3], &head);
 	if (status == HD_OK)
-		head_write(&head, again);
+		bench_write_head(&head, again);
 	check(status, &d[3], data, again, size);
 	return 0;
 }

@@ -33,8 +33,8 @@ static void check(const struct subnet *s)
 				abort();
 		}
 	}
-	check_deadlock(s, DEADLOCK_WITH_SWITCHES, &c);
-	deadlock_check_fini(&c);
+	route_check_deadlock(s, DEADLOCK_WITH_SWITCHES, &c);
+	route_deadlock_fini(&c);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -32,7 +32,7 @@ static void check_row(const json_t *row)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = hd_strndup((const char *)data, size);
-	json_t *all = perftest_read(text), *table, *row;
+	json_t *all = bench_perftest_read(text), *table, *row;
 	struct diag d = { .status = HD_OK };
 	const char *name;
 	size_t i, rows = 0;

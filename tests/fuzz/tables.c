@@ -35,10 +35,10 @@ static void check(const struct subnet *s)
 	struct deadlock_check lock;
 	struct mcast_check m;
 
-	check_routes(s, &c);
-	check_deadlock(s, DEADLOCK_WITH_SWITCHES, &lock);
-	check_mcast(s, &m);
-	deadlock_check_fini(&lock);
+	route_check(s, &c);
+	route_check_deadlock(s, DEADLOCK_WITH_SWITCHES, &lock);
+	mcast_check(s, &m);
+	route_deadlock_fini(&lock);
 }
 
 /* What tables_read takes; SL2VL tables have a reader, and a harness, apart. */
@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	build(&f);
 	if (tables_read(&f.subnet, text, size, &d, &found) == HD_OK) {
 		check(&f.subnet);
-		for (const struct table_writer *w = table_writers; w->name; w++)
+		for (const struct table_writer *w = tables_writers; w->name; w++)
 			read_back(&f.subnet, w);
 	} else if (!d.message[0]) {
 		abort();

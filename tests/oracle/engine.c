@@ -386,7 +386,7 @@ static void guest_leave(const struct oracle_case *c, struct guest *g)
 	free(g->in->port_of_origin);
 	free(g->in->end_of_origin);
 	if (n_jobs(c) > 0) {
-		aggregations_drop(&g->in->subnet, 0);
+		aggregation_drop(&g->in->subnet, 0);
 		free(g->in->subnet.aggregations);
 		mcast_drop(&g->in->subnet, 0);
 		free(g->in->subnet.groups);

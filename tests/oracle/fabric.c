@@ -229,7 +229,7 @@ static void lids_assign(struct fabric *fabric)
 		    topo_is_end_port(&fabric->topo, p))
 			lid_give(fabric, p, next++);
 	}
-	router_tables_init(s);
+	subnet_router_tables_init(s);
 }
 
 void fabric_finish(struct fabric *fabric)
@@ -307,7 +307,7 @@ static void subnet_free(struct fabric *fabric)
 	free(s->prefix);
 	for (uint32_t i = 0; i < s->n_subnets; i++)
 		free(s->port_of_lid[i]);
-	router_tables_free(s);
+	subnet_router_tables_free(s);
 	adaptive_forget(s);
 	free(s->port_of_lid);
 	free(s->top_lid);

@@ -33,7 +33,7 @@ struct oracle_op {
 	uint32_t peer; /* rank, or server */
 	uint32_t tag;
 	uint32_t cpu;
-	uint32_t channel; /* step and strand; messages keep to theirs (J7) */
+	uint32_t channel; /* step and sequence; messages keep to theirs (J7) */
 	uint16_t mlid;    /* a send to all of the group; 0: to one rank */
 };
 

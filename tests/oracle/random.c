@@ -328,7 +328,7 @@ static unsigned output_of(const struct fabric *from, uint32_t v, uint32_t e)
 
 	if (v < n->n_switches)
 		return lft_get(n, v, route_dlid(n, t->nodes[v].first_port, to));
-	if (!router_forward(n, v, to, &out, &dlid))
+	if (!subnet_router_forward(n, v, to, &out, &dlid))
 		return LFT_NO_PORT;
 	return t->ports[out].number;
 }

@@ -98,7 +98,7 @@ const struct oracle_tree *tree_of_rank(const struct oracle_job *j, uint32_t plac
 	return NULL;
 }
 
-/* ---- strands and rounds ---- */
+/* ---- sequences and rounds ---- */
 
 struct rounds {
 	const struct oracle_step *step;
@@ -106,14 +106,14 @@ struct rounds {
 	uint32_t p, r, group; /* rank r of the p of its group */
 	uint64_t m;
 	uint16_t mlid; /* of the group, if it has a tree */
-	uint32_t place, strand;
+	uint32_t place, sequence;
 	/* Operations of the last round that has any, and of this one. */
 	size_t before, begin;
 };
 
-static void strand(struct rounds *a, uint32_t number)
+static void sequence(struct rounds *a, uint32_t number)
 {
-	a->strand = number;
+	a->sequence = number;
 	a->before = a->begin = a->g->n_ops;
 }
 
@@ -147,7 +147,7 @@ static struct oracle_op message(const struct rounds *a, enum oracle_op_kind kind
 	return (struct oracle_op){ .kind = kind,
 				   .size = bytes,
 				   .peer = rank_of(a, a->p > 1 ? member % a->p : 0),
-				   .channel = a->place * STRANDS + a->strand };
+				   .channel = a->place * STRANDS + a->sequence };
 }
 
 static void to(struct rounds *a, uint32_t member, uint64_t bytes)
@@ -439,7 +439,7 @@ static void tree_strands(struct rounds *a, uint32_t tree, uint64_t bytes)
 	uint32_t parent = tree_rank(tree, t.parent, a->p);
 	uint64_t most = a->step->segment ? a->step->segment : bytes;
 
-	strand(a, 2 * tree);
+	sequence(a, 2 * tree);
 	for (uint64_t left = bytes, s; left > 0; left -= s) {
 		s = left < most ? left : most;
 		with_children(a, tree, &t, ORACLE_RECV, s);
@@ -449,7 +449,7 @@ static void tree_strands(struct rounds *a, uint32_t tree, uint64_t bytes)
 		else
 			to(a, parent, s);
 	}
-	strand(a, 2 * tree + 1);
+	sequence(a, 2 * tree + 1);
 	for (uint64_t left = bytes, s; left > 0 && !t.is_root; left -= s) {
 		s = left < most ? left : most;
 		next_round(a);
@@ -582,7 +582,7 @@ static void storage(struct rounds *a, const struct oracle_job *j, uint32_t rank)
 	uint64_t n = (a->m + s->request - 1) / s->request;
 
 	for (uint32_t i = 0; i < s->outstanding; i++) {
-		strand(a, i);
+		sequence(a, i);
 		for (uint64_t k = i; k < n; k += s->outstanding) {
 			struct oracle_op op = {
 				.kind = s->kind == STEP_READ ? ORACLE_READ : ORACLE_WRITE,

@@ -239,7 +239,7 @@ static bool next_rc(struct capture *c, struct roce *out)
 		assert_int_equal(capture_next(c, &d, &rec, &found), HD_OK);
 		if (!found)
 			return false;
-		if (roce_decode(rec.bytes, rec.size, &d, out) == HD_OK &&
+		if (wire_roce_decode(rec.bytes, rec.size, &d, out) == HD_OK &&
 		    (out->packet.bth.opcode & SERVICE_MASK) == SERVICE_RC)
 			return true;
 	}

@@ -228,7 +228,7 @@ static enum hd_status dump_as(const struct live *l, const struct table_writer *w
 static enum hd_status dump_command(struct live *l, const char *const *words, size_t n,
 				   struct diag *d, struct strbuf *out)
 {
-	const struct table_writer *w = n == 1 ? table_writer_find(words[0]) : NULL;
+	const struct table_writer *w = n == 1 ? tables_writer_find(words[0]) : NULL;
 
 	return w ? dump_as(l, w, d, out) : diag_fail(d, HD_ERR_USAGE, "dump FORMAT");
 }

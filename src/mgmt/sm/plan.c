@@ -153,7 +153,7 @@ static void keep_lid(struct sm *m, const struct found_node *n, unsigned p)
 {
 	node_id v = sm_plan_node(m, n);
 	port_id port = topo_port_of(&m->topo, v, p);
-	uint64_t guid = port_guid(&m->topo, port);
+	uint64_t guid = order_port_guid(&m->topo, port);
 	uint64_t lid = info_get(m, n->ports[p].info, PORT_LID);
 
 	if (n->ports[p].answered && map_get(&m->lid_of_guid, guid) == MAP_NONE &&
@@ -176,7 +176,7 @@ static enum hd_status keep_lids(struct sm *m, struct diag *d)
 	for (port_id p = 0; p < t->n_ports; p++) {
 		bool owns = topo_is_switch(t, t->ports[p].node) ? t->ports[p].number == 0
 								: topo_is_end_port(t, p);
-		uint32_t lid = map_get(&m->lid_of_guid, port_guid(t, p));
+		uint32_t lid = map_get(&m->lid_of_guid, order_port_guid(t, p));
 
 		if (!owns)
 			continue;
@@ -186,7 +186,7 @@ static enum hd_status keep_lids(struct sm *m, struct diag *d)
 			if (next > LID_MAX_UNICAST)
 				return diag_fail(d, HD_ERR_FULL, "no unicast LID is left");
 			lid = next;
-			assign_lid(m, port_guid(t, p), lid);
+			assign_lid(m, order_port_guid(t, p), lid);
 		}
 		t->ports[p].lid = (uint16_t)lid;
 	}
@@ -209,7 +209,7 @@ static enum hd_status assign_lids(struct sm *m, struct diag *d)
 
 	for (port_id p = 0; status == HD_OK && p < m->topo.n_ports; p++)
 		if (m->whole.lid_of_port[p])
-			assign_lid(m, port_guid(&m->topo, p), m->whole.lid_of_port[p]);
+			assign_lid(m, order_port_guid(&m->topo, p), m->whole.lid_of_port[p]);
 	return status;
 }
 

@@ -101,7 +101,7 @@ static port_id port_of(const struct sm *m, uint64_t guid)
 	const struct subnet *s = sm_plan(m);
 
 	for (port_id p = 0; p < s->topo->n_ports; p++)
-		if (s->lid_of_port[p] && port_guid(s->topo, p) == guid)
+		if (s->lid_of_port[p] && order_port_guid(s->topo, p) == guid)
 			return p;
 	return TOPO_NONE;
 }

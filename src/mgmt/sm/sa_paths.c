@@ -120,7 +120,7 @@ static bool trace_path(const struct path_query *p, port_id from, port_id to,
 static void put_gid(const struct subnet *s, port_id p, uint8_t *out)
 {
 	store_be64(out, subnet_gid_prefix(s, p));
-	store_be64(out + 8, port_guid(s->topo, p));
+	store_be64(out + 8, order_port_guid(s->topo, p));
 }
 
 /* Order of MTU and rate codes; 0: invalid. Rates in 0.1 Gb/s. */

@@ -316,7 +316,7 @@ static void assert_all_reachable(const struct sm_fixture *w)
 	subnet_init(&s, &t);
 	assert_int_equal(subnet_assign_lids(&s, &keep, &d), HD_OK);
 	agents_program(w->agents, &s);
-	check_routes(&s, &c);
+	route_check(&s, &c);
 	assert_true(c.n_pairs > 0);
 	assert_int_equal(c.n_unreachable, 0);
 	assert_int_equal(c.n_switch_unreachable, 0);
@@ -468,8 +468,8 @@ static void elections_have_one_master(void **state)
 			bool is_tie = priority[k] == priority[best];
 
 			ties += is_tie;
-			if (is_tie ? port_guid(&w.topo, w.port[k]) <
-					     port_guid(&w.topo, w.port[best])
+			if (is_tie ? order_port_guid(&w.topo, w.port[k]) <
+					     order_port_guid(&w.topo, w.port[best])
 				   : priority[k] > priority[best])
 				best = k;
 		}
@@ -795,7 +795,7 @@ static void write_member(const struct sm_fixture *w, port_id p, uint8_t *record)
 	memset(record, 0, MAD_SIZE);
 	memcpy(record, mgid, sizeof(mgid));
 	store_be64(record + 16, UINT64_C(0xFE80000000000000));
-	store_be64(record + 24, port_guid(&w->topo, p));
+	store_be64(record + 24, order_port_guid(&w->topo, p));
 	record[48] = FULL_MEMBER;
 }
 

@@ -279,7 +279,8 @@ bool broker_way_between(const struct subnet *s, port_id from, port_id to, const 
 		out->segment[out->n++] = (struct broker_segment){ entry, dlid, sl[here] };
 		if (here == t->ports[to].subnet)
 			return true;
-		if (at == TOPO_NONE || !router_forward(s, t->ports[at].node, to, &entry, &dlid))
+		if (at == TOPO_NONE ||
+		    !subnet_router_forward(s, t->ports[at].node, to, &entry, &dlid))
 			return false;
 	}
 	return false;

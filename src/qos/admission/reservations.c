@@ -207,8 +207,8 @@ static enum hd_status read_group(struct load *l, unsigned subnet, lid_t *out)
 		status = read_end(l, &member);
 		n++;
 		for (uint32_t i = 0; status == HD_OK && i < s->n_groups; i++)
-			fits[i] = fits[i] && port_is_among(s->groups[i].members,
-							   s->groups[i].n_members, member);
+			fits[i] = fits[i] && topo_port_is_among(s->groups[i].members,
+								s->groups[i].n_members, member);
 	} while (status == HD_OK && skip(l, ","));
 	uint32_t found = 0;
 

@@ -506,7 +506,7 @@ static void spans_fini(struct policy_spans *s)
 	free(s->items);
 }
 
-static void words_fini(struct policy_words *w)
+static void tokenizer_fini(struct policy_words *w)
 {
 	for (size_t i = 0; i < w->n; i++)
 		free(w->items[i]);
@@ -516,8 +516,8 @@ static void words_fini(struct policy_words *w)
 static void rules_fini(struct policy_rule *rules, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		words_fini(&rules[i].sources);
-		words_fini(&rules[i].destinations);
+		tokenizer_fini(&rules[i].sources);
+		tokenizer_fini(&rules[i].destinations);
 		spans_fini(&rules[i].service_ids);
 		spans_fini(&rules[i].pkeys);
 		spans_fini(&rules[i].classes);
@@ -534,8 +534,8 @@ void policy_fini(struct policy *p)
 		free(p->groups[i].name);
 		spans_fini(&p->groups[i].guids);
 		spans_fini(&p->groups[i].pkeys);
-		words_fini(&p->groups[i].ports);
-		words_fini(&p->groups[i].partitions);
+		tokenizer_fini(&p->groups[i].ports);
+		tokenizer_fini(&p->groups[i].partitions);
 	}
 	for (size_t i = 0; i < p->n_levels; i++)
 		free(p->levels[i].name);

@@ -222,9 +222,9 @@ static void try_mixture(const struct drawn *m, struct outcomes *o)
 
 	if (!load_mixture(&w, m, false, yaml))
 		return;
-	check_deadlock(&w.fabric->subnet, DEADLOCK_UNICAST, &c);
+	route_check_deadlock(&w.fabric->subnet, DEADLOCK_UNICAST, &c);
 	assert_int_equal(c.n_cycle, 0); /* that engines promise */
-	deadlock_check_fini(&c);
+	route_deadlock_fini(&c);
 	bool locked = run(&w, 1, &sim) == SIM_DEADLOCK;
 	bool named = w.fabric->circle != NULL;
 

@@ -138,10 +138,10 @@ static void assert_no_circle(const struct fabric *fabric, unsigned n_classes)
 		}
 	}
 	assert_false(has_circle(&w));
-	check_deadlock(&fabric->subnet, DEADLOCK_PLAIN, &c);
+	route_check_deadlock(&fabric->subnet, DEADLOCK_PLAIN, &c);
 	assert_null(c.cycle);
 	assert_int_equal(c.n_dropped, 0);
-	deadlock_check_fini(&c);
+	route_deadlock_fini(&c);
 	free(w.on);
 }
 

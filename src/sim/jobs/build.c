@@ -74,15 +74,15 @@ static void make_grid(uint32_t p, uint32_t *grid)
 static const struct algorithm *find_algorithm(const struct scenario *s, const struct scn_step *scn,
 					      const char *operation, struct diag *d)
 {
-	const struct algorithm *found = algorithm_find(operation, scn->algorithm);
+	const struct algorithm *found = workload_algorithm_find(operation, scn->algorithm);
 	const char *names[8];
 	size_t n = 0;
 
 	if (found)
 		return found;
-	for (size_t i = 0; i < n_algorithms && n < 8; i++) {
-		if (strcmp(algorithms[i].operation, operation) == 0)
-			names[n++] = algorithms[i].name;
+	for (size_t i = 0; i < workload_n_algorithms && n < 8; i++) {
+		if (strcmp(workload_algorithms[i].operation, operation) == 0)
+			names[n++] = workload_algorithms[i].name;
 	}
 	struct strbuf all = STRBUF_INIT;
 
@@ -166,11 +166,11 @@ static void actor_add(struct placed_job *p, port_id port)
 	p->actors[p->n_actors++] = (struct actor){
 		.node = p->fabric->end_of_origin[port],
 		.port = port,
-		.first = GANG_NONE,
+		.first = RANK_GROUP_NONE,
 		.left_at = HD_TIME_NEVER,
-		.reduces = GANG_NONE,
-		.inner_first = GANG_NONE,
-		.inner_leaves = GANG_NONE,
+		.reduces = RANK_GROUP_NONE,
+		.inner_first = RANK_GROUP_NONE,
+		.inner_leaves = RANK_GROUP_NONE,
 		.inner_left = HD_TIME_NEVER,
 	};
 }
@@ -429,13 +429,13 @@ static enum hd_status placed_init(struct placed_job *p, const struct jobs *jobs,
 		status = make_program(p, d);
 	if (status != HD_OK)
 		return status;
-	p->ranks = ranks_new(&p->job);
+	p->ranks = rank_group_ranks_new(&p->job);
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
 	p->tables = hd_alloc(MESSAGE_TABLES, sizeof(*p->tables));
 	p->needs = hd_alloc(p->graph.n_ops, sizeof(*p->needs));
 	p->rank_of_node = hd_alloc(fabric->setup.n_nodes, sizeof(*p->rank_of_node));
 	for (uint32_t i = 0; i < fabric->setup.n_nodes; i++)
-		p->rank_of_node[i] = GANG_NONE;
+		p->rank_of_node[i] = RANK_GROUP_NONE;
 	for (uint32_t i = 0; i < p->job.n_ranks; i++)
 		p->rank_of_node[p->actors[i].node] = i;
 	inner_join(p);
@@ -446,7 +446,7 @@ static enum hd_status placed_init(struct placed_job *p, const struct jobs *jobs,
 static void share_fini(struct job_domain *s)
 {
 	job_domain_fini_remote(s);
-	gang_fini(&s->gang);
+	rank_group_fini(&s->rank_group);
 	free(s->pairs);
 }
 
@@ -461,7 +461,7 @@ static void placed_fini(struct placed_job *p)
 		free(p->begun[i]);
 	}
 	if (p->ranks)
-		ranks_free(p->ranks, &p->job);
+		rank_group_ranks_free(p->ranks, &p->job);
 	opgraph_fini(&p->graph);
 	timeline_fini(p);
 	for (uint32_t i = 0; i < p->n_actors; i++)
@@ -521,7 +521,7 @@ void jobs_free(struct jobs *jobs)
 		lab_free(jobs->lab);
 	for (uint32_t i = 0; i < jobs->n; i++)
 		placed_fini(&jobs->placed[i]);
-	aggregations_drop(&jobs->fabric->subnet, jobs->n_aggregations);
+	aggregation_drop(&jobs->fabric->subnet, jobs->n_aggregations);
 	free(jobs->placed);
 	free(jobs);
 }

@@ -33,12 +33,23 @@ static bool has_actor(const struct placed_job *p, const struct sim_section *sect
 /* ---- messages, as their sources know them ------------------------------- */
 
 static const struct pack_member sent_members[] = {
-	PACK(job_message, posted), PACK(job_message, size),         PACK_PATH(job_message, path),
-	PACK(job_message, source), PACK(job_message, target),       PACK(job_message, sender),
-	PACK(job_message, tag),    PACK(job_message, ref),          PACK(job_message, n_packets),
-	PACK(job_message, sent),   PACK(job_message, number),       PACK(job_message, held),
-	PACK(job_message, lost),   PACK(job_message, copies),       PACK(job_message, kind),
-	PACK(job_message, dlid),   PACK(job_message, here.is_over),
+	PACK(job_message, posted),
+	PACK(job_message, size),
+	PACK_CRITICAL_PATH(job_message, path),
+	PACK(job_message, source),
+	PACK(job_message, target),
+	PACK(job_message, sender),
+	PACK(job_message, tag),
+	PACK(job_message, ref),
+	PACK(job_message, n_packets),
+	PACK(job_message, sent),
+	PACK(job_message, number),
+	PACK(job_message, held),
+	PACK(job_message, lost),
+	PACK(job_message, copies),
+	PACK(job_message, kind),
+	PACK(job_message, dlid),
+	PACK(job_message, here.is_over),
 };
 
 PACK_KNOWS(job_recv_slot, 32);
@@ -96,9 +107,9 @@ static void message_restore(struct placed_job *p, struct pack *k, uint32_t id,
 	m->landings = landings;
 	m->here = here;
 	m->here.is_over = read->here.is_over;
-	if (receive != GANG_NONE)
+	if (receive != RANK_GROUP_NONE)
 		m->here.receive = receive;
-	m->next = GANG_NONE;
+	m->next = RANK_GROUP_NONE;
 	if (!is_here(p, m->source))
 		m->copies = 0;
 	if (is_multicast(m) && !landings)
@@ -107,8 +118,8 @@ static void message_restore(struct placed_job *p, struct pack *k, uint32_t id,
 
 static void pack_sent(struct placed_job *p, struct pack *k, uint32_t id)
 {
-	struct job_message one = { .here.receive = GANG_NONE };
-	uint32_t receive = GANG_NONE;
+	struct job_message one = { .here.receive = RANK_GROUP_NONE };
+	uint32_t receive = RANK_GROUP_NONE;
 
 	if (!k->reads) {
 		one = *message_at(p, id);
@@ -120,7 +131,8 @@ static void pack_sent(struct placed_job *p, struct pack *k, uint32_t id)
 	pack_u32(k, &receive);
 	if (one.kind == MSG_REDUCE)
 		pack_u32(k, &one.here.arrived);
-	if (!k->reads || !pack_check(k, id != GANG_NONE && sent_is_sound(p, &one)) || k->refused)
+	if (!k->reads || !pack_check(k, id != RANK_GROUP_NONE && sent_is_sound(p, &one)) ||
+	    k->refused)
 		return;
 	message_blocks_skip(p, id);
 	if (!is_wanted(p, &one))
@@ -147,8 +159,8 @@ static void pack_all_sent(struct placed_job *p, struct pack *k, const struct sim
 {
 	struct ids l = { NULL };
 
-	for (uint32_t id = k->reads ? GANG_NONE : message_next(p, 0, true); id != GANG_NONE;
-	     id = message_next(p, id + 1, true)) {
+	for (uint32_t id = k->reads ? RANK_GROUP_NONE : message_next(p, 0, true);
+	     id != RANK_GROUP_NONE; id = message_next(p, id + 1, true)) {
 		if (has_actor(p, section, message_at(p, id)->source))
 			ids_add(&l, id);
 	}
@@ -171,7 +183,7 @@ static const struct pack_member landing_members[] = {
 /* Where something of it is, or is expected. */
 static bool is_landing(const struct job_recv_slot *l)
 {
-	return !l->is_over && (l->arrived || l->receive != GANG_NONE);
+	return !l->is_over && (l->arrived || l->receive != RANK_GROUP_NONE);
 }
 
 /* What is known of a message before its source says what it is. */
@@ -192,10 +204,11 @@ static bool landing_is_sound(const struct placed_job *p, const struct job_recv_s
 {
 	uint32_t actors = x->is_multicast || x->kind == MSG_DATA ? p->job.n_ranks : p->n_actors;
 
-	if (x->id == GANG_NONE || x->number == 0 || x->actor >= actors || x->source >= p->n_actors)
+	if (x->id == RANK_GROUP_NONE || x->number == 0 || x->actor >= actors ||
+	    x->source >= p->n_actors)
 		return false;
 	/* Ranks of this section are read already. */
-	return x->kind != MSG_DATA || l->receive == GANG_NONE ||
+	return x->kind != MSG_DATA || l->receive == RANK_GROUP_NONE ||
 	       (l->receive < p->ranks[x->actor].n_receives &&
 		p->ranks[x->actor].receives[l->receive].is_used);
 }
@@ -220,7 +233,7 @@ static void landing_restore(struct placed_job *p, struct pack *k,
 
 static void pack_landing(struct placed_job *p, struct pack *k, struct job_recv_slot_name x)
 {
-	struct job_recv_slot one = { .receive = GANG_NONE };
+	struct job_recv_slot one = { .receive = RANK_GROUP_NONE };
 
 	if (!k->reads) {
 		struct job_message *m = message_at(p, x.id);
@@ -271,8 +284,8 @@ static void pack_landings(struct placed_job *p, struct pack *k, const struct sim
 {
 	struct job_recv_slot_list l = { NULL };
 
-	for (uint32_t id = k->reads ? GANG_NONE : message_next(p, 0, false); id != GANG_NONE;
-	     id = message_next(p, id + 1, false))
+	for (uint32_t id = k->reads ? RANK_GROUP_NONE : message_next(p, 0, false);
+	     id != RANK_GROUP_NONE; id = message_next(p, id + 1, false))
 		landings_find(p, section, id, &l);
 	size_t n = pack_count(k, l.n);
 
@@ -295,7 +308,7 @@ static void pack_line(struct placed_job *p, struct pack *k, uint32_t actor, uint
 	size_t n = 0;
 	uint32_t id = *first;
 
-	for (uint32_t i = id; !k->reads && i != GANG_NONE; i = message_at(p, i)->next)
+	for (uint32_t i = id; !k->reads && i != RANK_GROUP_NONE; i = message_at(p, i)->next)
 		n++;
 	n = pack_count(k, n);
 	for (; n > 0 && !k->refused; n--) {
@@ -306,10 +319,11 @@ static void pack_line(struct placed_job *p, struct pack *k, uint32_t actor, uint
 		}
 		if (!is_here(p, actor))
 			continue;
-		if (!pack_check(k, message_is_ours(p, id) && message_at(p, id)->next == GANG_NONE &&
+		if (!pack_check(k, message_is_ours(p, id) &&
+					   message_at(p, id)->next == RANK_GROUP_NONE &&
 					   id != *last))
 			return;
-		if (*first == GANG_NONE)
+		if (*first == RANK_GROUP_NONE)
 			*first = id;
 		else
 			message_at(p, *last)->next = id;
@@ -332,7 +346,7 @@ static void pack_left(struct placed_job *p, struct pack *k, struct actor *a)
 	for (; !k->reads && id != a->inner_leaves; id = message_at(p, id)->next)
 		n++;
 	pack_u32(k, &n);
-	for (; k->reads && n > 0 && id != GANG_NONE; n--)
+	for (; k->reads && n > 0 && id != RANK_GROUP_NONE; n--)
 		id = message_at(p, id)->next;
 	if (k->reads)
 		a->inner_leaves = id;
@@ -343,10 +357,10 @@ static void pack_actor(struct placed_job *p, struct pack *k, uint32_t actor)
 	struct actor *a = &p->actors[actor];
 
 	if (k->reads)
-		a->last = a->inner_last = GANG_NONE;
+		a->last = a->inner_last = RANK_GROUP_NONE;
 	PACK_STRUCT(k, actor_members, a);
-	pack_check(k,
-		   a->reduces == GANG_NONE || !is_here(p, actor) || message_is_ours(p, a->reduces));
+	pack_check(k, a->reduces == RANK_GROUP_NONE || !is_here(p, actor) ||
+			      message_is_ours(p, a->reduces));
 	pack_line(p, k, actor, &a->first, &a->last);
 	pack_line(p, k, actor, &a->inner_first, &a->inner_last);
 	pack_left(p, k, a);
@@ -355,7 +369,7 @@ static void pack_actor(struct placed_job *p, struct pack *k, uint32_t actor)
 
 /* ---- who waits for whom ------------------------------------------------- */
 
-static struct match_line *line_of(struct gang *t, bool posted)
+static struct match_line *line_of(struct rank_group *t, bool posted)
 {
 	return posted ? &t->posted : &t->waiting;
 }
@@ -368,7 +382,7 @@ static struct match_item *waiting_find(const struct placed_job *p,
 	size_t cap = 0, kept = 0, total = 0;
 
 	for (uint32_t i = 0; i < p->n_shares; i++) {
-		struct match_line *l = line_of(&p->shares[i].gang, posted);
+		struct match_line *l = line_of(&p->shares[i].rank_group, posted);
 
 		all = hd_grow(all, &cap, total + match_count(l), sizeof(*all));
 		if (match_count(l))
@@ -431,7 +445,7 @@ static void pack_waiting(struct placed_job *p, struct pack *k, const struct sim_
 		PACK_STRUCT(k, item_members, &one);
 		if (k->reads && pack_check(k, item_is_sound(p, &one, posted)) &&
 		    is_here(p, one.key.rank))
-			match_put(line_of(&share_of(p, one.key.rank)->gang, posted), one.key,
+			match_put(line_of(&share_of(p, one.key.rank)->rank_group, posted), one.key,
 				  one.value);
 	}
 	free(all);
@@ -440,17 +454,19 @@ static void pack_waiting(struct placed_job *p, struct pack *k, const struct sim_
 /* ---- what is of all ----------------------------------------------------- */
 
 static const struct pack_member misfit_members[] = {
-	PACK(misfit, at),      PACK(misfit, rank),   PACK(misfit, source),  PACK(misfit, op.size),
-	PACK(misfit, op.peer), PACK(misfit, op.tag), PACK(misfit, op.line), PACK(misfit, size),
+	PACK(oversized_message, at),      PACK(oversized_message, rank),
+	PACK(oversized_message, source),  PACK(oversized_message, op.size),
+	PACK(oversized_message, op.peer), PACK(oversized_message, op.tag),
+	PACK(oversized_message, op.line), PACK(oversized_message, size),
 };
 
 static void pack_misfits(struct placed_job *p, struct pack *k)
 {
-	struct gang *first = &p->shares[0].gang;
+	struct rank_group *first = &p->shares[0].rank_group;
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < p->n_shares; i++)
-		n += p->shares[i].gang.n_misfits;
+		n += p->shares[i].rank_group.n_misfits;
 	n = pack_count(k, n);
 	if (k->reads) {
 		first->misfits =
@@ -458,7 +474,7 @@ static void pack_misfits(struct placed_job *p, struct pack *k)
 		first->n_misfits = n;
 	}
 	for (uint32_t i = 0; i < (k->reads ? 1 : p->n_shares); i++) {
-		const struct gang *t = &p->shares[i].gang;
+		const struct rank_group *t = &p->shares[i].rank_group;
 
 		for (size_t j = 0; j < t->n_misfits; j++) {
 			PACK_STRUCT(k, misfit_members, &t->misfits[j]);
@@ -470,25 +486,25 @@ static void pack_misfits(struct placed_job *p, struct pack *k)
 }
 
 static const struct pack_member last_members[] = {
-	PACK(gang, last),
-	PACK(gang, last_rank),
-	PACK_PATH(gang, last_path),
+	PACK(rank_group, last),
+	PACK(rank_group, last_rank),
+	PACK_CRITICAL_PATH(rank_group, last_path),
 };
 
-/* Which rank was the last so far; its gang knows. */
+/* Which rank was the last so far; its rank group knows. */
 static void pack_last(struct placed_job *p, struct pack *k)
 {
-	struct gang one = { .last_rank = GANG_NONE };
-	const struct gang *last = job_last_domain(p);
+	struct rank_group one = { .last_rank = RANK_GROUP_NONE };
+	const struct rank_group *last = job_last_domain(p);
 
 	if (!k->reads && last)
 		one = *last;
 	PACK_STRUCT(k, last_members, &one);
-	if (!k->reads || one.last_rank == GANG_NONE ||
+	if (!k->reads || one.last_rank == RANK_GROUP_NONE ||
 	    !pack_check(k, one.last_rank < p->job.n_ranks &&
 				   chain_cause_is_valid(p, &one.last_path.last)))
 		return;
-	struct gang *t = &share_of(p, one.last_rank)->gang;
+	struct rank_group *t = &share_of(p, one.last_rank)->rank_group;
 
 	t->last = one.last;
 	t->last_rank = one.last_rank;
@@ -512,12 +528,12 @@ static void pack_sums(struct placed_job *p, struct pack *k)
 		first->bytes = bytes;
 	}
 	for (size_t i = 0; i < (size_t)p->job.repeat * p->job.n_steps; i++) {
-		struct lasting l = job_step_times(p, i);
+		struct step_span l = job_step_times(p, i);
 
 		pack_u64(k, &l.begin);
 		pack_u64(k, &l.end);
 		if (k->reads)
-			first->gang.steps[i] = l;
+			first->rank_group.steps[i] = l;
 	}
 	pack_misfits(p, k);
 	pack_last(p, k);
@@ -528,9 +544,9 @@ static void pack_sums(struct placed_job *p, struct pack *k)
 
 static void pack_rank(struct placed_job *p, struct pack *k, uint32_t rank)
 {
-	struct gang *t = &share_of(p, rank)->gang;
+	struct rank_group *t = &share_of(p, rank)->rank_group;
 
-	gang_pack_rank(t, k, rank);
+	rank_group_pack_rank(t, k, rank);
 	timeline_pack(p, k, rank);
 	for (uint32_t i = 0; p->begun && i < p->job.n_steps; i++) {
 		if (p->begun[i])

@@ -50,9 +50,9 @@ uint32_t inner_sender_of(const struct placed_job *p, uint32_t source, uint32_t t
 	unsigned rail = t->ports[p->actors[target].port].number;
 	uint32_t node =
 		rail <= host->n_ports ? fabric->end_of_origin[host->first_port + rail] : SIM_NONE;
-	uint32_t peer = node == SIM_NONE ? GANG_NONE : p->rank_of_node[node];
+	uint32_t peer = node == SIM_NONE ? RANK_GROUP_NONE : p->rank_of_node[node];
 
-	return peer == GANG_NONE ? source : peer;
+	return peer == RANK_GROUP_NONE ? source : peer;
 }
 
 /* J12: how long it takes to leave. */
@@ -70,14 +70,14 @@ static void inner_put(struct job_domain *s, uint32_t id, uint32_t to, hd_time no
 	struct actor *a = &p->actors[m->source];
 	hd_time from = a->inner_free > now ? a->inner_free : now;
 
-	m->next = GANG_NONE;
+	m->next = RANK_GROUP_NONE;
 	m->sender = to;
 	a->inner_free = from + inner_time(p, m);
-	if (a->inner_first == GANG_NONE)
+	if (a->inner_first == RANK_GROUP_NONE)
 		a->inner_first = id;
 	else
 		message_at(p, a->inner_last)->next = id;
-	if (a->inner_leaves == GANG_NONE)
+	if (a->inner_leaves == RANK_GROUP_NONE)
 		a->inner_leaves = id;
 	a->inner_last = id;
 	sim_timer(s->sim, p->endpoint, a->node, a->inner_free, p->n_actors + m->source);
@@ -123,7 +123,7 @@ static void leaves(struct job_domain *s, uint32_t rank, hd_time now)
 	path.sending += now - m->posted;
 	path.last = chain_left(m, now);
 	if (m->kind == MSG_DATA)
-		gang_wake(&s->gang, rank, now, m->ref, &path);
+		rank_group_wake(&s->rank_group, rank, now, m->ref, &path);
 	timeline_look(s, rank, now);
 }
 

@@ -21,7 +21,7 @@
  *	rc.c		messages over queue pairs
  *
  * A run may be computed in parts: each has a share of every job (struct job_domain)
- * with a gang for the ranks there, and a pool for the messages that they post.
+ * with a rank group for the ranks there, and a pool for the messages that they post.
  * A message is written by its source until its packets are sent, and then read
  * by its destination, which gives it back. If another process has that, it has
  * a copy (remote.c).
@@ -29,7 +29,7 @@
 
 #include "sim/domains/remote_messages.h"
 #include "sim/jobs/jobs.h"
-#include "workload/gang.h"
+#include "workload/rank_group.h"
 
 enum message_kind {
 	MSG_DATA,
@@ -44,7 +44,7 @@ enum message_kind {
 /* What a destination knows of a message. */
 struct job_recv_slot {
 	uint32_t arrived; /* packets */
-	uint32_t receive; /* of its rank that it has got, or GANG_NONE */
+	uint32_t receive; /* of its rank that it has got, or RANK_GROUP_NONE */
 	/* Of its packets: at first links together, and the longest of one. */
 	struct sim_waits waits;
 	bool is_over; /* it has been given back */
@@ -81,7 +81,7 @@ struct actor {
 	uint32_t first, last; /* messages in line; the first one is sent */
 	hd_time next_at;      /* J5: not before, because of g */
 	hd_time left_at;      /* its last byte; HD_TIME_NEVER: not yet */
-	uint32_t reduces;     /* message of its reduction, or GANG_NONE */
+	uint32_t reduces;     /* message of its reduction, or RANK_GROUP_NONE */
 	uint32_t under_way;   /* messages that wait for acknowledgement */
 	/* Messages inside its host (J12): the first that has not arrived, that
 	 * has not left, and the last; when the last byte of all has left. */
@@ -106,7 +106,7 @@ struct job_domain {
 	struct placed_job *of;
 	uint32_t number;
 	struct sim *sim;
-	struct gang gang;
+	struct rank_group rank_group;
 	/* Ids (pool.c): the next one of its last block; those that are free,
 	 * and have come back from other parts. */
 	uint32_t fresh, free, returned;
@@ -196,7 +196,7 @@ bool message_is_known(const struct placed_job *p, uint32_t id);
 /* Is there such a message, whose source is of this process? */
 bool message_is_ours(const struct placed_job *p, uint32_t id);
 /* The next of these from `id` on, or if not `ours` of those that come here,
- * too; GANG_NONE: none. */
+ * too; RANK_GROUP_NONE: none. */
 uint32_t message_next(const struct placed_job *p, uint32_t id, bool ours);
 /* Which blocks are taken here: each `stride`-th from the first on; */
 void message_blocks_begin(struct placed_job *p, uint32_t first, uint32_t stride);
@@ -232,7 +232,7 @@ static inline struct job_recv_slot *message_recv_slot(struct job_message *m, uin
 }
 
 struct critical_path message_path_until(const struct job_message *m, const struct sim_waits *waits,
-			       hd_time now);
+					hd_time now);
 /* It joins the line of its sender. */
 void message_enqueue(struct job_domain *s, uint32_t id, hd_time now);
 /* A packet of it, or all of it, is at an actor. */
@@ -292,12 +292,12 @@ void pairs_table(const struct jobs *jobs, bool all, struct results *r);
 
 /* ---- tables.c ------------------------------------------------------------ */
 
-/* The gang whose rank ended last, the lowest of several; NULL: none has. */
-const struct gang *job_last_domain(const struct placed_job *p);
+/* The rank group whose rank ended last, the lowest of several; NULL: none has. */
+const struct rank_group *job_last_domain(const struct placed_job *p);
 uint32_t job_ranks_done(const struct placed_job *p);
 bool job_is_done(const struct placed_job *p);
 /* [iteration * n_steps + step] of all ranks. */
-struct lasting job_step_times(const struct placed_job *p, size_t step);
+struct step_span job_step_times(const struct placed_job *p, size_t step);
 /* "h3", as a text for the next row. */
 const char *job_host_name(struct table *t, const struct placed_job *p, uint32_t actor);
 /* "rank 3", or the host of a server. */

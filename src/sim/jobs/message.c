@@ -12,7 +12,7 @@ void message_receives_make(const struct placed_job *p, struct job_message *m)
 {
 	m->landings = hd_alloc(p->job.n_ranks, sizeof(*m->landings));
 	for (uint32_t i = 0; i < p->job.n_ranks; i++)
-		m->landings[i].receive = GANG_NONE;
+		m->landings[i].receive = RANK_GROUP_NONE;
 }
 
 /* ---- packets ------------------------------------------------------------ */
@@ -97,7 +97,7 @@ static bool line_gives(struct job_domain *s, struct actor *a, hd_time now)
 {
 	const struct placed_job *p = s->of;
 
-	while (a->first != GANG_NONE) {
+	while (a->first != RANK_GROUP_NONE) {
 		uint32_t id = a->first;
 		const struct job_message *m = message_at(p, id);
 
@@ -120,7 +120,7 @@ static bool line_gives(struct job_domain *s, struct actor *a, hd_time now)
 static void line_go_on(struct job_domain *s, struct actor *a, hd_time now)
 {
 	a->left_at = HD_TIME_NEVER;
-	if (line_gives(s, a, now) || a->first == GANG_NONE)
+	if (line_gives(s, a, now) || a->first == RANK_GROUP_NONE)
 		return;
 	hd_time when = now > a->next_at ? now : a->next_at;
 
@@ -132,7 +132,7 @@ static void line_go_on(struct job_domain *s, struct actor *a, hd_time now)
 /* Its first message is for a queue pair, and need not wait any longer. */
 static bool line_may_give(const struct placed_job *p, const struct actor *a, hd_time now)
 {
-	return a->first != GANG_NONE && a->next_at <= now &&
+	return a->first != RANK_GROUP_NONE && a->next_at <= now &&
 	       goes_over_rc(p, message_at(p, a->first));
 }
 
@@ -168,8 +168,8 @@ void message_enqueue(struct job_domain *s, uint32_t id, hd_time now)
 	struct job_message *m = message_at(p, id);
 	struct actor *a = &p->actors[m->sender];
 
-	m->next = GANG_NONE;
-	if (a->first == GANG_NONE) {
+	m->next = RANK_GROUP_NONE;
+	if (a->first == RANK_GROUP_NONE) {
 		a->first = a->last = id;
 		line_go_on(s, a, now);
 		return;
@@ -189,7 +189,7 @@ const struct job_message *message_of_sender(const struct placed_job *p, uint32_t
 {
 	uint32_t first = p->actors[actor].first;
 
-	return first == GANG_NONE ? NULL : message_at(p, first);
+	return first == RANK_GROUP_NONE ? NULL : message_at(p, first);
 }
 
 /* ---- what ranks do ------------------------------------------------------ */
@@ -224,7 +224,7 @@ static void post(void *context, uint32_t rank, const struct op *op, uint32_t ref
 				   .tag = op->tag,
 				   .ref = ref,
 				   .kind = kinds[op->kind],
-				   .here.receive = GANG_NONE };
+				   .here.receive = RANK_GROUP_NONE };
 	if (op->kind == OP_SEND && op->size > p->eager)
 		m->kind = MSG_ASK;
 	else if (op->kind == OP_MULTICAST)
@@ -233,7 +233,7 @@ static void post(void *context, uint32_t rank, const struct op *op, uint32_t ref
 		reduction_post(s, rank, op->peer, id);
 	else if (op->kind != OP_SEND)
 		m->target = p->servers[p->ranks[rank].step][op->peer];
-	line_put(s, id, s->gang.now);
+	line_put(s, id, s->rank_group.now);
 	if (op->kind == OP_MULTICAST)
 		m->copies = step_members(&p->steps[p->ranks[rank].step], p->job.n_ranks) - 1;
 }
@@ -268,7 +268,7 @@ static bool matched(void *context, uint32_t rank, uint32_t message, uint32_t rec
 	struct job_domain *s = context;
 	struct job_message *m = message_at(s->of, message);
 	struct job_recv_slot *l = message_recv_slot(m, rank);
-	const struct cause cause = { s->gang.now, s->gang.path };
+	const struct cause cause = { s->rank_group.now, s->rank_group.path };
 
 	if (m->kind == MSG_ASK) {
 		reply(s, m, MSG_GO, m->size, receive, &cause);
@@ -293,7 +293,7 @@ static void wake(void *context, uint32_t rank, hd_time when)
 /* ---- what the simulator tells ------------------------------------------- */
 
 struct critical_path message_path_until(const struct job_message *m, const struct sim_waits *waits,
-			       hd_time now)
+					hd_time now)
 {
 	struct critical_path path = m->path;
 
@@ -318,21 +318,21 @@ static void data_lands(struct job_domain *s, uint32_t id, uint32_t rank, hd_time
 	struct job_recv_slot *l = message_recv_slot(m, rank);
 	const struct match_key key = { rank, m->source, m->tag };
 
-	if (l->arrived++ == 0 && l->receive == GANG_NONE)
-		l->receive = gang_announce(&s->gang, key, id);
+	if (l->arrived++ == 0 && l->receive == RANK_GROUP_NONE)
+		l->receive = rank_group_announce(&s->rank_group, key, id);
 	if (m->n_packets > 1 && l->arrived == 1)
 		timeline_receives(s, rank, 1);
 	if (m->n_packets > 1 && l->arrived == m->n_packets)
 		timeline_receives(s, rank, -1);
-	if (l->arrived == m->n_packets && l->receive == GANG_NONE && !m->dlid)
+	if (l->arrived == m->n_packets && l->receive == RANK_GROUP_NONE && !m->dlid)
 		message_tell_arrived(s, id);
-	if (l->arrived < m->n_packets || l->receive == GANG_NONE)
+	if (l->arrived < m->n_packets || l->receive == RANK_GROUP_NONE)
 		return;
 	const struct critical_path path = message_path_until(m, &l->waits, now);
-	const struct landed what = { rank, l->receive, m->source, m->size };
+	const struct arrived_message what = { rank, l->receive, m->source, m->size };
 
 	message_take(s, id, rank);
-	gang_arrived(&s->gang, now, &what, &path);
+	rank_group_arrived(&s->rank_group, now, &what, &path);
 }
 
 static void ask_lands(struct job_domain *s, uint32_t id, hd_time now)
@@ -340,10 +340,10 @@ static void ask_lands(struct job_domain *s, uint32_t id, hd_time now)
 	struct job_message *m = message_at(s->of, id);
 	const struct match_key key = { m->target, m->source, m->tag };
 	const struct cause cause = { now, message_path_until(m, &m->here.waits, now) };
-	uint32_t receive = gang_announce(&s->gang, key, id);
+	uint32_t receive = rank_group_announce(&s->rank_group, key, id);
 
 	m->here.arrived = m->n_packets;
-	if (receive == GANG_NONE)
+	if (receive == RANK_GROUP_NONE)
 		return;
 	reply(s, m, MSG_GO, m->size, receive, &cause);
 	message_take(s, id, m->target);
@@ -357,11 +357,11 @@ static void other_lands(struct job_domain *s, uint32_t id, hd_time now)
 
 	message_take(s, id, m.target);
 	if (m.kind == MSG_ANSWER)
-		gang_answered(&s->gang, m.target, now, m.ref, &cause.path);
+		rank_group_answered(&s->rank_group, m.target, now, m.ref, &cause.path);
 	else if (m.kind == MSG_GO)
 		reply(s, &m, MSG_DATA, m.size, m.here.receive, &cause);
 	else
-		reply(s, &m, MSG_ANSWER, m.kind == MSG_READ ? m.size : 0, GANG_NONE, &cause);
+		reply(s, &m, MSG_ANSWER, m.kind == MSG_READ ? m.size : 0, RANK_GROUP_NONE, &cause);
 }
 
 void message_lands(struct job_domain *s, uint32_t id, uint32_t at, hd_time now)
@@ -385,7 +385,7 @@ static void packet_lands(struct job_domain *s, hd_time now, uint32_t node,
 		uint32_t rank = p->rank_of_node[node];
 
 		reduction_deliver(s, rank, packet, now);
-		if (rank != GANG_NONE)
+		if (rank != RANK_GROUP_NONE)
 			timeline_look(s, rank, now);
 		return;
 	}
@@ -395,7 +395,7 @@ static void packet_lands(struct job_domain *s, hd_time now, uint32_t node,
 	struct job_message *m = message_at(p, packet->cookie);
 	uint32_t target = m->dlid ? p->rank_of_node[node] : m->target;
 
-	if (target == GANG_NONE || p->actors[target].node != node)
+	if (target == RANK_GROUP_NONE || p->actors[target].node != node)
 		return;
 	landing_add(message_recv_slot(m, target), &packet->waits);
 	message_lands(s, packet->cookie, target, now);
@@ -465,7 +465,7 @@ void message_acknowledged(struct job_domain *s, uint32_t id, hd_time now)
 	message_release(s, id);
 	if (!ends)
 		return;
-	gang_wake(&s->gang, rank, now, ref, &path);
+	rank_group_wake(&s->rank_group, rank, now, ref, &path);
 	timeline_look(s, rank, now);
 }
 
@@ -474,7 +474,7 @@ static void on_timer(void *context, hd_time now, uint32_t number)
 	struct job_domain *s = context;
 	const struct placed_job *p = s->of;
 	struct actor *a;
-	uint32_t left = GANG_NONE;
+	uint32_t left = RANK_GROUP_NONE;
 	struct critical_path path = { 0 };
 
 	if (number >= p->n_actors) {
@@ -482,7 +482,7 @@ static void on_timer(void *context, hd_time now, uint32_t number)
 		return;
 	}
 	if (number < p->job.n_ranks && p->ranks[number].began == HD_TIME_NEVER) {
-		gang_begin(&s->gang, number, now);
+		rank_group_begin(&s->rank_group, number, now);
 		timeline_look(s, number, now);
 		return;
 	}
@@ -500,7 +500,7 @@ static void on_timer(void *context, hd_time now, uint32_t number)
 		line_go_on(s, a, now);
 	}
 	if (number < p->job.n_ranks)
-		gang_wake(&s->gang, number, now, left, &path);
+		rank_group_wake(&s->rank_group, number, now, left, &path);
 	timeline_look(s, number, now);
 }
 
@@ -529,15 +529,15 @@ static void on_lost(void *context, hd_time when, uint32_t cookie, bool was_sent)
 
 static void share_init(struct placed_job *p, struct job_domain *s, uint32_t number, struct sim *sim)
 {
-	const struct carrier carrier = { s, post, matched, wake };
+	const struct network_ops network = { s, post, matched, wake };
 
 	*s = (struct job_domain){ .of = p,
 				  .number = number,
 				  .sim = sim,
 				  .told_at = HD_TIME_NEVER,
-				  .free = GANG_NONE,
-				  .returned = GANG_NONE };
-	gang_init(&s->gang, &p->job, &carrier, p->ranks, p->needs);
+				  .free = RANK_GROUP_NONE,
+				  .returned = RANK_GROUP_NONE };
+	rank_group_init(&s->rank_group, &p->job, &network, p->ranks, p->needs);
 }
 
 static void cut(void *context, const struct sim_cut *how, void **contexts)
@@ -545,7 +545,7 @@ static void cut(void *context, const struct sim_cut *how, void **contexts)
 	struct placed_job *p = ((struct job_domain *)context)->of;
 
 	/* Nothing has happened yet. */
-	gang_fini(&p->alone.gang);
+	rank_group_fini(&p->alone.rank_group);
 	p->shares = hd_alloc(how->n, sizeof(*p->shares));
 	p->n_shares = how->n;
 	p->part_of_node = how->part_of_node;

@@ -57,8 +57,8 @@ static void block_need(struct placed_job *p, uint32_t block)
 		return;
 	*at = hd_alloc(MESSAGES_IN_BLOCK, sizeof(**at));
 	for (uint32_t i = 0; i < MESSAGES_IN_BLOCK; i++) {
-		(*at)[i].target = GANG_NONE; /* for nobody yet */
-		(*at)[i].here.receive = GANG_NONE;
+		(*at)[i].target = RANK_GROUP_NONE; /* for nobody yet */
+		(*at)[i].here.receive = RANK_GROUP_NONE;
 	}
 }
 
@@ -94,11 +94,11 @@ static uint32_t message_fresh(struct job_domain *s)
 
 uint32_t message_new(struct job_domain *s)
 {
-	if (s->free == GANG_NONE)
-		s->free = __atomic_exchange_n(&s->returned, GANG_NONE, __ATOMIC_ACQUIRE);
+	if (s->free == RANK_GROUP_NONE)
+		s->free = __atomic_exchange_n(&s->returned, RANK_GROUP_NONE, __ATOMIC_ACQUIRE);
 	uint32_t id = s->free;
 
-	if (id == GANG_NONE)
+	if (id == RANK_GROUP_NONE)
 		return message_fresh(s);
 	s->free = message_at(s->of, id)->next;
 	return id;
@@ -112,7 +112,7 @@ static void message_free(struct job_domain *s, uint32_t id)
 
 	free(m->landings);
 	m->landings = NULL;
-	m->target = GANG_NONE;
+	m->target = RANK_GROUP_NONE;
 	if (owner == s) {
 		m->next = s->free;
 		s->free = id;
@@ -163,18 +163,18 @@ uint32_t message_next(const struct placed_job *p, uint32_t id, bool ours)
 {
 	const uint32_t table = TABLE_LEN * MESSAGES_IN_BLOCK;
 
-	for (; id < GANG_NONE; id++) {
+	for (; id < RANK_GROUP_NONE; id++) {
 		if (!p->tables[id / table])
 			id |= table - 1;
 		else if (!message_is_known(p, id))
 			id |= MESSAGES_IN_BLOCK - 1;
 		else if (message_at(p, id)->copies ||
-			 (!ours && message_at(p, id)->target != GANG_NONE))
+			 (!ours && message_at(p, id)->target != RANK_GROUP_NONE))
 			return id;
-		if (id == GANG_NONE)
+		if (id == RANK_GROUP_NONE)
 			break;
 	}
-	return GANG_NONE;
+	return RANK_GROUP_NONE;
 }
 
 void message_blocks_begin(struct placed_job *p, uint32_t first, uint32_t stride)

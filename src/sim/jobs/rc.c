@@ -85,8 +85,8 @@ static void ways_of_step(const struct placed_job *p, struct rc_pairs *w, uint32_
 	struct step_position at = { 0 };
 	struct op op;
 
-	for (at.strand = 0; at.strand < step_strands(s); at.strand++) {
-		uint32_t rounds = step_rounds(s, n, rank, at.strand);
+	for (at.sequence = 0; at.sequence < step_sequences(s); at.sequence++) {
+		uint32_t rounds = step_rounds(s, n, rank, at.sequence);
 
 		for (at.round = 0; at.round < rounds; at.round++) {
 			for (at.index = 0; step_op(s, n, rank, at, &op); at.index++)

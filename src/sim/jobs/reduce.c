@@ -167,7 +167,7 @@ void reduction_deliver(struct job_domain *s, uint32_t rank, const struct sim_pac
 {
 	const struct placed_job *p = s->of;
 
-	if (rank == GANG_NONE || p->actors[rank].reduces == GANG_NONE)
+	if (rank == RANK_GROUP_NONE || p->actors[rank].reduces == RANK_GROUP_NONE)
 		return;
 	uint32_t id = p->actors[rank].reduces;
 	struct job_message *m = message_at(p, id);
@@ -179,7 +179,7 @@ void reduction_deliver(struct job_domain *s, uint32_t rank, const struct sim_pac
 	const struct critical_path path = message_path_until(m, &waits, now);
 	uint32_t ref = m->ref;
 
-	p->actors[rank].reduces = GANG_NONE;
+	p->actors[rank].reduces = RANK_GROUP_NONE;
 	message_release(s, id);
-	gang_answered(&s->gang, rank, now, ref, &path);
+	rank_group_answered(&s->rank_group, rank, now, ref, &path);
 }

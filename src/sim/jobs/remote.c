@@ -73,7 +73,7 @@ void message_return(struct job_domain *s, uint32_t id)
 	struct job_message *m = message_at(s->of, id);
 
 	if (!m->dlid)
-		m->target = GANG_NONE; /* of any packet that strays here */
+		m->target = RANK_GROUP_NONE; /* of any packet that strays here */
 	tell(s, message_part(s->of, id), LETTER_RELEASED, id);
 }
 
@@ -91,10 +91,18 @@ void message_tell_lost(struct job_domain *s, uint32_t id)
 /* ---- messages as bytes -------------------------------------------------- */
 
 static const struct pack_member message_members[] = {
-	PACK(job_message, posted), PACK(job_message, size),         PACK_PATH(job_message, path),
-	PACK(job_message, source), PACK(job_message, target),       PACK(job_message, tag),
-	PACK(job_message, ref),    PACK(job_message, n_packets),    PACK(job_message, kind),
-	PACK(job_message, dlid),   PACK(job_message, here.receive), PACK(job_message, number),
+	PACK(job_message, posted),
+	PACK(job_message, size),
+	PACK_CRITICAL_PATH(job_message, path),
+	PACK(job_message, source),
+	PACK(job_message, target),
+	PACK(job_message, tag),
+	PACK(job_message, ref),
+	PACK(job_message, n_packets),
+	PACK(job_message, kind),
+	PACK(job_message, dlid),
+	PACK(job_message, here.receive),
+	PACK(job_message, number),
 };
 
 static bool ref_is_sound(const struct placed_job *p, const struct job_message *m)
@@ -104,14 +112,14 @@ static bool ref_is_sound(const struct placed_job *p, const struct job_message *m
 	if (p->job.graph)
 		return m->ref < p->graph.n_ops;
 	return m->target < p->job.n_ranks &&
-	       m->ref < step_strands(&p->steps[p->ranks[m->target].step]);
+	       m->ref < step_sequences(&p->steps[p->ranks[m->target].step]);
 }
 
 static bool receive_is_sound(const struct placed_job *p, const struct job_message *m)
 {
 	uint32_t receive = m->here.receive;
 
-	if (m->kind != MSG_DATA || receive == GANG_NONE)
+	if (m->kind != MSG_DATA || receive == RANK_GROUP_NONE)
 		return true;
 	return m->target < p->job.n_ranks && receive < p->ranks[m->target].n_receives &&
 	       p->ranks[m->target].receives[receive].is_used;
@@ -174,7 +182,7 @@ static void pack_letter(void *context, struct pack *k, const struct remote_messa
 	struct placed_job *p = r->of;
 	bool comes = x->what == LETTER_MESSAGE;
 
-	if (k->reads && !pack_check(k, x->what <= LETTER_LOST && x->id != GANG_NONE))
+	if (k->reads && !pack_check(k, x->what <= LETTER_LOST && x->id != RANK_GROUP_NONE))
 		return;
 	if (comes) {
 		pack_message(&p->shares[r->to], k, x->id, r->from);
@@ -202,10 +210,10 @@ void job_mail(void *context, struct pack *k, uint32_t from, uint32_t to)
 /* ---- what the first process shows --------------------------------------- */
 
 static const struct pack_member gang_members[] = {
-	PACK(gang, n_done),
-	PACK(gang, last),
-	PACK(gang, last_rank),
-	PACK_PATH(gang, last_path),
+	PACK(rank_group, n_done),
+	PACK(rank_group, last),
+	PACK(rank_group, last_rank),
+	PACK_CRITICAL_PATH(rank_group, last_path),
 };
 
 static const struct pack_member rank_members[] = {
@@ -214,8 +222,10 @@ static const struct pack_member rank_members[] = {
 };
 
 static const struct pack_member misfit_members[] = {
-	PACK(misfit, at),      PACK(misfit, rank),   PACK(misfit, source),  PACK(misfit, op.size),
-	PACK(misfit, op.peer), PACK(misfit, op.tag), PACK(misfit, op.line), PACK(misfit, size),
+	PACK(oversized_message, at),      PACK(oversized_message, rank),
+	PACK(oversized_message, source),  PACK(oversized_message, op.size),
+	PACK(oversized_message, op.peer), PACK(oversized_message, op.tag),
+	PACK(oversized_message, op.line), PACK(oversized_message, size),
 };
 
 static const struct pack_member receive_members[] = {
@@ -241,12 +251,12 @@ static bool op_is_sound(const struct placed_job *p, const struct op *op)
 	return p->job.graph || op->tag >> 8 < p->job.n_steps;
 }
 
-static void pack_gang(struct pack *k, const struct placed_job *p, struct gang *t)
+static void pack_gang(struct pack *k, const struct placed_job *p, struct rank_group *t)
 {
 	PACK_STRUCT(k, gang_members, t);
 	pack_check(k, chain_cause_is_valid(p, &t->last_path.last));
 	pack_check(k, t->n_done <= p->job.n_ranks &&
-			      (t->last_rank < p->job.n_ranks || t->last_rank == GANG_NONE));
+			      (t->last_rank < p->job.n_ranks || t->last_rank == RANK_GROUP_NONE));
 	for (size_t i = 0; i < (size_t)p->job.repeat * p->job.n_steps; i++) {
 		pack_u64(k, &t->steps[i].begin);
 		pack_u64(k, &t->steps[i].end);
@@ -321,7 +331,7 @@ static bool place_is_sound(const struct placed_job *p, const struct job_message 
 static uint32_t next_of(const struct job_domain *s, uint32_t id)
 {
 	id = message_next(s->of, id, true);
-	while (id != GANG_NONE && message_part(s->of, id) != s->number)
+	while (id != RANK_GROUP_NONE && message_part(s->of, id) != s->number)
 		id = message_next(s->of, id + 1, true);
 	return id;
 }
@@ -338,10 +348,10 @@ static void write_seen(struct pack *k, const struct job_domain *s)
 {
 	size_t n = 0;
 
-	for (uint32_t id = next_of(s, 0); id != GANG_NONE; id = next_of(s, id + 1))
+	for (uint32_t id = next_of(s, 0); id != RANK_GROUP_NONE; id = next_of(s, id + 1))
 		n++;
 	pack_count(k, n);
-	for (uint32_t id = next_of(s, 0); id != GANG_NONE; id = next_of(s, id + 1))
+	for (uint32_t id = next_of(s, 0); id != RANK_GROUP_NONE; id = next_of(s, id + 1))
 		pack_one_seen(k, s, message_at(s->of, id));
 }
 
@@ -363,7 +373,7 @@ void job_collect(void *context, struct pack *k, uint32_t part)
 	struct job_domain *s = &p->shares[part];
 
 	PACK_STRUCT(k, share_members, s);
-	pack_gang(k, p, &s->gang);
+	pack_gang(k, p, &s->rank_group);
 	pack_actors(k, p, part);
 	pack_links(k, p, part);
 	pairs_collect(s, k);

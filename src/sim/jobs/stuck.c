@@ -13,7 +13,7 @@
 struct job_problem {
 	const struct placed_job *of;
 	uint32_t rank;
-	uint32_t peer, tag; /* GANG_NONE: none; OP_ANY */
+	uint32_t peer, tag; /* RANK_GROUP_NONE: none; OP_ANY */
 	uint32_t line;      /* of its file; 0: of none */
 	const char *what, *operation;
 	uint64_t bytes;
@@ -75,10 +75,11 @@ static void add_receives(struct job_problems *all, const struct placed_job *p, u
 	}
 }
 
-static void add_misfits(struct job_problems *all, const struct placed_job *p, const struct gang *t)
+static void add_misfits(struct job_problems *all, const struct placed_job *p,
+			const struct rank_group *t)
 {
 	for (size_t i = 0; i < t->n_misfits; i++) {
-		const struct misfit *m = &t->misfits[i];
+		const struct oversized_message *m = &t->misfits[i];
 
 		add(all, &(struct job_problem){
 				 .of = p,
@@ -158,7 +159,7 @@ static void add_messages(struct job_problems *all, const struct placed_job *p)
 		for (size_t k = 0; k < p->shares[i].n_seen; k++)
 			add_message(all, p, &p->shares[i].seen[k]);
 	}
-	for (uint32_t id = message_next(p, 0, true); id != GANG_NONE;
+	for (uint32_t id = message_next(p, 0, true); id != RANK_GROUP_NONE;
 	     id = message_next(p, id + 1, true))
 		add_message(all, p, message_at(p, id));
 }
@@ -203,7 +204,7 @@ static const char *peer_name(struct table *t, const struct job_problem *x)
 	return table_text(t, "rank %u (%s)", x->peer, job_host_name(t, p, x->peer));
 }
 
-/* File and line, or the step of the program, which is in the tag (gang.c). */
+/* File and line, or the step of the program, which is in the tag (rank_group.c). */
 static const char *place_name(struct table *t, const struct job_problem *x)
 {
 	const struct placed_job *p = x->of;
@@ -279,7 +280,7 @@ bool jobs_problems(const struct jobs *jobs, struct results *r)
 
 		add_messages(&all, p);
 		for (uint32_t k = 0; k < p->n_shares; k++)
-			add_misfits(&all, p, &p->shares[k].gang);
+			add_misfits(&all, p, &p->shares[k].rank_group);
 		for (uint32_t k = 0; !ends && k < p->job.n_ranks; k++)
 			add_receives(&all, p, k);
 		if (!ends)

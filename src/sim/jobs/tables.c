@@ -13,7 +13,7 @@
 #include "sim/jobs/jobs_internal.h"
 #include "sim/sim.h"
 #include "workload/collective.h"
-#include "workload/gang.h"
+#include "workload/rank_group.h"
 
 #define FEW 32 /* rows that are shown without being asked for */
 
@@ -24,18 +24,18 @@ uint32_t job_ranks_done(const struct placed_job *p)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < p->n_shares; i++)
-		n += p->shares[i].gang.n_done;
+		n += p->shares[i].rank_group.n_done;
 	return n;
 }
 
-const struct gang *job_last_domain(const struct placed_job *p)
+const struct rank_group *job_last_domain(const struct placed_job *p)
 {
-	const struct gang *last = NULL;
+	const struct rank_group *last = NULL;
 
 	for (uint32_t i = 0; i < p->n_shares; i++) {
-		const struct gang *t = &p->shares[i].gang;
+		const struct rank_group *t = &p->shares[i].rank_group;
 
-		if (t->last_rank == GANG_NONE)
+		if (t->last_rank == RANK_GROUP_NONE)
 			continue;
 		if (!last || t->last > last->last ||
 		    (t->last == last->last && t->last_rank < last->last_rank))
@@ -70,12 +70,12 @@ const char *job_actor_name(struct table *t, const struct placed_job *p, uint32_t
 				      : job_host_name(t, p, actor);
 }
 
-struct lasting job_step_times(const struct placed_job *p, size_t step)
+struct step_span job_step_times(const struct placed_job *p, size_t step)
 {
-	struct lasting all = { HD_TIME_NEVER, 0 };
+	struct step_span all = { HD_TIME_NEVER, 0 };
 
 	for (uint32_t i = 0; i < p->n_shares; i++) {
-		const struct lasting *l = &p->shares[i].gang.steps[step];
+		const struct step_span *l = &p->shares[i].rank_group.steps[step];
 
 		if (l->begin < all.begin)
 			all.begin = l->begin;
@@ -215,13 +215,13 @@ static void put_step(struct table *t, const struct placed_job *p, uint32_t numbe
 		.step = number,
 		.operation = a->operation,
 		.algorithm = a->name,
-		.bytes = a->op == algorithms[0].op ? UINT64_MAX : s->size,
+		.bytes = a->op == workload_algorithms[0].op ? UINT64_MAX : s->size,
 		.members = step_members(s, p->job.n_ranks),
 		.least = HD_TIME_NEVER,
 	};
 
 	for (uint32_t i = 0; i < p->job.repeat; i++) {
-		struct lasting l = job_step_times(p, (size_t)i * p->job.n_steps + number);
+		struct step_span l = job_step_times(p, (size_t)i * p->job.n_steps + number);
 		hd_time time = l.end - l.begin;
 
 		sum += (double)time;
@@ -284,8 +284,8 @@ static void iteration_table(const struct jobs *jobs, bool all, struct results *r
 			t = results_table(r, "iterations", "of jobs, all ranks together",
 					  iteration_columns);
 		for (uint32_t k = 0; k < n; k++) {
-			struct lasting first = job_step_times(p, (size_t)k * steps);
-			struct lasting last = job_step_times(p, (size_t)k * steps + steps - 1);
+			struct step_span first = job_step_times(p, (size_t)k * steps);
+			struct step_span last = job_step_times(p, (size_t)k * steps + steps - 1);
 
 			if (first.begin == HD_TIME_NEVER || !last.end)
 				break;
@@ -386,7 +386,7 @@ static void path_table(const struct jobs *jobs, struct results *r)
 
 	for (uint32_t i = 0; i < jobs->n; i++) {
 		const struct placed_job *p = &jobs->placed[i];
-		const struct gang *last = job_last_domain(p);
+		const struct rank_group *last = job_last_domain(p);
 
 		if (!job_is_done(p))
 			continue;

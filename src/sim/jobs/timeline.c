@@ -95,7 +95,7 @@ static enum doing doing_of(const struct job_domain *s, uint32_t rank, const stru
 			   uint32_t *line)
 {
 	const struct placed_job *p = s->of;
-	const struct op *op = gang_work(&s->gang, rank);
+	const struct op *op = rank_group_work(&s->rank_group, rank);
 	const struct job_message *m;
 
 	*line = 0;

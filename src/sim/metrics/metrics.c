@@ -553,7 +553,7 @@ static double fairness(const struct sim_metrics *m)
 
 	for (uint32_t i = 0; i < m->n_flows; i++)
 		shares[i] = (double)m->flows[i].delivered_bytes;
-	double jain = jain_index(shares, m->n_flows);
+	double jain = measure_jain_index(shares, m->n_flows);
 
 	free(shares);
 	return jain;

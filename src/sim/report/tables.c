@@ -66,7 +66,7 @@ static void rate_fairness(const struct fabric *fabric, const struct sim_metrics 
 	uint32_t most = m->n_flows < fabric->n_flows ? m->n_flows : fabric->n_flows;
 
 	for (size_t r = 0; r < fabric->scenario->n_traffic; r++)
-		rows[r].jain = jain_index(shares, 0);
+		rows[r].jain = measure_jain_index(shares, 0);
 	/* The flows of a row follow each other. */
 	for (uint32_t i = 0; i < most;) {
 		uint32_t r = fabric->flows[i].row;
@@ -74,7 +74,7 @@ static void rate_fairness(const struct fabric *fabric, const struct sim_metrics 
 
 		for (; i < most && fabric->flows[i].row == r; i++)
 			shares[n++] = (double)m->flows[i].delivered_bytes / fabric->flows[i].copies;
-		rows[r].jain = jain_index(shares, n);
+		rows[r].jain = measure_jain_index(shares, n);
 	}
 	free(shares);
 }

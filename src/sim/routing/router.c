@@ -47,7 +47,7 @@ static bool find_output(const struct sim *s, const struct node *n, const struct 
 	port_id target = s->pool.extras[packet_id(s, p)].target;
 
 	if (p->vl == VL_MANAGEMENT || p->dlid >= LID_FIRST_MCAST || target == TOPO_NONE ||
-	    !router_forward(subnet, router, target, origin, dlid))
+	    !subnet_router_forward(subnet, router, target, origin, dlid))
 		return false;
 	unsigned number = subnet->topo->ports[*origin].number;
 

@@ -94,7 +94,7 @@ static enum hd_status add_groups(struct inspection *x, struct diag *d)
 		status = group_add(x->subnet, o->groups.items[i], (uint8_t)o->mcast_sl, &open, d);
 	if (status == HD_OK && open.n > 0)
 		status = mcast_choose(x->subnet, open.groups, open.n, d, &x->choice);
-	group_list_fini(&open);
+	tables_group_list_fini(&open);
 	return status;
 }
 
@@ -135,7 +135,7 @@ static enum hd_status add_path(const struct inspection *x, struct results *r, st
 	if (status == HD_OK)
 		status = end_find(x->subnet, to + 1, d, &b);
 	if (status == HD_OK)
-		show_path(r, x->subnet, a, b);
+		check_show_path(r, x->subnet, a, b);
 	free(from);
 	return status;
 }
@@ -147,26 +147,26 @@ enum hd_status inspection_show(const struct inspection *x, struct results *r, st
 	const struct subnet *s = x->subnet;
 
 	*met = true;
-	show_routes(r, s);
+	check_show_routes(r, s);
 	if (s->adaptive)
-		show_choices(r, s);
+		check_show_choices(r, s);
 	if (x->sweeps.n > 0)
 		sweeps_show(r, &x->sweeps, &o->sweeps);
 	if (s->n_subnets > 1)
-		show_routers(r, s);
+		check_show_routers(r, s);
 	if (o->check) {
-		*met &= show_check(r, s);
-		*met &= show_deadlock(r, s, o->with_switches);
+		*met &= check_show_check(r, s);
+		*met &= check_show_deadlock(r, s, o->with_switches);
 	}
 	if (x->sls.n_missing)
 		results_remark(r, "%" PRIu64 " pairs have no record in '%s': SL 0 was assumed",
 			       x->sls.n_missing, o->path_sls);
 	if (s->n_groups > 0)
-		*met &= show_groups(r, s);
+		*met &= check_show_groups(r, s);
 	if (x->choice.n > 0)
-		show_choice(r, s, &x->choice);
+		check_show_choice(r, s, &x->choice);
 	if (o->load > 0)
-		show_load(r, s, (unsigned)o->load, o->seed, &o->traffic, o->all);
+		check_show_load(r, s, (unsigned)o->load, o->seed, &o->traffic, o->all);
 	return o->path ? add_path(x, r, d) : HD_OK;
 }
 
@@ -184,15 +184,16 @@ bool inspection_is_clean(const struct inspection *x)
 	struct route_check c;
 	struct mcast_check m;
 
-	check_mcast(x->subnet, &m);
+	mcast_check(x->subnet, &m);
 	if (!x->options->check)
 		return mcast_check_is_clean(&m);
-	check_routes(x->subnet, &c);
-	check_deadlock(x->subnet,
-		       x->options->with_switches ? DEADLOCK_WITH_SWITCHES : DEADLOCK_PLAIN, &lock);
-	bool clean = check_is_clean(&c) && lock.n_cycle == 0 && lock.n_dropped == 0 &&
+	route_check(x->subnet, &c);
+	route_check_deadlock(x->subnet,
+			     x->options->with_switches ? DEADLOCK_WITH_SWITCHES : DEADLOCK_PLAIN,
+			     &lock);
+	bool clean = route_check_is_clean(&c) && lock.n_cycle == 0 && lock.n_dropped == 0 &&
 		     mcast_check_is_clean(&m);
 
-	deadlock_check_fini(&lock);
+	route_deadlock_fini(&lock);
 	return clean;
 }

@@ -16,11 +16,11 @@ static const struct column engine_columns[] = {
 	{ NULL },
 };
 
-void show_engines(struct results *r)
+void check_show_engines(struct results *r)
 {
 	struct table *t = results_table(r, "engines", "routing engines", engine_columns);
 
-	for (unsigned i = 0; i < n_route_engines; i++)
+	for (unsigned i = 0; i < route_n_engines; i++)
 		table_put_row(t, route_engines[i]);
 }
 
@@ -41,7 +41,7 @@ static const struct column routes_columns[] = {
 	{ NULL },
 };
 
-void show_routes(struct results *r, const struct subnet *s)
+void check_show_routes(struct results *r, const struct subnet *s)
 {
 	struct table *t = results_record(r, "routes", "the subnet", routes_columns);
 	struct routes_row row = {
@@ -125,7 +125,7 @@ static void remark_path(struct results *r, const struct subnet *s, const char *w
 {
 	struct strbuf path = STRBUF_INIT;
 
-	check_print_path(s, place, &path);
+	route_print_path(s, place, &path);
 	results_remark(r, "%s, to LID %u: %s", what, place->lid, path.text);
 	strbuf_fini(&path);
 }
@@ -137,7 +137,7 @@ static void remark_faults(struct results *r, const struct subnet *s, const struc
 
 	if (c->n_unreachable)
 		remark_path(r, s, "the first fault", &c->fault_at);
-	if (c->n_unreachable + c->n_switch_unreachable && check_suspect_dump(s, &why))
+	if (c->n_unreachable + c->n_switch_unreachable && route_suspect_dump(s, &why))
 		results_remark(r, "%s", why.text);
 	if (c->n_switch_unreachable)
 		remark_path(r, s, "management of some switches does not arrive; the first",
@@ -153,7 +153,7 @@ static void remark_faults(struct results *r, const struct subnet *s, const struc
 	strbuf_fini(&why);
 }
 
-void show_choices(struct results *r, const struct subnet *s)
+void check_show_choices(struct results *r, const struct subnet *s)
 {
 	struct table *t = results_record(
 		r, "adaptive", "ports that switches choose from, by the switch of the destination",
@@ -171,14 +171,14 @@ void show_choices(struct results *r, const struct subnet *s)
 	table_put_row(t, &row);
 }
 
-bool show_check(struct results *r, const struct subnet *s)
+bool check_show_check(struct results *r, const struct subnet *s)
 {
 	struct table *t =
 		results_record(r, "check", "every end port to every other", check_columns);
 	struct checked row;
 	const struct route_check *c = &row.c;
 
-	check_routes(s, &row.c);
+	route_check(s, &row.c);
 	row.hops = ratio(c->hops, c->n_pairs - c->n_unreachable);
 	row.minimal = ratio(c->minimal_hops, c->n_pairs - c->n_unreachable);
 	table_put_row(t, &row);
@@ -188,7 +188,7 @@ bool show_check(struct results *r, const struct subnet *s)
 			table_put_row(t, &(struct hops_row){ i, c->n_by_hops[i] });
 	}
 	remark_faults(r, s, c);
-	return check_is_clean(c);
+	return route_check_is_clean(c);
 }
 
 struct lockup {
@@ -248,11 +248,11 @@ static void show_cycle(struct results *r, const struct subnet *s, const struct d
 	}
 }
 
-bool show_deadlock(struct results *r, const struct subnet *s, bool with_switches)
+bool check_show_deadlock(struct results *r, const struct subnet *s, bool with_switches)
 {
 	struct deadlock_check c;
 
-	check_deadlock(s, with_switches ? DEADLOCK_WITH_SWITCHES : DEADLOCK_PLAIN, &c);
+	route_check_deadlock(s, with_switches ? DEADLOCK_WITH_SWITCHES : DEADLOCK_PLAIN, &c);
 	bool clean = c.n_cycle == 0 && c.n_dropped == 0;
 	struct table *t = results_record(r, "deadlock", "dependencies between channels, by VL",
 					 deadlock_columns);
@@ -274,6 +274,6 @@ bool show_deadlock(struct results *r, const struct subnet *s, bool with_switches
 			"packets with SL %u are lost at '%s' port %u: the SL2VL table sends them to a lane that the link does not have",
 			c.dropped_sl, topo_node_of(s->topo, c.dropped_at)->name,
 			s->topo->ports[c.dropped_at].number);
-	deadlock_check_fini(&c);
+	route_deadlock_fini(&c);
 	return clean;
 }

@@ -113,7 +113,7 @@ static void put_choice(struct table *t, const struct topo *topo, struct tree_cho
 	table_put_row(t, &row);
 }
 
-void show_choice(struct results *r, const struct subnet *s, const struct mcast_choice *c)
+void check_show_choice(struct results *r, const struct subnet *s, const struct mcast_choice *c)
 {
 	struct table *t = results_table(r, "choice", "one message of every sender, by these trees",
 					choice_columns);
@@ -144,12 +144,12 @@ void show_choice(struct results *r, const struct subnet *s, const struct mcast_c
 			       c->shared_cycle);
 }
 
-bool show_groups(struct results *r, const struct subnet *s)
+bool check_show_groups(struct results *r, const struct subnet *s)
 {
 	struct group_deliveries row = { .mlids_left = mcast_mlids_left(s, 0) };
 
 	list_groups(r, s);
-	check_mcast(s, &row.c);
+	mcast_check(s, &row.c);
 	measure_tables(s, &row);
 	struct table *t =
 		results_record(r, "multicast", "one packet from every sender", mcast_columns);

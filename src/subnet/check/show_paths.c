@@ -137,8 +137,8 @@ static void show_shares(struct results *r, const struct subnet *s, const struct 
 		table_put_row(t, &(struct load_share_row){ "traffic", m->of_traffic });
 }
 
-void show_load(struct results *r, const struct subnet *s, unsigned n_patterns, uint64_t seed,
-	       const struct load_traffic *traffic, bool all)
+void check_show_load(struct results *r, const struct subnet *s, unsigned n_patterns, uint64_t seed,
+		     const struct load_traffic *traffic, bool all)
 {
 	struct load_map m;
 
@@ -190,7 +190,7 @@ static void put_choices(struct table *t, const struct subnet *s, unsigned from, 
 	}
 }
 
-void show_routers(struct results *r, const struct subnet *s)
+void check_show_routers(struct results *r, const struct subnet *s)
 {
 	struct table *t =
 		results_table(r, "routers", "the router to address for a packet to another prefix",
@@ -253,7 +253,7 @@ static bool step(struct walker *w)
 			return false;
 	} else {
 		if (v->kind != NODE_ROUTER ||
-		    !router_forward(w->s, in->node, w->to, &out, &w->dlid))
+		    !subnet_router_forward(w->s, in->node, w->to, &out, &w->dlid))
 			return false;
 		w->sl = path_sl(w->s, out, w->dlid, w->sl);
 		put_step(w, v->name, in->number, t->ports[out].number,
@@ -263,7 +263,7 @@ static bool step(struct walker *w)
 	return w->at != TOPO_NONE;
 }
 
-void show_path(struct results *r, const struct subnet *s, port_id from, port_id to)
+void check_show_path(struct results *r, const struct subnet *s, port_id from, port_id to)
 {
 	const struct topo *t = s->topo;
 	struct walker w = { .s = s, .at = from, .to = to };

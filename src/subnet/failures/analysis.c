@@ -59,10 +59,10 @@ static bool can_lock(const struct subnet *s)
 {
 	struct deadlock_check c;
 
-	check_deadlock(s, DEADLOCK_PLAIN, &c);
+	route_check_deadlock(s, DEADLOCK_PLAIN, &c);
 	bool found = c.cycle != NULL;
 
-	deadlock_check_fini(&c);
+	route_deadlock_fini(&c);
 	return found;
 }
 
@@ -74,7 +74,7 @@ static struct failure_figures look_at(const struct subnet *s, const struct failu
 	struct load_shares shares = { .mean_share = NAN };
 	struct route_check c;
 
-	check_routes(s, &c);
+	route_check(s, &c);
 	load_all_to_all(s, &spread);
 	if (o->n_permutations)
 		load_patterns(s, LOAD_PERMUTATION, (unsigned)o->n_permutations, o->seed, &shares);

@@ -217,7 +217,7 @@ enum hd_status aggregation_add(struct subnet *s, uint32_t group, struct aggregat
 	return HD_OK;
 }
 
-void aggregations_drop(struct subnet *s, uint32_t n)
+void aggregation_drop(struct subnet *s, uint32_t n)
 {
 	while (s->n_aggregations > n)
 		free(s->aggregations[--s->n_aggregations].nodes);

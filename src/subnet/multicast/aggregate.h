@@ -46,7 +46,7 @@ struct aggregation_limit {
 HD_MUST_CHECK enum hd_status aggregation_add(struct subnet *s, uint32_t group,
 					     struct aggregation_limit limit, struct diag *d);
 /* Forgets all but the first n. */
-void aggregations_drop(struct subnet *s, uint32_t n);
+void aggregation_drop(struct subnet *s, uint32_t n);
 
 /*
  * Whether a reduction along it is one: from every member the parents lead to

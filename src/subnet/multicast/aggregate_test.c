@@ -224,10 +224,10 @@ static void a_switch_has_so_many_trees_and_no_more(void **state)
 	struct aggregation_limit beside = { .most = 1, .from = 3 };
 
 	assert_int_equal(aggregation_add(&s, 3, beside, &d), HD_OK);
-	aggregations_drop(&s, 3);
+	aggregation_drop(&s, 3);
 	assert_non_null(strstr(d.message, "has 3 aggregation trees already"));
 	assert_int_equal(s.n_aggregations, 3);
-	aggregations_drop(&s, 2);
+	aggregation_drop(&s, 2);
 	assert_int_equal(aggregation_add(&s, 3, up_to(3), &d), HD_OK);
 	tear_down(&t, &s);
 }

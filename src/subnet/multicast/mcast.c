@@ -435,8 +435,8 @@ enum hd_status mcast_admit_sender(struct subnet *s, uint32_t group, port_id send
 {
 	struct mcast_group *m = &s->groups[group];
 
-	if (port_is_among(m->members, m->n_members, sender) ||
-	    port_is_among(m->senders, m->n_senders, sender))
+	if (topo_port_is_among(m->members, m->n_members, sender) ||
+	    topo_port_is_among(m->senders, m->n_senders, sender))
 		return HD_OK;
 	if (m->method != MCAST_SHARED)
 		return diag_fail(d, HD_ERR_UNFIT, "multicast: a tree by '%s' has one sender",

@@ -141,7 +141,7 @@ struct mcast_check {
 };
 
 /* Sends one packet per sender of every group through the tables. */
-void check_mcast(const struct subnet *s, struct mcast_check *out);
+void mcast_check(const struct subnet *s, struct mcast_check *out);
 
 static inline bool mcast_check_is_clean(const struct mcast_check *c)
 {

@@ -255,7 +255,7 @@ static void flood_all(const struct subnet *s, struct mcast_check *out, struct de
 	free(f.received);
 }
 
-void check_mcast(const struct subnet *s, struct mcast_check *out)
+void mcast_check(const struct subnet *s, struct mcast_check *out)
 {
 	*out = (struct mcast_check){ .fault_sender = TOPO_NONE, .fault_receiver = TOPO_NONE };
 	flood_all(s, out, NULL);

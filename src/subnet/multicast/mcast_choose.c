@@ -51,7 +51,7 @@ static enum hd_status add(struct chooser *c, const struct mcast_group *wanted,
 		return diag_fail(d, HD_ERR_INPUT, "multicast: a group needs members");
 	if (method == MCAST_SHARED) {
 		if (m.source != TOPO_NONE &&
-		    !port_is_among(wanted->members, wanted->n_members, m.source))
+		    !topo_port_is_among(wanted->members, wanted->n_members, m.source))
 			return diag_fail(d, HD_ERR_UNFIT,
 					 "multicast: a sender must be a member of a shared tree");
 		return mcast_add(c->s, &m, d);
@@ -106,10 +106,10 @@ static uint32_t cycle_of(const struct subnet *s)
 {
 	struct deadlock_check lock;
 
-	check_deadlock(s, DEADLOCK_PLAIN, &lock);
+	route_check_deadlock(s, DEADLOCK_PLAIN, &lock);
 	uint32_t n = lock.n_cycle;
 
-	deadlock_check_fini(&lock);
+	route_deadlock_fini(&lock);
 	return n;
 }
 

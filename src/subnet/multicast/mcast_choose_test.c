@@ -60,7 +60,7 @@ static void xy_trees_beat_a_shared_one_on_a_mesh(void **state)
 	assert_int_equal(s.n_groups, 64);
 	struct mcast_check check;
 
-	check_mcast(&s, &check);
+	mcast_check(&s, &check);
 	assert_true(mcast_check_is_clean(&check));
 	mcast_choice_fini(&c);
 	tear_down(&t, &s);
@@ -97,7 +97,7 @@ static void a_choice_is_never_worse_than_shared_trees(void **state)
 
 		if (mcast_choose(&s, groups, 3, &d, &c) != HD_OK)
 			fail_msg("%s: %s", cases[i].fabric, d.message);
-		check_mcast(&s, &check);
+		mcast_check(&s, &check);
 		assert_true(mcast_check_is_clean(&check));
 		if (c.shared_fits && c.shared_cycle == 0) {
 			assert_true(c.chosen.link <= c.shared.link);
@@ -125,9 +125,9 @@ static void a_choice_that_could_lock_up_is_not_taken(void **state)
 
 	assert_int_equal(mcast_choose(&s, &all, 1, &d, &c), HD_OK);
 	assert_int_equal(c.chosen_cycle, 0);
-	check_deadlock(&s, DEADLOCK_PLAIN, &lock);
+	route_check_deadlock(&s, DEADLOCK_PLAIN, &lock);
 	assert_int_equal(lock.n_cycle, 0);
-	deadlock_check_fini(&lock);
+	route_deadlock_fini(&lock);
 	mcast_choice_fini(&c);
 	tear_down(&t, &s);
 }

@@ -124,7 +124,7 @@ static void parts_reach_every_member_once(void **state)
 		d.status = HD_OK;
 		assert_int_equal(mcast_add_parts(&s, &want, &d), HD_OK);
 		assert_in_range(s.n_groups, 1, method == MCAST_DUAL ? 2 : 4);
-		check_mcast(&s, &c);
+		mcast_check(&s, &c);
 		assert_true(mcast_check_is_clean(&c));
 		assert_int_equal(c.n_expected, w.n - 1);
 		if (method == MCAST_DUAL)
@@ -148,9 +148,9 @@ static void find_circles(const struct subnet *s, uint32_t *alone, uint32_t *besi
 	*alone = depgraph_find_cycle(&deps, &cycle);
 	free(cycle);
 	depgraph_fini(&deps);
-	check_deadlock(s, DEADLOCK_PLAIN, &lock);
+	route_check_deadlock(s, DEADLOCK_PLAIN, &lock);
 	*beside = lock.n_cycle;
-	deadlock_check_fini(&lock);
+	route_deadlock_fini(&lock);
 }
 
 /*

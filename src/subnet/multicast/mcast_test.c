@@ -67,7 +67,7 @@ static void broadcast_costs_what_theory_says(void **state)
 	assert_int_equal(topo_end_ports(&t, ends), 256);
 	for (unsigned i = 0; i < 256; i++)
 		add(&s, MCAST_XY, ends[i], ends, 256);
-	check_mcast(&s, &c);
+	mcast_check(&s, &c);
 	assert_true(mcast_check_is_clean(&c));
 	assert_int_equal(c.n_expected, 256 * 255);
 	assert_int_equal(c.n_cables, 256 * 255);
@@ -75,9 +75,9 @@ static void broadcast_costs_what_theory_says(void **state)
 	assert_int_equal(mcast_mlids_left(&s, 0), 16383 - 256);
 	struct deadlock_check lock;
 
-	check_deadlock(&s, DEADLOCK_PLAIN, &lock);
+	route_check_deadlock(&s, DEADLOCK_PLAIN, &lock);
 	assert_int_equal(lock.n_cycle, 0);
-	deadlock_check_fini(&lock);
+	route_deadlock_fini(&lock);
 	tear_down(&t, &s);
 }
 
@@ -113,7 +113,7 @@ static void a_union_over_negative_first_gives_one_member_two_copies(void **state
 		mcast_clear(&s);
 		want.method = MCAST_PATHS;
 		assert_int_equal(mcast_add(&s, &want, &d), HD_OK);
-		check_mcast(&s, &c);
+		mcast_check(&s, &c);
 		assert_int_equal(c.n_missing, 0);
 		assert_int_equal(mcast_check_is_clean(&c), i == 0);
 		if (i == 0)
@@ -150,9 +150,9 @@ static void xy_and_negative_first_both_carry_unicast(void **state)
 		}
 		hops[i] = mcast_load_peak(&l).total;
 		mcast_load_fini(&l);
-		check_deadlock(&s, DEADLOCK_PLAIN, &lock);
+		route_check_deadlock(&s, DEADLOCK_PLAIN, &lock);
 		assert_int_equal(lock.n_cycle, 0);
-		deadlock_check_fini(&lock);
+		route_deadlock_fini(&lock);
 		tear_down(&t, &s);
 	}
 	/* 256 pairs at 2 (k^2 - 1) / 3k = 2.5 hops; both are minimal. */
@@ -240,7 +240,7 @@ static void one_mlid_for_two_sources_duplicates(void **state)
 	for (size_t k = 1; k < 16; k++) {
 		for (size_t i = 0; i < block; i++)
 			m[i] = first[i] | m[k * block + i];
-		check_mcast(&s, &c);
+		mcast_check(&s, &c);
 		/* Sources in one row have the same tree: row, then columns. */
 		if (topo_node_of(&t, ends[k])->coord[1] == topo_node_of(&t, ends[0])->coord[1]) {
 			assert_true(mcast_check_is_clean(&c));
@@ -256,7 +256,7 @@ static void one_mlid_for_two_sources_duplicates(void **state)
 	/* ... and for all of them: packets go round for ever. */
 	for (size_t i = block; i < 16 * block; i++)
 		s.mft[0].ports[i % block] |= s.mft[0].ports[i];
-	check_mcast(&s, &c);
+	mcast_check(&s, &c);
 	assert_int_equal(c.n_loops, 1);
 	tear_down(&t, &s);
 }
@@ -283,7 +283,7 @@ static void trees_reach_each_member_once_on_random_fabrics(void **state)
 			add(&s, k % 2 ? MCAST_SHARED : MCAST_SHORTEST,
 			    k % 2 ? TOPO_NONE : ends[rng_below(&r, n)], ends, m);
 		}
-		check_mcast(&s, &c);
+		mcast_check(&s, &c);
 		assert_true(c.n_expected > 0);
 		assert_true(mcast_check_is_clean(&c));
 		tear_down(&t, &s);
@@ -337,7 +337,7 @@ static void who_is_no_member_may_send_and_receives_nothing(void **state)
 	assert_int_equal(s.groups[0].n_senders, 1);
 	for (switch_id sw = 0; sw < 5; sw++)
 		assert_int_equal(*mft_get(&s.mft[0], sw, 5, 0xC000), ports[sw]);
-	check_mcast(&s, &c);
+	mcast_check(&s, &c);
 	assert_true(mcast_check_is_clean(&c));
 	/* Each member to the other, and the sender to both. */
 	assert_int_equal(c.n_expected, 4);
@@ -380,7 +380,7 @@ static void other_senders_leave_the_tree_alone(void **state)
 			else /* one way only, or none */
 				assert_int_equal(now & (now - 1), 0);
 		}
-		check_mcast(&s, &c);
+		mcast_check(&s, &c);
 		assert_true(mcast_check_is_clean(&c));
 		assert_int_equal(c.n_expected, (uint64_t)m * (n - 1));
 		tear_down(&t, &s);
@@ -496,17 +496,17 @@ static void multicast_can_close_a_circle_that_unicast_does_not(void **state)
 
 	(void)state;
 	set_up(&t, &s, "ring --switches=6", "updn", &by_opensm);
-	check_deadlock(&s, DEADLOCK_PLAIN, &c);
+	route_check_deadlock(&s, DEADLOCK_PLAIN, &c);
 	assert_int_equal(c.n_cycle, 0);
-	deadlock_check_fini(&c);
+	route_deadlock_fini(&c);
 	uint32_t n = topo_end_ports(&t, ends);
 
 	/* Shortest-path trees from everywhere take every turn of the ring. */
 	for (uint32_t i = 0; i < n; i++)
 		add(&s, MCAST_SHORTEST, ends[i], ends, n);
-	check_deadlock(&s, DEADLOCK_PLAIN, &c);
+	route_check_deadlock(&s, DEADLOCK_PLAIN, &c);
 	assert_int_equal(c.n_cycle, 6);
-	deadlock_check_fini(&c);
+	route_deadlock_fini(&c);
 	tear_down(&t, &s);
 }
 

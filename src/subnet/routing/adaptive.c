@@ -42,8 +42,8 @@ static uint16_t group_number(struct gatherer *w, switch_id at, const uint8_t *po
 		return ADAPTIVE_NO_GROUP;
 	for (unsigned k = 0; k < n; k++)
 		set.bits[ports[k] / 64] |= UINT64_C(1) << ports[k] % 64;
-	uint16_t number =
-		(uint16_t)intern(&w->index[at], &groups, &a->n_groups[at], &set, sizeof(set));
+	uint16_t number = (uint16_t)tables_intern(&w->index[at], &groups, &a->n_groups[at], &set,
+						  sizeof(set));
 
 	a->groups[at] = groups;
 	return number;

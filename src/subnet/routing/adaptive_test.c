@@ -144,10 +144,10 @@ static bool says_cyclic(const struct subnet *s)
 {
 	struct deadlock_check c;
 
-	check_deadlock(s, DEADLOCK_PLAIN, &c);
+	route_check_deadlock(s, DEADLOCK_PLAIN, &c);
 	bool cyclic = c.n_cycle > 0;
 
-	deadlock_check_fini(&c);
+	route_deadlock_fini(&c);
 	return cyclic;
 }
 
@@ -557,12 +557,12 @@ static void ways_around_lock_without_the_second_lane(void **state)
 		for (switch_id sw = 0; sw < s.n_switches; sw++)
 			keep_lanes(&s, sw);
 		assert_true(is_cyclic(&s));
-		check_deadlock(&s, DEADLOCK_PLAIN, &c);
-		deadlock_print_cycle(&s, &c, &circle);
+		route_check_deadlock(&s, DEADLOCK_PLAIN, &c);
+		route_print_cycle(&s, &c, &circle);
 		assert_true(c.n_cycle >= 3);
 		assert_non_null(strstr(circle.text, "VL 0"));
 		assert_null(strstr(circle.text, "VL 1"));
-		deadlock_check_fini(&c);
+		route_deadlock_fini(&c);
 		strbuf_fini(&circle);
 		subnet_fini(&s);
 		topo_fini(&t);
@@ -582,10 +582,10 @@ static void a_third_crossing_is_found(void **state)
 
 	for (port_id p = 0; p < t.n_ports; p++)
 		way_in[p] = way_in[p] == FROM_BEYOND ? FROM_GROUP : way_in[p];
-	check_deadlock(&s, DEADLOCK_PLAIN, &c);
+	route_check_deadlock(&s, DEADLOCK_PLAIN, &c);
 	assert_true(is_cyclic(&s));
 	assert_true(c.n_cycle > 0);
-	deadlock_check_fini(&c);
+	route_deadlock_fini(&c);
 	subnet_fini(&s);
 	topo_fini(&t);
 }

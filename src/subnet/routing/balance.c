@@ -388,7 +388,7 @@ void balance_routes(struct subnet *s, const struct sw_graph *g, const struct rou
 	struct balancer b = { .s = s, .g = g, .rule = rule };
 	struct dest_order o;
 
-	dest_order_init(&o, s, g);
+	order_dests_init(&o, s, g);
 	struct parallel_pool *pool =
 		parallel_pool_new((uint64_t)o.n * g->n * 4 + (uint64_t)g->n * g->n_edges);
 
@@ -411,7 +411,7 @@ void balance_routes(struct subnet *s, const struct sw_graph *g, const struct rou
 	free(b.load);
 	free(b.system);
 	parallel_pool_free(pool);
-	dest_order_fini(&o);
+	order_dests_fini(&o);
 	if (rule->adaptive)
 		adaptive_gather(s, g, rule, rule->adaptive);
 }

@@ -204,7 +204,7 @@ static void merge(struct checker *to, const struct checker *from)
 	add_counts(&to->found, found);
 }
 
-void check_routes(const struct subnet *s, struct route_check *out)
+void route_check(const struct subnet *s, struct route_check *out)
 {
 	struct sw_graph g;
 	struct path_dests dests;
@@ -260,7 +260,7 @@ static switch_id without_high_ports(const struct subnet *s)
 	return TOPO_NONE;
 }
 
-bool check_suspect_dump(const struct subnet *s, struct strbuf *out)
+bool route_suspect_dump(const struct subnet *s, struct strbuf *out)
 {
 	for (unsigned sub = 0; sub < s->n_subnets; sub++) {
 		lid_t top = s->top_lid[sub];
@@ -310,7 +310,7 @@ static void print_end(const struct subnet *s, switch_id sw, unsigned port, bool 
 		strbuf_printf(out, " -> '%s': the wrong one", topo_node_of(t, peer)->name);
 }
 
-void check_print_path(const struct subnet *s, const struct path_place *path, struct strbuf *out)
+void route_print_path(const struct subnet *s, const struct path_place *path, struct strbuf *out)
 {
 	struct sw_graph g;
 	switch_id target = TOPO_NONE, sw = path->from;

@@ -57,10 +57,10 @@ struct route_check {
 	struct path_place detour_at;
 };
 
-void check_routes(const struct subnet *s, struct route_check *out);
+void route_check(const struct subnet *s, struct route_check *out);
 
 /* True if every end port reaches every other. */
-static inline bool check_is_clean(const struct route_check *c)
+static inline bool route_check_is_clean(const struct route_check *c)
 {
 	return c->n_unreachable == 0;
 }
@@ -70,12 +70,12 @@ static inline bool check_is_clean(const struct route_check *c)
  * leaves out a top LID that is a multiple of 64, and entries for ports from
  * 128 on. Says so in a line, or returns false.
  */
-bool check_suspect_dump(const struct subnet *s, struct strbuf *out);
+bool route_suspect_dump(const struct subnet *s, struct strbuf *out);
 
 /*
  * The path from a switch to a LID, port by port, in one line: "'a' port 3 ->
  * 'b' port 1 -> ...", and how it ends.
  */
-void check_print_path(const struct subnet *s, const struct path_place *path, struct strbuf *out);
+void route_print_path(const struct subnet *s, const struct path_place *path, struct strbuf *out);
 
 #endif

@@ -29,8 +29,8 @@ static void assert_checks_agree_with_brute_force(const struct subnet *s)
 	struct deadlock_check lock;
 	struct oracle o;
 
-	check_routes(s, &c);
-	check_deadlock(s, DEADLOCK_PLAIN, &lock);
+	route_check(s, &c);
+	route_check_deadlock(s, DEADLOCK_PLAIN, &lock);
 	oracle_run(s, &o);
 	assert_int_equal(c.n_pairs, o.n_pairs);
 	assert_int_equal(c.n_unreachable, o.n_unreachable);
@@ -40,7 +40,7 @@ static void assert_checks_agree_with_brute_force(const struct subnet *s)
 	assert_int_equal(c.hops, o.hops);
 	assert_int_equal(c.max_hops, o.max_hops);
 	assert_int_equal(lock.n_cycle > 0, o.cyclic);
-	deadlock_check_fini(&lock);
+	route_deadlock_fini(&lock);
 }
 
 static void a_row_of_the_table_can_be_wrong_in_every_way(void **state)
@@ -66,7 +66,7 @@ static void a_row_of_the_table_can_be_wrong_in_every_way(void **state)
 		struct route_check c;
 		struct oracle o;
 
-		check_routes(&s, &c);
+		route_check(&s, &c);
 		oracle_run(&s, &o);
 		assert_int_equal(c.n_unreachable, o.n_unreachable);
 		assert_int_equal(c.n_switch_unreachable, o.n_switch_unreachable);
@@ -92,23 +92,23 @@ static void a_loop_is_told_from_a_missing_entry(void **state)
 	lid_t lid = s.lid_of_port[last];
 
 	s.lft[1 * s.lft_stride + lid] = 2; /* switch1 sends it back */
-	check_routes(&s, &c);
+	route_check(&s, &c);
 	assert_int_equal(c.n_unreachable, 2);
 	assert_int_equal(c.n_loops, 2);
 	assert_int_equal(c.fault, FAULT_LOOP);
 	assert_int_equal(c.fault_at.lid, lid);
-	check_print_path(&s, &(struct path_place){ 0, 0, lid }, &path);
+	route_print_path(&s, &(struct path_place){ 0, 0, lid }, &path);
 	assert_string_equal(path.text, "'switch0' port 1 -> 'switch1' port 2 -> 'switch0': a loop");
 	s.lft[1 * s.lft_stride + lid] = LFT_NO_PORT;
-	check_routes(&s, &c);
+	route_check(&s, &c);
 	assert_int_equal(c.n_unreachable, 2);
 	assert_int_equal(c.n_loops, 0);
 	assert_int_equal(c.fault, FAULT_NO_ENTRY);
 	s.lft[1 * s.lft_stride + lid] = 5; /* its own host */
-	check_routes(&s, &c);
+	route_check(&s, &c);
 	assert_int_equal(c.fault, FAULT_ASTRAY);
 	strbuf_clear(&path);
-	check_print_path(&s, &(struct path_place){ 1, 0, lid }, &path);
+	route_print_path(&s, &(struct path_place){ 1, 0, lid }, &path);
 	assert_string_equal(path.text, "'switch1' port 5 -> 'host1': the wrong one");
 	strbuf_fini(&path);
 	subnet_fini(&s);
@@ -135,11 +135,11 @@ static void only_what_an_end_port_meets_is_a_fault(void **state)
 					LFT_NO_PORT;
 		}
 	}
-	check_routes(&s, &c);
+	route_check(&s, &c);
 	assert_true(c.n_faulty_entries > 0);
 	assert_int_equal(c.n_unreachable, 0);
 	assert_int_equal(c.n_switch_unreachable, 0);
-	assert_true(check_is_clean(&c));
+	assert_true(route_check_is_clean(&c));
 	/* What a leaf misses, its hosts meet. */
 	switch_id leaf = 0;
 
@@ -150,8 +150,8 @@ static void only_what_an_end_port_meets_is_a_fault(void **state)
 	while (t.nodes[--top].tier != 2)
 		;
 	s.lft[leaf * s.lft_stride + s.lid_of_port[t.nodes[top].first_port]] = LFT_NO_PORT;
-	check_routes(&s, &c);
-	assert_true(check_is_clean(&c));
+	route_check(&s, &c);
+	assert_true(route_check_is_clean(&c));
 	assert_int_equal(c.n_switch_unreachable, 2); /* hosts of the leaf */
 	assert_int_equal(c.switch_fault_at.from, leaf);
 	subnet_fini(&s);
@@ -170,11 +170,11 @@ static void gaps_of_dump_fts_are_recognised(void **state)
 	subnet_init(&s, &t);
 	route(&s, "minhop");
 	assert_int_equal(s.top_lid[0], 64);
-	assert_false(check_suspect_dump(&s, &why));
+	assert_false(route_suspect_dump(&s, &why));
 	s.lft[63] = LFT_NO_PORT;
-	assert_false(check_suspect_dump(&s, &why));
+	assert_false(route_suspect_dump(&s, &why));
 	s.lft[64] = LFT_NO_PORT;
-	assert_true(check_suspect_dump(&s, &why));
+	assert_true(route_suspect_dump(&s, &why));
 	assert_non_null(strstr(why.text, "the top LID, 64:"));
 	subnet_fini(&s);
 	topo_fini(&t);
@@ -182,12 +182,12 @@ static void gaps_of_dump_fts_are_recognised(void **state)
 	generate(&t, "star --hosts=200");
 	subnet_init(&s, &t);
 	route(&s, "minhop");
-	assert_false(check_suspect_dump(&s, &why));
+	assert_false(route_suspect_dump(&s, &why));
 	for (lid_t lid = 0; lid <= s.top_lid[0]; lid++) {
 		if (s.lft[lid] >= 128)
 			s.lft[lid] = LFT_NO_PORT;
 	}
-	assert_true(check_suspect_dump(&s, &why));
+	assert_true(route_suspect_dump(&s, &why));
 	assert_non_null(strstr(why.text, "no port from 128 on"));
 	strbuf_fini(&why);
 	subnet_fini(&s);
@@ -260,13 +260,13 @@ static void routes_are_what_their_engine_promises(void **state)
 		generate(&t, cases[i].fabric);
 		subnet_init(&s, &t);
 		route(&s, cases[i].engine);
-		check_routes(&s, &c);
-		check_deadlock(&s, DEADLOCK_PLAIN, &lock);
-		if (!check_is_clean(&c) || c.n_pairs == 0 ||
+		route_check(&s, &c);
+		route_check_deadlock(&s, DEADLOCK_PLAIN, &lock);
+		if (!route_check_is_clean(&c) || c.n_pairs == 0 ||
 		    (cases[i].minimal && c.n_not_minimal) ||
 		    (lock.n_cycle > 0) != cases[i].cyclic || lock.n_dropped)
 			fail_msg("%s on %s", cases[i].engine, cases[i].fabric);
-		deadlock_check_fini(&lock);
+		route_deadlock_fini(&lock);
 		assert_checks_agree_with_brute_force(&s);
 		subnet_fini(&s);
 		topo_fini(&t);
@@ -284,7 +284,7 @@ static void a_cycle_is_named_channel_by_channel(void **state)
 	generate(&t, "ring --switches=5");
 	subnet_init(&s, &t);
 	route(&s, "minhop");
-	check_deadlock(&s, DEADLOCK_PLAIN, &c);
+	route_check_deadlock(&s, DEADLOCK_PLAIN, &c);
 	/* A ring has no shorter one than all of it. */
 	assert_int_equal(c.n_cycle, 5);
 	for (uint32_t i = 0; i < c.n_cycle; i++) {
@@ -294,11 +294,11 @@ static void a_cycle_is_named_channel_by_channel(void **state)
 		assert_int_equal(t.ports[a->peer].node, b->node);
 		assert_int_equal(c.cycle[i].vl, c.cycle[0].vl);
 	}
-	deadlock_print_cycle(&s, &c, &text);
+	route_print_cycle(&s, &c, &text);
 	assert_non_null(strstr(text.text, "' port "));
 	assert_non_null(strstr(text.text, ", VL 0\n"));
 	strbuf_fini(&text);
-	deadlock_check_fini(&c);
+	route_deadlock_fini(&c);
 	subnet_fini(&s);
 	topo_fini(&t);
 }
@@ -329,20 +329,20 @@ static void lanes_can_break_a_cycle_and_make_one(void **state)
 				subnet_set_sl2vl(&s, sw, in, out, &zero);
 		}
 	}
-	check_deadlock(&s, DEADLOCK_PLAIN, &c);
+	route_check_deadlock(&s, DEADLOCK_PLAIN, &c);
 	/* ... so that each way round ends on another lane. */
 	assert_int_equal(c.n_cycle, 0);
 	assert_int_equal(c.size.vls, 3);
-	deadlock_check_fini(&c);
+	route_deadlock_fini(&c);
 	/* A lane that the link does not have loses packets. */
 	struct sl2vl none;
 
 	memset(none.vl, VL_MANAGEMENT, sizeof(none.vl));
 	subnet_set_sl2vl(&s, 1, 1, 2, &none);
-	check_deadlock(&s, DEADLOCK_PLAIN, &c);
+	route_check_deadlock(&s, DEADLOCK_PLAIN, &c);
 	assert_true(c.n_dropped > 0);
 	assert_int_equal(t.ports[c.dropped_at].node, 1);
-	deadlock_check_fini(&c);
+	route_deadlock_fini(&c);
 	subnet_fini(&s);
 	topo_fini(&t);
 }
@@ -363,16 +363,16 @@ static void an_sl_that_adapters_do_not_send_loses_nothing(void **state)
 	off.vl[9] = VL_MANAGEMENT;
 	for (unsigned i = 0; i < 16; i++)
 		subnet_set_sl2vl(&s, 0, i % 4, i / 4, &off);
-	check_deadlock(&s, DEADLOCK_PLAIN, &c);
+	route_check_deadlock(&s, DEADLOCK_PLAIN, &c);
 	assert_true(c.n_dropped > 0);
 	assert_int_equal(c.dropped_sl, 9);
-	deadlock_check_fini(&c);
+	route_deadlock_fini(&c);
 	/* ... and in all hosts. */
 	for (port_id p = 0; p < t.n_ports; p++)
 		subnet_set_port_sl2vl(&s, p, &off);
-	check_deadlock(&s, DEADLOCK_PLAIN, &c);
+	route_check_deadlock(&s, DEADLOCK_PLAIN, &c);
 	assert_int_equal(c.n_dropped, 0);
-	deadlock_check_fini(&c);
+	route_deadlock_fini(&c);
 	subnet_fini(&s);
 	topo_fini(&t);
 }
@@ -406,14 +406,14 @@ static void routers_can_close_a_circle_of_subnets(void **state)
 		assert_int_equal(t.n_subnets, n);
 		subnet_init(&s, &t);
 		route(&s, "minhop");
-		check_deadlock(&s, DEADLOCK_PLAIN, &c);
+		route_check_deadlock(&s, DEADLOCK_PLAIN, &c);
 		/*
 		 * Up to three subnets are all next to each other, and in a
 		 * ring of four or more packets pass on through a subnet: the
 		 * circle has a cable into and one out of each router.
 		 */
 		assert_int_equal(c.n_cycle, n < 4 ? 0 : 2 * n);
-		deadlock_check_fini(&c);
+		route_deadlock_fini(&c);
 		subnet_fini(&s);
 		topo_fini(&t);
 	}

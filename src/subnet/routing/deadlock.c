@@ -261,7 +261,7 @@ static void enter(struct tracer *t, switch_id sw, unsigned in)
 	uint16_t sls = sls_of(t, source == TOPO_NONE ? port_at(t, sw, in) : source);
 
 	if (!out_of(t, sw, &out) || (from_router && joins_subnets(t, t->dest.owner) &&
-				     !router_passes(t->s, source, t->dest.owner)))
+				     !subnet_router_passes(t->s, source, t->dest.owner)))
 		return;
 	for (unsigned sl = 0; sl < N_SLS; sl++) {
 		if (sls >> sl & 1 && sends(t, sw, in, out, source, sl))
@@ -475,7 +475,7 @@ static void trace_routers(const struct tracer *t)
 		for (unsigned k = 1; t->vls_in[in] && k <= v->n_ports; k++) {
 			port_id out = v->first_port + k;
 
-			if (t->vls_out[out] && router_turns(t->s, in, out))
+			if (t->vls_out[out] && subnet_router_turns(t->s, in, out))
 				add_lanes(t->deps, in, t->vls_in[in], k, t->vls_out[out]);
 		}
 	}
@@ -547,7 +547,7 @@ static void trace_unicast(const struct tracer *shared, struct deadlock_check *ou
 	path_dests_fini(&dests);
 }
 
-void check_deadlock(const struct subnet *s, unsigned flags, struct deadlock_check *out)
+void route_check_deadlock(const struct subnet *s, unsigned flags, struct deadlock_check *out)
 {
 	bool one_lane = flags & DEADLOCK_ONE_LANE;
 	struct sw_graph g;
@@ -583,14 +583,13 @@ void check_deadlock(const struct subnet *s, unsigned flags, struct deadlock_chec
 	graph_fini(&g);
 }
 
-void deadlock_check_fini(struct deadlock_check *c)
+void route_deadlock_fini(struct deadlock_check *c)
 {
 	free(c->cycle);
 	c->cycle = NULL;
 }
 
-void deadlock_print_cycle(const struct subnet *s, const struct deadlock_check *c,
-			  struct strbuf *out)
+void route_print_cycle(const struct subnet *s, const struct deadlock_check *c, struct strbuf *out)
 {
 	const struct topo *t = s->topo;
 

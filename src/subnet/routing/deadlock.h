@@ -44,11 +44,10 @@ enum deadlock_flags {
 	DEADLOCK_UNICAST = 4,
 };
 
-void check_deadlock(const struct subnet *s, unsigned flags, struct deadlock_check *out);
-void deadlock_check_fini(struct deadlock_check *c);
+void route_check_deadlock(const struct subnet *s, unsigned flags, struct deadlock_check *out);
+void route_deadlock_fini(struct deadlock_check *c);
 
 /* One line per channel of the cycle: node, port, VL and where it leads. */
-void deadlock_print_cycle(const struct subnet *s, const struct deadlock_check *c,
-			  struct strbuf *out);
+void route_print_cycle(const struct subnet *s, const struct deadlock_check *c, struct strbuf *out);
 
 #endif

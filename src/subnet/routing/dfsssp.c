@@ -224,13 +224,13 @@ static bool route_all(struct dfsssp *f)
 	struct dest_order o;
 	bool fits = true;
 
-	dest_order_init(&o, f->s, f->g);
+	order_dests_init(&o, f->s, f->g);
 	for (uint32_t i = 0; fits && i < o.n; i++) {
 		if (i == 0 || o.dests[i].sw != o.dests[i - 1].sw)
 			aim(f, o.dests[i].sw);
 		fits = route_dest(f, &o.dests[i]);
 	}
-	dest_order_fini(&o);
+	order_dests_fini(&o);
 	return fits;
 }
 

@@ -3,15 +3,15 @@
 
 #include <string.h>
 
-const struct direction_lanes lanes_ne_sw = {
+const struct direction_lanes grid_vls_ne_sw = {
 	"NE:VL0 SW:VL1",
 	{ [DIR_EAST] = 0, [DIR_NORTH] = 0, [DIR_WEST] = 1, [DIR_SOUTH] = 1 },
 };
-const struct direction_lanes lanes_e_n_w_s = {
+const struct direction_lanes grid_vls_e_n_w_s = {
 	"E:VL0 N:VL1 W:VL2 S:VL3",
 	{ [DIR_EAST] = 0, [DIR_NORTH] = 1, [DIR_WEST] = 2, [DIR_SOUTH] = 3 },
 };
-const struct direction_lanes lanes_n_e_s_w = {
+const struct direction_lanes grid_vls_n_e_s_w = {
 	"N:VL0 E:VL1 S:VL2 W:VL3",
 	{ [DIR_EAST] = 1, [DIR_NORTH] = 0, [DIR_WEST] = 3, [DIR_SOUTH] = 2 },
 };
@@ -46,7 +46,7 @@ static bool direction_of(const struct topo *t, port_id port, enum direction *out
 	return true;
 }
 
-uint8_t direction_relay(const struct direction_lanes *l, const struct topo *t, port_id out)
+uint8_t grid_direction_vl(const struct direction_lanes *l, const struct topo *t, port_id out)
 {
 	enum direction way;
 
@@ -58,7 +58,7 @@ static enum hd_status set_out(struct subnet *s, const struct direction_lanes *l,
 {
 	node_id v = s->node_of_switch[sw];
 	port_id p = topo_port_of(s->topo, v, out);
-	uint8_t lane = direction_relay(l, s->topo, p);
+	uint8_t lane = grid_direction_vl(l, s->topo, p);
 	struct sl2vl table;
 
 	if (out > 0 && s->topo->ports[p].peer == TOPO_NONE)

@@ -20,16 +20,16 @@ struct direction_lanes {
 	uint8_t lane[N_DIRECTIONS];
 };
 
-extern const struct direction_lanes lanes_ne_sw; /* N, E: 0; S, W: 1 */
+extern const struct direction_lanes grid_vls_ne_sw; /* N, E: 0; S, W: 1 */
 /* Four lanes, in the two orders that the paper names them in. */
-extern const struct direction_lanes lanes_e_n_w_s;
-extern const struct direction_lanes lanes_n_e_s_w;
+extern const struct direction_lanes grid_vls_e_n_w_s;
+extern const struct direction_lanes grid_vls_n_e_s_w;
 
 /*
  * The relay as a function: the lane of a packet that leaves by `out`. Ports
  * of hosts have lane 0. The tables below say the same.
  */
-uint8_t direction_relay(const struct direction_lanes *l, const struct topo *t, port_id out);
+uint8_t grid_direction_vl(const struct direction_lanes *l, const struct topo *t, port_id out);
 
 /*
  * Writes the SL2VL tables of all switches and hosts. HD_ERR_UNFIT if the

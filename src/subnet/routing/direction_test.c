@@ -42,9 +42,9 @@ static void tables_say_what_the_relay_says(void **state)
 		const struct direction_lanes *lanes;
 		uint8_t of_port[5];
 	} cases[] = {
-		{ &lanes_ne_sw, { 0, 0, 0, 1, 1 } },
-		{ &lanes_e_n_w_s, { 0, 0, 1, 2, 3 } },
-		{ &lanes_n_e_s_w, { 0, 1, 0, 3, 2 } },
+		{ &grid_vls_ne_sw, { 0, 0, 0, 1, 1 } },
+		{ &grid_vls_e_n_w_s, { 0, 0, 1, 2, 3 } },
+		{ &grid_vls_n_e_s_w, { 0, 1, 0, 3, 2 } },
 	};
 
 	(void)state;
@@ -59,7 +59,7 @@ static void tables_say_what_the_relay_says(void **state)
 		for (unsigned out = 0; out <= 4; out++) {
 			port_id p = topo_port_of(&t, 4, out);
 
-			assert_int_equal(direction_relay(cases[i].lanes, &t, p),
+			assert_int_equal(grid_direction_vl(cases[i].lanes, &t, p),
 					 cases[i].of_port[out]);
 			check_tables(&s, out, cases[i].of_port[out]);
 		}
@@ -79,11 +79,11 @@ static void lanes_by_direction_keep_xy_free_of_deadlock(void **state)
 	set_up(&t, &s, "node-mesh --columns=5 --rows=4", 4);
 	assert_int_equal(subnet_assign_lids(&s, &lids, &d), HD_OK);
 	assert_int_equal(subnet_route(&s, "xy", NULL, &d), HD_OK);
-	assert_int_equal(direction_set_lanes(&s, &lanes_e_n_w_s, &d), HD_OK);
-	check_deadlock(&s, DEADLOCK_PLAIN, &lock);
+	assert_int_equal(direction_set_lanes(&s, &grid_vls_e_n_w_s, &d), HD_OK);
+	route_check_deadlock(&s, DEADLOCK_PLAIN, &lock);
 	assert_int_equal(lock.n_cycle, 0);
 	assert_int_equal(lock.n_dropped, 0);
-	deadlock_check_fini(&lock);
+	route_deadlock_fini(&lock);
 	tear_down(&t, &s);
 }
 
@@ -106,7 +106,7 @@ static void where_there_are_no_directions_they_are_refused(void **state)
 		struct diag d = { .status = HD_OK };
 
 		set_up(&t, &s, cases[i].fabric, cases[i].vls);
-		assert_int_equal(direction_set_lanes(&s, &lanes_n_e_s_w, &d), HD_ERR_UNFIT);
+		assert_int_equal(direction_set_lanes(&s, &grid_vls_n_e_s_w, &d), HD_ERR_UNFIT);
 		assert_non_null(strstr(d.message, cases[i].reason));
 		tear_down(&t, &s);
 	}

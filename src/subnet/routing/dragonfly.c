@@ -402,11 +402,11 @@ static enum hd_status verify(const struct subnet *s, struct diag *d)
 	struct deadlock_check c;
 	enum hd_status status = HD_OK;
 
-	check_deadlock(s, DEADLOCK_PLAIN, &c);
+	route_check_deadlock(s, DEADLOCK_PLAIN, &c);
 	if (c.n_cycle > 0)
 		status = diag_fail(d, HD_ERR_UNFIT,
 				   "two VLs do not keep this fabric's groups from locking up");
-	deadlock_check_fini(&c);
+	route_deadlock_fini(&c);
 	return status;
 }
 

@@ -12,8 +12,8 @@ static void assert_sound(const struct subnet *s, bool minimal, bool acyclic)
 	struct deadlock_check lock;
 	struct oracle o;
 
-	check_routes(s, &c);
-	check_deadlock(s, DEADLOCK_PLAIN, &lock);
+	route_check(s, &c);
+	route_check_deadlock(s, DEADLOCK_PLAIN, &lock);
 	oracle_run(s, &o);
 	assert_true(o.n_pairs > 0);
 	assert_int_equal(o.n_unreachable, 0);
@@ -27,7 +27,7 @@ static void assert_sound(const struct subnet *s, bool minimal, bool acyclic)
 	if (acyclic)
 		assert_false(o.cyclic);
 	assert_int_equal(lock.n_dropped, 0);
-	deadlock_check_fini(&lock);
+	route_deadlock_fini(&lock);
 }
 
 static void accepts(struct topo *t, const char *engine, unsigned lmc, bool minimal, bool acyclic)
@@ -181,7 +181,7 @@ static void nothing_leads_to_a_part_without_a_cable(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 40; i++) {
-		const struct route_engine *e = route_engines[i % n_route_engines];
+		const struct route_engine *e = route_engines[i % route_n_engines];
 		struct diag d = { .status = HD_OK };
 		struct subnet s;
 		struct topo t;

@@ -13,8 +13,8 @@ static void put_verdict(const struct subnet *s, struct strbuf *out)
 	struct deadlock_check lock;
 	struct load_spread l;
 
-	check_routes(s, &c);
-	check_deadlock(s, DEADLOCK_WITH_SWITCHES, &lock);
+	route_check(s, &c);
+	route_check_deadlock(s, DEADLOCK_WITH_SWITCHES, &lock);
 	load_all_to_all(s, &l);
 	strbuf_printf(out, "%llu %llu %llu %llu %llu %llu %u %llu %llu %llu",
 		      (unsigned long long)c.n_pairs, (unsigned long long)c.n_unreachable,
@@ -35,11 +35,11 @@ static void put_verdict(const struct subnet *s, struct strbuf *out)
 		      (unsigned long long)lock.size.n_dependencies, lock.size.n_channels,
 		      lock.size.vls, (unsigned long long)lock.n_dropped,
 		      lock.n_dropped ? lock.dropped_at : 0, lock.n_dropped ? lock.dropped_sl : 0);
-	deadlock_print_cycle(s, &lock, out);
+	route_print_cycle(s, &lock, out);
 	strbuf_printf(out, "| %llu %llu %llu %llu %u\n", (unsigned long long)l.n_flows,
 		      (unsigned long long)l.n_lost, (unsigned long long)l.total,
 		      (unsigned long long)l.max, l.max_at);
-	deadlock_check_fini(&lock);
+	route_deadlock_fini(&lock);
 }
 
 /* The tables of one engine and all verdicts; or why it refuses. */
@@ -125,7 +125,7 @@ static void tables_are_the_same_on_any_number_of_threads(void **state)
 
 		rng_init(&r, 31, i);
 		make_any(&t, i, &r);
-		for (unsigned e = 0; e < n_route_engines; e++) {
+		for (unsigned e = 0; e < route_n_engines; e++) {
 			if (strcmp(route_engines[e]->name, "file") != 0)
 				assert_threads_agree(&t, route_engines[e]->name, i % 3 == 0,
 						     threads[(i + e) % 3], &r);

@@ -51,7 +51,8 @@ void sl2vl_write(const struct subnet *s, struct strbuf *out)
 		const struct topo_node *v = topo_node_of(s->topo, ports[i]);
 
 		strbuf_printf(out, "%s 0x%016" PRIx64 ", base LID %u, \"%s", kind_names[v->kind],
-			      port_guid(s->topo, ports[i]), s->lid_of_port[ports[i]], v->name);
+			      order_port_guid(s->topo, ports[i]), s->lid_of_port[ports[i]],
+			      v->name);
 		strbuf_puts(out, "\"\n#in out :");
 		for (unsigned sl = 0; sl < N_SLS; sl++)
 			strbuf_printf(out, sl + 1 < N_SLS ? " %-2u" : " %u", sl);
@@ -154,7 +155,7 @@ enum hd_status sl2vl_read(struct subnet *s, const char *text, size_t len, struct
 	enum hd_status status = HD_OK;
 
 	for (uint32_t i = 0; i < n; i++)
-		map_put(&l.ports, port_guid(s->topo, ports[i]), ports[i]);
+		map_put(&l.ports, order_port_guid(s->topo, ports[i]), ports[i]);
 	reader_init(&l.r, text, len, NULL, d);
 	while (status == HD_OK && reader_next_line(&l.r))
 		status = read_line(&l);

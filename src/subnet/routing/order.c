@@ -22,7 +22,7 @@ uint32_t order_ports_by_node(const struct subnet *s, port_id *out)
 	return n;
 }
 
-uint64_t port_guid(const struct topo *t, port_id p)
+uint64_t order_port_guid(const struct topo *t, port_id p)
 {
 	return t->ports[p].guid ? t->ports[p].guid : t->nodes[t->ports[p].node].guid;
 }
@@ -48,7 +48,8 @@ uint32_t order_ports_by_guid(const struct subnet *s, port_id *out)
 	struct keyed *keys = hd_alloc(n, sizeof(*keys));
 
 	for (uint32_t i = 0; i < n; i++)
-		keys[i] = (struct keyed){ __builtin_bswap64(port_guid(s->topo, out[i])), out[i] };
+		keys[i] = (struct keyed){ __builtin_bswap64(order_port_guid(s->topo, out[i])),
+					  out[i] };
 	qsort(keys, n, sizeof(*keys), compare_keyed);
 	for (uint32_t i = 0; i < n; i++)
 		out[i] = keys[i].id;
@@ -99,7 +100,7 @@ static void add_dest(struct dest_order *o, const struct subnet *s, port_id p, bo
 	o->dests[o->n++] = d;
 }
 
-void dest_order_init(struct dest_order *o, const struct subnet *s, const struct sw_graph *g)
+void order_dests_init(struct dest_order *o, const struct subnet *s, const struct sw_graph *g)
 {
 	const struct topo *t = s->topo;
 	port_id *by_guid = hd_alloc(t->n_ports, sizeof(*by_guid));
@@ -125,7 +126,7 @@ void dest_order_init(struct dest_order *o, const struct subnet *s, const struct 
 	free(by_guid);
 }
 
-void dest_order_fini(struct dest_order *o)
+void order_dests_fini(struct dest_order *o)
 {
 	free(o->dests);
 	*o = (struct dest_order){ .n = 0 };

@@ -16,7 +16,7 @@ uint32_t order_ports_by_node(const struct subnet *s, port_id *out);
 uint32_t order_ports_by_guid(const struct subnet *s, port_id *out);
 
 /* The GUID of a port; where it has none of its own, its node's. */
-uint64_t port_guid(const struct topo *t, port_id p);
+uint64_t order_port_guid(const struct topo *t, port_id p);
 
 /*
  * End ports in the order of the fabric: those of one switch together, by port,
@@ -42,7 +42,7 @@ struct dest_order {
 	unsigned max_lmc;
 };
 
-void dest_order_init(struct dest_order *o, const struct subnet *s, const struct sw_graph *g);
-void dest_order_fini(struct dest_order *o);
+void order_dests_init(struct dest_order *o, const struct subnet *s, const struct sw_graph *g);
+void order_dests_fini(struct dest_order *o);
 
 #endif

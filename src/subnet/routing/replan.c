@@ -158,7 +158,7 @@ static void address(struct planner *p)
 	s->lft_stride = whole->lft_stride;
 	s->lft = hd_alloc_dense(size, 1);
 	memset(s->lft, LFT_NO_PORT, size);
-	router_tables_init(s);
+	subnet_router_tables_init(s);
 }
 
 static enum hd_status route(struct planner *p, struct diag *d)

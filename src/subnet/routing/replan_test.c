@@ -153,7 +153,7 @@ static void assert_routed(const struct subnet *s)
 	struct route_check c;
 	struct oracle o;
 
-	check_routes(s, &c);
+	route_check(s, &c);
 	oracle_run(s, &o);
 	assert_int_equal(o.n_unreachable, 0);
 	assert_int_equal(o.n_not_minimal, 0);

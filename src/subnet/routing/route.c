@@ -14,7 +14,7 @@
 
 const struct route_engine *route_engine_find(const char *name)
 {
-	for (unsigned i = 0; i < n_route_engines; i++) {
+	for (unsigned i = 0; i < route_n_engines; i++) {
 		if (strcmp(route_engines[i]->name, name) == 0)
 			return route_engines[i];
 	}
@@ -27,9 +27,9 @@ enum hd_status route_engine_known(const char *name, struct diag *d)
 
 	if (route_engine_find(name))
 		return HD_OK;
-	for (unsigned i = 0; i < n_route_engines; i++)
+	for (unsigned i = 0; i < route_n_engines; i++)
 		names[i] = route_engines[i]->name;
-	const char *nearest = text_nearest(name, names, n_route_engines);
+	const char *nearest = text_nearest(name, names, route_n_engines);
 
 	if (nearest)
 		return diag_fail(d, HD_ERR_NOT_FOUND, "unknown routing engine '%s'%s", name,
@@ -45,7 +45,7 @@ enum hd_status route_engine_known(const char *name, struct diag *d)
 
 void route_engine_words(struct strbuf *out)
 {
-	for (unsigned i = 0; i < n_route_engines; i++)
+	for (unsigned i = 0; i < route_n_engines; i++)
 		strbuf_printf(out, "%s ", route_engines[i]->name);
 }
 
@@ -80,9 +80,9 @@ static enum hd_status check_choices(const struct subnet *s, bool around, struct 
 		return diag_fail(
 			d, HD_ERR_UNFIT,
 			"has no ways around by another group of a dragonfly, which needs a switch with cables to two others");
-	check_deadlock(s, DEADLOCK_PLAIN, &c);
+	route_check_deadlock(s, DEADLOCK_PLAIN, &c);
 	if (c.n_cycle > 0) {
-		deadlock_print_cycle(s, &c, &circle);
+		route_print_cycle(s, &c, &circle);
 		char *rest;
 
 		for (char *from = strtok_r(circle.text, "\n", &rest); from;
@@ -92,7 +92,7 @@ static enum hd_status check_choices(const struct subnet *s, bool around, struct 
 				   "choosing among its ports could lock the fabric up: %s",
 				   line.text);
 	}
-	deadlock_check_fini(&c);
+	route_deadlock_fini(&c);
 	strbuf_fini(&circle);
 	strbuf_fini(&line);
 	return status;

@@ -37,7 +37,7 @@ struct route_engine {
 
 /* All of them, as CMakeLists.txt lists them; each is in its engine's file. */
 extern const struct route_engine *const route_engines[];
-extern const unsigned n_route_engines;
+extern const unsigned route_n_engines;
 
 /* NULL if there is none of that name. */
 const struct route_engine *route_engine_find(const char *name);

@@ -75,11 +75,11 @@ static void collect(struct subnet *s, unsigned from, unsigned to, size_t *n, siz
 	}
 }
 
-void router_tables_init(struct subnet *s)
+void subnet_router_tables_init(struct subnet *s)
 {
 	size_t n = 0, cap = 0;
 
-	router_tables_free(s);
+	subnet_router_tables_free(s);
 	s->router_hops = hd_alloc((size_t)s->n_subnets * s->n_subnets, sizeof(*s->router_hops));
 	if (s->n_subnets == 1)
 		return;
@@ -91,7 +91,7 @@ void router_tables_init(struct subnet *s)
 	}
 }
 
-void router_tables_free(struct subnet *s)
+void subnet_router_tables_free(struct subnet *s)
 {
 	free(s->router_hops);
 	free(s->router_choices);
@@ -140,7 +140,8 @@ static port_id port_toward(const struct subnet *s, node_id router, unsigned to)
 	return chosen;
 }
 
-bool router_forward(const struct subnet *s, node_id router, port_id to, port_id *out, lid_t *dlid)
+bool subnet_router_forward(const struct subnet *s, node_id router, port_id to, port_id *out,
+			   lid_t *dlid)
 {
 	port_id chosen = port_toward(s, router, s->topo->ports[to].subnet);
 
@@ -163,7 +164,7 @@ static bool is_choice(const struct subnet *s, port_id p, unsigned to)
 	return false;
 }
 
-bool router_turns(const struct subnet *s, port_id in, port_id out)
+bool subnet_router_turns(const struct subnet *s, port_id in, port_id out)
 {
 	for (unsigned to = 0; to < s->n_subnets; to++) {
 		if (is_choice(s, in, to) && port_toward(s, s->topo->ports[in].node, to) == out)
@@ -188,7 +189,7 @@ static bool forwards_by(const struct subnet *s, port_id out, unsigned to)
 	return false;
 }
 
-bool router_passes(const struct subnet *s, port_id out, port_id next)
+bool subnet_router_passes(const struct subnet *s, port_id out, port_id next)
 {
 	unsigned here = s->topo->ports[out].subnet;
 

@@ -21,8 +21,8 @@ struct router_hop {
 };
 
 /* Fills the tables; subnet_assign_lids does this. */
-void router_tables_init(struct subnet *s);
-void router_tables_free(struct subnet *s);
+void subnet_router_tables_init(struct subnet *s);
+void subnet_router_tables_free(struct subnet *s);
 
 /*
  * The DLID that a packet from end port `from` to end port `to` carries in the
@@ -36,11 +36,12 @@ lid_t route_dlid(const struct subnet *s, port_id from, port_id to);
  * its port `out`, with DLID `dlid` in the subnet there. False if `router` has
  * no way.
  */
-bool router_forward(const struct subnet *s, node_id router, port_id to, port_id *out, lid_t *dlid);
+bool subnet_router_forward(const struct subnet *s, node_id router, port_id to, port_id *out,
+			   lid_t *dlid);
 
 /* Does its router pass packets on from port `in` by port `out`? */
-bool router_turns(const struct subnet *s, port_id in, port_id out);
+bool subnet_router_turns(const struct subnet *s, port_id in, port_id out);
 /* Does what leaves a router by `out` go to router port `next` after it? */
-bool router_passes(const struct subnet *s, port_id out, port_id next);
+bool subnet_router_passes(const struct subnet *s, port_id out, port_id next);
 
 #endif

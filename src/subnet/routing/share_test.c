@@ -193,7 +193,7 @@ static void routes_are_shared_as_they_are_made(void **state)
 	unsigned at_once = 0;
 
 	(void)state;
-	for (unsigned i = 0; i < 4 * n_route_engines; i++) {
+	for (unsigned i = 0; i < 4 * route_n_engines; i++) {
 		const char *engine = route_engines[i / 4]->name;
 
 		at_once += routes_are_the_same(fabrics[i % 4], engine, 0);

@@ -30,7 +30,7 @@ static port_id by_guid(const struct topo *t, uint64_t guid)
 	for (port_id p = 0; p < t->n_ports; p++) {
 		if (!topo_is_end_port(t, p))
 			continue;
-		if (port_guid(t, p) == guid)
+		if (order_port_guid(t, p) == guid)
 			return p;
 		if (first == TOPO_NONE && topo_node_of(t, p)->guid == guid)
 			first = p;
@@ -154,7 +154,7 @@ static enum hd_status read_method(const struct subnet *s, char *text, struct mca
 	return source ? end_find(s, source, d, &m->source) : HD_OK;
 }
 
-void group_list_fini(struct group_list *l)
+void tables_group_list_fini(struct group_list *l)
 {
 	for (uint32_t i = 0; i < l->n; i++)
 		free(l->groups[i].members);
@@ -221,7 +221,7 @@ enum hd_status named_groups_add(struct subnet *s, const struct option_list *list
 				"'%.80s': say which tree; 'heddle route --mcast auto=...' chooses one",
 				text);
 	}
-	group_list_fini(&open);
+	tables_group_list_fini(&open);
 	return status;
 }
 

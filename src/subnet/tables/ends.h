@@ -32,7 +32,7 @@ struct group_list {
 	uint32_t n;
 	size_t cap;
 };
-void group_list_fini(struct group_list *l);
+void tables_group_list_fini(struct group_list *l);
 
 /* Adds the group to the subnet, or to those to be chosen. */
 HD_MUST_CHECK enum hd_status group_add(struct subnet *s, const char *text, uint8_t sl,

@@ -138,7 +138,7 @@ static void a_star_is_everybody_and_auto_is_left_open(void **state)
 	assert_int_equal(group_add(&fabric.subnet, "auto=host0,host2", 0, &open, &d), HD_OK);
 	assert_int_equal(fabric.subnet.n_groups, 2);
 	assert_int_equal(open.n, 1);
-	group_list_fini(&open);
+	tables_group_list_fini(&open);
 	fabric_fini(&fabric);
 }
 

@@ -32,7 +32,8 @@ static void index_rebuild(struct table_index *x, const void *tables, uint32_t n,
 	}
 }
 
-uint32_t intern(struct table_index *x, void **tables, uint32_t *n, const void *table, size_t size)
+uint32_t tables_intern(struct table_index *x, void **tables, uint32_t *n, const void *table,
+		       size_t size)
 {
 	uint64_t h = hash_bytes(table, size);
 

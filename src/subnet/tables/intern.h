@@ -7,6 +7,7 @@
 #include "subnet/subnet.h"
 
 /* The number of `table` among *tables, where it is added if it is new. */
-uint32_t intern(struct table_index *x, void **tables, uint32_t *n, const void *table, size_t size);
+uint32_t tables_intern(struct table_index *x, void **tables, uint32_t *n, const void *table,
+		       size_t size);
 
 #endif

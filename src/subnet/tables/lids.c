@@ -225,7 +225,7 @@ enum hd_status subnet_assign_lids(struct subnet *s, const struct lid_options *o,
 	lft_clear(s);
 	if (!o->shares)
 		subnet_own(s);
-	router_tables_init(s);
+	subnet_router_tables_init(s);
 	return HD_OK;
 }
 

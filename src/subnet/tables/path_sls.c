@@ -249,7 +249,7 @@ enum hd_status path_sls_read(struct subnet *s, FILE *in, struct diag *d,
 
 	subnet_forget_sls(s);
 	for (uint32_t i = 0; i < n; i++)
-		map_put(&l.ports, port_guid(s->topo, ports[i]), ports[i]);
+		map_put(&l.ports, order_port_guid(s->topo, ports[i]), ports[i]);
 	l.rows = hd_alloc(s->topo->n_ports, sizeof(*l.rows));
 	reader_init_stream(&l.r, in, d);
 	enum hd_status status =

@@ -89,7 +89,7 @@ static void print_plugin(const struct subnet *s, const struct pair *p, port_id *
 		strbuf_printf(out,
 			      "%sChannel Adapter 0x%016" PRIx64 ", base LID %u, \"%s\", port 1\n"
 			      "# LID  : SL : MTU : RATE\n",
-			      *last == TOPO_NONE ? "" : "\n", port_guid(s->topo, p->from),
+			      *last == TOPO_NONE ? "" : "\n", order_port_guid(s->topo, p->from),
 			      s->lid_of_port[p->from], topo_node_of(s->topo, p->from)->name);
 	*last = p->from;
 	strbuf_printf(out, "0x%04X : %-2u : 4   : 17  \n", p->lid, p->sl);

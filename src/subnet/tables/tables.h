@@ -30,8 +30,8 @@ struct table_writer {
 };
 
 /* Ends with a NULL name. */
-extern const struct table_writer table_writers[];
-const struct table_writer *table_writer_find(const char *name);
+extern const struct table_writer tables_writers[];
+const struct table_writer *tables_writer_find(const char *name);
 
 /*
  * May the tables be handed on in that format? HD_ERR_UNFIT if a manager would

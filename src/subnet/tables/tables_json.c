@@ -71,7 +71,7 @@ static void json_ports(const struct subnet *s, struct json *w)
 		json_begin_object(w);
 		json_put_text(w, "node", s->topo->nodes[p->node].name);
 		json_put_uint(w, "port", p->number);
-		json_hex(w, "guid", port_guid(s->topo, ports[i]));
+		json_hex(w, "guid", order_port_guid(s->topo, ports[i]));
 		json_put_uint(w, "subnet", p->subnet);
 		json_hex(w, "gid prefix", subnet_gid_prefix(s, ports[i]));
 		json_put_uint(w, "lid", s->lid_of_port[ports[i]]);

@@ -147,12 +147,12 @@ static enum hd_status check_owner(struct tables_reader *t, uint64_t lid)
 
 	if (owner == TOPO_NONE)
 		return reader_refuse(r, "LID %" PRIu64 " belongs to nobody in the fabric", lid);
-	if (port_guid(t->s->topo, owner) != guid)
+	if (order_port_guid(t->s->topo, owner) != guid)
 		return reader_refuse(r,
 				     "LID %" PRIu64 " is said to be that of port 0x%016" PRIx64
 				     ", in the fabric it is '%s', port 0x%016" PRIx64,
 				     lid, guid, topo_node_of(t->s->topo, owner)->name,
-				     port_guid(t->s->topo, owner));
+				     order_port_guid(t->s->topo, owner));
 	return HD_OK;
 }
 

@@ -70,7 +70,7 @@ static void assert_written(const struct subnet *s, const char *format, const cha
 	struct strbuf text = STRBUF_INIT, expected = STRBUF_INIT;
 
 	load(folder, name, &expected);
-	table_writer_find(format)->write(s, &text);
+	tables_writer_find(format)->write(s, &text);
 	assert_string_equal(text.text, expected.text);
 	strbuf_fini(&text);
 	strbuf_fini(&expected);
@@ -108,7 +108,7 @@ static void what_was_read_is_written_as_it_was(void **state)
 static port_id managers_port(const struct topo *t)
 {
 	for (port_id p = 0; p < t->n_ports; p++) {
-		if (topo_is_end_port(t, p) && port_guid(t, p) == t->source.from_port)
+		if (topo_is_end_port(t, p) && order_port_guid(t, p) == t->source.from_port)
 			return p;
 	}
 	return TOPO_NONE;
@@ -157,7 +157,7 @@ static void our_shared_trees_are_opensms(void **state)
 	keep_lids(&theirs);
 	read_tables(&theirs, "torus", "opensm.mcfdbs");
 	assert_int_equal(theirs.n_groups, 4);
-	check_mcast(&theirs, &c);
+	mcast_check(&theirs, &c);
 	assert_true(mcast_check_is_clean(&c));
 	subnet_init(&ours, &t);
 	keep_lids(&ours);
@@ -190,8 +190,8 @@ static void the_engine_file_takes_a_fabrics_own_routes(void **state)
 	keep_lids(&s);
 	assert_int_equal(subnet_route(&s, "file", &o, &d), HD_OK);
 	assert_string_equal(s.engine, "file");
-	check_routes(&s, &c);
-	assert_true(check_is_clean(&c));
+	route_check(&s, &c);
+	assert_true(route_check_is_clean(&c));
 	assert_int_equal(c.n_not_minimal, 0);
 	file_close(o.tables);
 	o.tables = NULL;
@@ -390,7 +390,7 @@ static void masks_of_ports_read_like_crosses(void **state)
 	/* And the ruler has its row of tens. */
 	struct strbuf out = STRBUF_INIT;
 
-	table_writer_find("mfts")->write(&s, &out);
+	tables_writer_find("mfts")->write(&s, &out);
 	assert_non_null(strstr(
 		out.text,
 		"\n            0                   1                   2                   3             \n     Ports: 0 1 2"));
@@ -418,7 +418,7 @@ static void tables_of_random_fabrics_survive_every_format(void **state)
 		assert_int_equal(subnet_assign_lids(&a, &o, &d), HD_OK);
 		assert_int_equal(subnet_assign_lids(&b, &o, &d), HD_OK);
 		assert_int_equal(subnet_route(&a, i % 2 ? "updn" : "dfsssp", NULL, &d), HD_OK);
-		table_writer_find(formats[i % 4])->write(&a, &text);
+		tables_writer_find(formats[i % 4])->write(&a, &text);
 		if (tables_read(&b, text.text, text.len, &d, &found) != HD_OK)
 			fail_msg("%u: %s", d.line, d.message);
 		assert_memory_equal(a.lft, b.lft, (size_t)a.n_switches * a.lft_stride);

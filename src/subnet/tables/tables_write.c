@@ -72,7 +72,7 @@ static port_id discovery_port(const struct topo *t)
 			continue;
 		if (first == TOPO_NONE)
 			first = p;
-		if (t->source.from_port && port_guid(t, p) == t->source.from_port)
+		if (t->source.from_port && order_port_guid(t, p) == t->source.from_port)
 			return p;
 	}
 	return first;
@@ -142,7 +142,7 @@ static void print_owner(const struct subnet *s, unsigned sub, lid_t lid, struct 
 		strbuf_puts(out, ": (unknown node and type)");
 		return;
 	}
-	uint64_t guid = port_guid(s->topo, p);
+	uint64_t guid = order_port_guid(s->topo, p);
 	unsigned path = lid - s->lid_of_port[p];
 
 	if (path > 0) {
@@ -232,7 +232,7 @@ static void write_opensm_of(const struct subnet *s, switch_id sw, struct strbuf 
 			continue;
 		}
 		strbuf_printf(out, "%s portguid 0x%016" PRIx64 ": '",
-			      kind_name(topo_node_of(s->topo, p)), port_guid(s->topo, p));
+			      kind_name(topo_node_of(s->topo, p)), order_port_guid(s->topo, p));
 		strbuf_puts(out, topo_node_of(s->topo, p)->name);
 		strbuf_puts(out, "'\n");
 	}
@@ -437,7 +437,7 @@ static void write_mcfdbs(const struct subnet *s, struct strbuf *out)
 	free(order);
 }
 
-const struct table_writer table_writers[] = {
+const struct table_writer tables_writers[] = {
 	{ "fts", "unicast tables as dump_fts prints them", false, false, write_fts },
 	{ "lfts", "unicast tables as dump_lfts prints them", false, false, write_lfts },
 	{ "opensm", "unicast tables as OpenSM dumps and takes them", false, true, write_opensm },
@@ -449,9 +449,9 @@ const struct table_writer table_writers[] = {
 	{ NULL, NULL, false, false, NULL },
 };
 
-const struct table_writer *table_writer_find(const char *name)
+const struct table_writer *tables_writer_find(const char *name)
 {
-	for (const struct table_writer *w = table_writers; w->name; w++) {
+	for (const struct table_writer *w = tables_writers; w->name; w++) {
 		if (strcmp(w->name, name) == 0)
 			return w;
 	}
@@ -466,10 +466,10 @@ enum hd_status tables_check_export(const struct subnet *s, const struct table_wr
 
 	if (!w->for_manager || (!s->sl_of_path && !s->lanes_by_engine))
 		return HD_OK;
-	check_deadlock(s, DEADLOCK_ONE_LANE, &c);
+	route_check_deadlock(s, DEADLOCK_ONE_LANE, &c);
 	uint32_t n_cycle = c.n_cycle;
 
-	deadlock_check_fini(&c);
+	route_deadlock_fini(&c);
 	if (n_cycle == 0)
 		return HD_OK;
 	return diag_fail(

@@ -351,7 +351,7 @@ static void check_cycle(const struct subnet *before, const struct replan *next,
 	graph_fini(&u.g);
 }
 
-void check_transition(const struct subnet *before, const struct replan *next,
+void transition_check(const struct subnet *before, const struct replan *next,
 		      const struct subnet *lanes, struct table_transition *out)
 {
 	*out = (struct table_transition){ .cycle = NULL };

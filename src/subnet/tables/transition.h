@@ -36,7 +36,7 @@ struct table_transition {
  * `lanes` (SL2VL and VLs per port, which do not change). All are over the same
  * nodes, ports and LIDs.
  */
-void check_transition(const struct subnet *before, const struct replan *next,
+void transition_check(const struct subnet *before, const struct replan *next,
 		      const struct subnet *lanes, struct table_transition *out);
 void transition_fini(struct table_transition *t);
 

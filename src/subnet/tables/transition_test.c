@@ -66,15 +66,15 @@ static void look_at(const struct subnet *mixed, struct brute *b)
 	struct route_check c;
 	struct deadlock_check l;
 
-	check_routes(mixed, &c);
+	route_check(mixed, &c);
 	b->unreachable_after = c.n_unreachable;
 	if (c.n_unreachable > b->unreachable)
 		b->unreachable = c.n_unreachable;
 	if (c.n_loops > b->loops)
 		b->loops = c.n_loops;
-	check_deadlock(mixed, DEADLOCK_ONE_LANE, &l);
+	route_check_deadlock(mixed, DEADLOCK_ONE_LANE, &l);
 	b->locks = b->locks || l.cycle;
-	deadlock_check_fini(&l);
+	route_deadlock_fini(&l);
 }
 
 static void brute_force(const struct world *w, struct brute *b)
@@ -121,7 +121,7 @@ static void one_case(uint64_t seed, const char *engine, struct tally *tally)
 		n--;
 	}
 	plan(&w, engine, rng_below(&r, 2) ? REPLAN_FRESH : REPLAN_KEEP);
-	check_transition(&w.whole, &w.plan, &w.whole, &t);
+	transition_check(&w.whole, &w.plan, &w.whole, &t);
 	brute_force(&w, &b);
 	assert_int_equal(t.unreachable, b.unreachable);
 	assert_int_equal(t.loops, b.loops);
@@ -166,7 +166,7 @@ static void a_ring_of_three_loses_two_pairs_and_never_turns_back(void **state)
 	world_init(&w, "minhop");
 	unplug(&w, topo_port_of(&w.t, w.whole.node_of_switch[0], 1));
 	plan(&w, "minhop", REPLAN_KEEP);
-	check_transition(&w.whole, &w.plan, &w.whole, &t);
+	transition_check(&w.whole, &w.plan, &w.whole, &t);
 	assert_int_equal(t.unreachable, 2);
 	assert_int_equal(t.loops, 0);
 	assert_int_equal(t.unreachable_after, 0);
@@ -197,7 +197,7 @@ static void a_ring_of_four_turns_back_for_a_while(void **state)
 	w.whole.lft[(size_t)s3 * w.whole.lft_stride + to_1] = 1;
 	unplug(&w, topo_port_of(&w.t, w.whole.node_of_switch[s0], 1));
 	plan(&w, "minhop", REPLAN_KEEP);
-	check_transition(&w.whole, &w.plan, &w.whole, &t);
+	transition_check(&w.whole, &w.plan, &w.whole, &t);
 	assert_true(t.loops >= 2); /* from 0 and from 3 */
 	assert_non_null(t.cycle);
 	assert_int_equal(t.n_cycle, 2);

@@ -92,7 +92,7 @@ static void fill_grh(struct roce *r)
 		.next_header = ROCE_PROTOCOL,
 		.hop_limit = r->hop_limit,
 		.flow_label = r->flow_label,
-		.pay_len = (uint16_t)(UDP_SIZE + transport_size(p) + ICRC_SIZE),
+		.pay_len = (uint16_t)(UDP_SIZE + packet_transport_size(p) + ICRC_SIZE),
 	};
 	memcpy(p->grh.sgid, r->src, GID_SIZE);
 	memcpy(p->grh.dgid, r->dst, GID_SIZE);
@@ -104,14 +104,14 @@ void roce_port_receive(struct roce_port *p, const uint8_t *frame, size_t size, h
 	struct diag d = { .status = HD_OK };
 	struct roce r;
 
-	if (roce_decode(frame, size, &d, &r) != HD_OK) {
+	if (wire_roce_decode(frame, size, &d, &r) != HD_OK) {
 		neighbours_receive(p->neighbours, frame, size);
 		return;
 	}
 	struct qp *qp = *place_of(p, r.packet.bth.dest_qp);
 
 	if (!qp || qp_params(qp)->qpn != r.packet.bth.dest_qp || !is_ours(p, &r) ||
-	    roce_check(frame, size) != CRC_GOOD)
+	    wire_roce_check(frame, size) != CRC_GOOD)
 		return;
 	fill_grh(&r);
 	qp_receive(qp, &r.packet, now);
@@ -145,7 +145,7 @@ static void send_packet(struct roce_port *p, const struct qp *qp, struct packet 
 	memcpy(r.dst, to->dgid, GID_SIZE);
 	r.packet = *packet;
 	r.packet.headers &= (header_set) ~(HEADER_BIT(HEADER_LRH) | HEADER_BIT(HEADER_GRH));
-	if (roce_encode(&r, frame, sizeof(frame), &size) == HD_OK)
+	if (wire_roce_encode(&r, frame, sizeof(frame), &size) == HD_OK)
 		neighbours_send(p->neighbours, to->dgid, frame, size, now);
 }
 

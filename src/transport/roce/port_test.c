@@ -273,7 +273,7 @@ static void first_packet(struct cable *c, struct frame *out)
 
 		assert_true(roce_port_next(c->port[0], 0, out->bytes, &out->size) ||
 			    roce_port_next(c->port[1], 0, out->bytes, &out->size));
-		if (roce_decode(out->bytes, out->size, &d, &decoded) == HD_OK)
+		if (wire_roce_decode(out->bytes, out->size, &d, &decoded) == HD_OK)
 			return;
 		roce_port_receive(c->port[0], out->bytes, out->size, 0);
 		roce_port_receive(c->port[1], out->bytes, out->size, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_WORKLOAD_WORDS_H
-#define HD_WORKLOAD_WORDS_H
+#ifndef HD_WORKLOAD_TOKENIZER_H
+#define HD_WORKLOAD_TOKENIZER_H
 
 /*
  * Words of a trace file, one after the other, with the line of each. Words are
@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "workload/opgraph.h"
 
-#define WORDS_LONGEST 256 /* the longest word */
+#define TOKEN_LONGEST 256 /* the longest word */
 
 struct token {
 	const char *text; /* until some more lines are read */
@@ -20,35 +20,35 @@ struct token {
 	uint32_t line;
 };
 
-struct words {
+struct tokenizer {
 	FILE *in;
 	struct diag *d;
 	char *buffer, *before; /* the part of the file before it */
 	size_t at, len;
 	uint32_t line;
 	bool ended;
-	char word[WORDS_LONGEST];
+	char word[TOKEN_LONGEST];
 };
 
-void words_init(struct words *r, FILE *in, struct diag *d);
-void words_fini(struct words *r);
+void tokenizer_init(struct tokenizer *r, FILE *in, struct diag *d);
+void tokenizer_fini(struct tokenizer *r);
 /* A word that is too long, or a comment without an end, ends the file. */
-void words_next(struct words *r, struct token *out);
+void tokenizer_next(struct tokenizer *r, struct token *out);
 /* The character that the next word begins with; 0 at the end. */
-int words_peek(struct words *r);
+int tokenizer_peek(struct tokenizer *r);
 /* HD_OK if the file ended well. */
-HD_MUST_CHECK enum hd_status words_end(struct words *r);
+HD_MUST_CHECK enum hd_status tokenizer_end(struct tokenizer *r);
 
 /* Refuses at the token's line (NULL: the current one). */
 HD_PRINTF(3, 4)
-enum hd_status words_fail(struct words *r, const struct token *t, const char *format, ...);
+enum hd_status tokenizer_fail(struct tokenizer *r, const struct token *t, const char *format, ...);
 
 /* The next word as a number, at most `most`; -1, if it `may_be_any`, is
  * UINT64_MAX. */
-HD_MUST_CHECK enum hd_status words_number(struct words *r, const char *what, uint64_t most,
-					  bool may_be_any, uint64_t *out);
+HD_MUST_CHECK enum hd_status tokenizer_number(struct tokenizer *r, const char *what, uint64_t most,
+					      bool may_be_any, uint64_t *out);
 /* The same with a "b" behind it, which may be missing. */
-HD_MUST_CHECK enum hd_status words_size(struct words *r, uint64_t *out);
+HD_MUST_CHECK enum hd_status tokenizer_size(struct tokenizer *r, uint64_t *out);
 
 static inline bool token_is(const struct token *t, const char *word)
 {
@@ -66,6 +66,6 @@ static inline int token_show(const struct token *t)
 }
 
 /* The rest of a connection matrix, from behind "Nodes". */
-HD_MUST_CHECK enum hd_status matrix_read(struct words *r, struct opgraph *out);
+HD_MUST_CHECK enum hd_status matrix_read(struct tokenizer *r, struct opgraph *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "workload/gang.h"
+#include "workload/rank_group.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -24,13 +24,13 @@ struct cpu {
 
 /* ---- memory -------------------------------------------------------------- */
 
-struct rank *ranks_new(const struct job *j)
+struct rank *rank_group_ranks_new(const struct job *j)
 {
 	struct rank *ranks = hd_alloc(j->n_ranks, sizeof(*ranks));
 
 	for (uint32_t i = 0; i < j->n_ranks; i++) {
 		ranks[i].began = ranks[i].ended = HD_TIME_NEVER;
-		ranks[i].free_receive = GANG_NONE;
+		ranks[i].free_receive = RANK_GROUP_NONE;
 	}
 	return ranks;
 }
@@ -42,23 +42,25 @@ static void cpus_free(struct cpu *cpus, uint32_t n)
 	free(cpus);
 }
 
-void ranks_free(struct rank *ranks, const struct job *j)
+void rank_group_ranks_free(struct rank *ranks, const struct job *j)
 {
 	for (uint32_t i = 0; i < j->n_ranks; i++) {
-		free(ranks[i].strands);
+		free(ranks[i].sequences);
 		free(ranks[i].receives);
 		cpus_free(ranks[i].cpus, j->n_cpus);
 	}
 	free(ranks);
 }
 
-void gang_init(struct gang *t, const struct job *j, const struct carrier *c, struct rank *ranks,
-	       uint32_t *needs)
+void rank_group_init(struct rank_group *t, const struct job *j, const struct network_ops *c,
+		     struct rank *ranks, uint32_t *needs)
 {
 	size_t n = (size_t)j->repeat * j->n_steps;
 	bool has_any = j->graph && j->graph->has_any;
 
-	*t = (struct gang){ .job = j, .carrier = *c, .ranks = ranks, .last_rank = GANG_NONE };
+	*t = (struct rank_group){
+		.job = j, .network = *c, .ranks = ranks, .last_rank = RANK_GROUP_NONE
+	};
 	t->needs = needs;
 	match_init(&t->posted, has_any);
 	match_init(&t->waiting, has_any);
@@ -67,7 +69,7 @@ void gang_init(struct gang *t, const struct job *j, const struct carrier *c, str
 		t->steps[i].begin = HD_TIME_NEVER;
 }
 
-void gang_fini(struct gang *t)
+void rank_group_fini(struct rank_group *t)
 {
 	match_fini(&t->posted);
 	match_fini(&t->waiting);
@@ -78,7 +80,7 @@ void gang_fini(struct gang *t)
 
 /* ---- what is ready, the lowest number first ----------------------------- */
 
-static void ready_put(struct gang *t, uint32_t number)
+static void ready_put(struct rank_group *t, uint32_t number)
 {
 	size_t at = t->n_ready++;
 
@@ -90,7 +92,7 @@ static void ready_put(struct gang *t, uint32_t number)
 	t->ready[at] = number;
 }
 
-static uint32_t ready_take(struct gang *t)
+static uint32_t ready_take(struct rank_group *t)
 {
 	uint32_t first = t->ready[0], last = t->ready[--t->n_ready];
 	size_t at = 0, child;
@@ -109,12 +111,12 @@ static uint32_t ready_take(struct gang *t)
 
 /* ---- steps and iterations ------------------------------------------------ */
 
-static struct lasting *lasting_of(struct gang *t, const struct rank *r)
+static struct step_span *lasting_of(struct rank_group *t, const struct rank *r)
 {
 	return &t->steps[(size_t)r->iteration * t->job->n_steps + r->step];
 }
 
-static void graph_needs(struct gang *t, uint32_t rank)
+static void graph_needs(struct rank_group *t, uint32_t rank)
 {
 	const struct opgraph *g = t->job->graph;
 	uint32_t low = g->first[rank], high = g->first[rank + 1];
@@ -128,10 +130,10 @@ static void graph_needs(struct gang *t, uint32_t rank)
 	}
 }
 
-static void step_begin(struct gang *t, uint32_t rank)
+static void step_begin(struct rank_group *t, uint32_t rank)
 {
 	struct rank *r = &t->ranks[rank];
-	struct lasting *l = lasting_of(t, r);
+	struct step_span *l = lasting_of(t, r);
 
 	l->begin = t->now < l->begin ? t->now : l->begin;
 	if (t->job->graph) {
@@ -139,21 +141,21 @@ static void step_begin(struct gang *t, uint32_t rank)
 		graph_needs(t, rank);
 		return;
 	}
-	uint32_t n = step_strands(&t->job->steps[r->step]);
+	uint32_t n = step_sequences(&t->job->steps[r->step]);
 
 	r->active = n;
-	free(r->strands);
-	r->strands = n > 1 ? hd_alloc(n, sizeof(*r->strands)) : NULL;
-	r->strand = (struct strand){ 0 };
+	free(r->sequences);
+	r->sequences = n > 1 ? hd_alloc(n, sizeof(*r->sequences)) : NULL;
+	r->sequence = (struct round_sequence){ 0 };
 	for (uint32_t i = 0; i < n; i++)
 		ready_put(t, i);
 }
 
-static void rank_ends(struct gang *t, uint32_t rank)
+static void rank_ends(struct rank_group *t, uint32_t rank)
 {
 	t->ranks[rank].ended = t->now;
 	t->n_done++;
-	if (t->last_rank != GANG_NONE &&
+	if (t->last_rank != RANK_GROUP_NONE &&
 	    (t->now < t->last || (t->now == t->last && rank > t->last_rank)))
 		return;
 	t->last = t->now;
@@ -162,10 +164,10 @@ static void rank_ends(struct gang *t, uint32_t rank)
 }
 
 /* All of a step is done. */
-static void step_ends(struct gang *t, uint32_t rank)
+static void step_ends(struct rank_group *t, uint32_t rank)
 {
 	struct rank *r = &t->ranks[rank];
-	struct lasting *l = lasting_of(t, r);
+	struct step_span *l = lasting_of(t, r);
 
 	l->end = t->now > l->end ? t->now : l->end;
 	if (++r->step == t->job->n_steps) {
@@ -178,14 +180,14 @@ static void step_ends(struct gang *t, uint32_t rank)
 		step_begin(t, rank);
 }
 
-static struct strand *strand_of(struct rank *r, uint32_t i)
+static struct round_sequence *strand_of(struct rank *r, uint32_t i)
 {
-	return r->strands ? &r->strands[i] : &r->strand;
+	return r->sequences ? &r->sequences[i] : &r->sequence;
 }
 
 /* ---- operations ---------------------------------------------------------- */
 
-static void release(struct gang *t, uint32_t ref, uint32_t flag)
+static void release(struct rank_group *t, uint32_t ref, uint32_t flag)
 {
 	const struct opgraph *g = t->job->graph;
 
@@ -199,12 +201,12 @@ static void release(struct gang *t, uint32_t ref, uint32_t flag)
 	}
 }
 
-static void op_started(struct gang *t, uint32_t ref)
+static void op_started(struct rank_group *t, uint32_t ref)
 {
 	release(t, ref, OPGRAPH_STARTED);
 }
 
-static void op_done(struct gang *t, uint32_t rank, uint32_t ref)
+static void op_done(struct rank_group *t, uint32_t rank, uint32_t ref)
 {
 	struct rank *r = &t->ranks[rank];
 
@@ -216,12 +218,12 @@ static void op_done(struct gang *t, uint32_t rank, uint32_t ref)
 	}
 }
 
-static hd_time cost_of(const struct gang *t, uint64_t bytes)
+static hd_time cost_of(const struct rank_group *t, uint64_t bytes)
 {
 	return t->job->overhead + bytes * t->job->per_byte;
 }
 
-static struct cpu *cpu_of(struct gang *t, uint32_t rank, uint8_t number)
+static struct cpu *cpu_of(struct rank_group *t, uint32_t rank, uint8_t number)
 {
 	struct rank *r = &t->ranks[rank];
 
@@ -233,16 +235,16 @@ static struct cpu *cpu_of(struct gang *t, uint32_t rank, uint8_t number)
 	return &r->cpus[number];
 }
 
-static void task_begin(struct gang *t, uint32_t rank, struct cpu *c, const struct task *task)
+static void task_begin(struct rank_group *t, uint32_t rank, struct cpu *c, const struct task *task)
 {
 	c->now = *task;
 	c->until = t->now + task->time;
-	t->carrier.wake(t->carrier.context, rank, c->until);
+	t->network.wake(t->network.context, rank, c->until);
 	if (task->op.kind != OP_RECV)
 		op_started(t, task->ref);
 }
 
-static void task_queue(struct gang *t, uint32_t rank, const struct op *op, uint32_t ref,
+static void task_queue(struct rank_group *t, uint32_t rank, const struct op *op, uint32_t ref,
 		       hd_time time)
 {
 	struct cpu *c = cpu_of(t, rank, op->cpu);
@@ -266,7 +268,7 @@ static void receive_free(struct rank *r, uint32_t number)
 }
 
 /* A receive's message is here; frees the receive. */
-static void receive_here(struct gang *t, const struct landed *l)
+static void receive_here(struct rank_group *t, const struct arrived_message *l)
 {
 	struct rank *rank = &t->ranks[l->rank];
 	const struct receive *r = &rank->receives[l->receive];
@@ -278,7 +280,7 @@ static void receive_here(struct gang *t, const struct landed *l)
 		t->misfits =
 			hd_grow(t->misfits, &t->misfits_cap, t->n_misfits + 1, sizeof(*t->misfits));
 		t->misfits[t->n_misfits++] =
-			(struct misfit){ t->now, l->rank, l->source, op, l->size };
+			(struct oversized_message){ t->now, l->rank, l->source, op, l->size };
 	}
 	receive_free(rank, l->receive);
 	if (time)
@@ -291,7 +293,7 @@ static uint32_t receive_new(struct rank *r, const struct op *op, uint32_t ref)
 {
 	uint32_t number = r->free_receive;
 
-	if (number == GANG_NONE) {
+	if (number == RANK_GROUP_NONE) {
 		number = r->n_receives++;
 		r->receives =
 			hd_grow(r->receives, &r->receives_cap, r->n_receives, sizeof(*r->receives));
@@ -302,12 +304,12 @@ static uint32_t receive_new(struct rank *r, const struct op *op, uint32_t ref)
 	return number;
 }
 
-static void receive_start(struct gang *t, uint32_t rank, const struct op *op, uint32_t ref)
+static void receive_start(struct rank_group *t, uint32_t rank, const struct op *op, uint32_t ref)
 {
 	const struct match_key key = { rank, op->peer, op->tag };
 	uint32_t number = receive_new(&t->ranks[rank], op, ref);
 	uint32_t message = match_take(&t->waiting, key);
-	struct landed l = { rank, number, op->peer, 0 };
+	struct arrived_message l = { rank, number, op->peer, 0 };
 
 	op_started(t, ref);
 	if (message == MATCH_NONE) {
@@ -315,11 +317,11 @@ static void receive_start(struct gang *t, uint32_t rank, const struct op *op, ui
 		return;
 	}
 	t->ranks[rank].receives[number].is_matched = true;
-	if (t->carrier.matched(t->carrier.context, rank, message, number, &l.size))
+	if (t->network.matched(t->network.context, rank, message, number, &l.size))
 		receive_here(t, &l);
 }
 
-static void op_start(struct gang *t, uint32_t rank, const struct op *op, uint32_t ref)
+static void op_start(struct rank_group *t, uint32_t rank, const struct op *op, uint32_t ref)
 {
 	hd_time time = op->kind == OP_COMPUTE ? op->size : cost_of(t, op->size);
 
@@ -332,37 +334,37 @@ static void op_start(struct gang *t, uint32_t rank, const struct op *op, uint32_
 		if (op->kind == OP_COMPUTE)
 			op_done(t, rank, ref);
 		else
-			t->carrier.post(t->carrier.context, rank, op, ref, &t->path);
+			t->network.post(t->network.context, rank, op, ref, &t->path);
 	}
 }
 
 /* ---- going on ------------------------------------------------------------ */
 
-/* The operations of the strand's next round that has any. */
-static void strand_go_on(struct gang *t, uint32_t rank, uint32_t number)
+/* The operations of the sequence's next round that has any. */
+static void strand_go_on(struct rank_group *t, uint32_t rank, uint32_t number)
 {
 	struct rank *r = &t->ranks[rank];
 	const struct workload_step *s = &t->job->steps[r->step];
-	struct strand *strand = strand_of(r, number);
-	struct step_position at = { .strand = number, .round = strand->round };
+	struct round_sequence *sequence = strand_of(r, number);
+	struct step_position at = { .sequence = number, .round = sequence->round };
 	struct op op;
 
 	if (at.round == step_rounds(s, t->job->n_ranks, rank, number)) {
 		r->active--;
 		return;
 	}
-	strand->round++;
+	sequence->round++;
 	/* One more, so that it is not done before the last has begun. */
-	strand->pending = 1;
+	sequence->pending = 1;
 	for (; step_op(s, t->job->n_ranks, rank, at, &op); at.index++) {
-		strand->pending++;
+		sequence->pending++;
 		op.tag |= r->step << 8;
 		op_start(t, rank, &op, number);
 	}
 	op_done(t, rank, number);
 }
 
-static void settle(struct gang *t, uint32_t rank)
+static void settle(struct rank_group *t, uint32_t rank)
 {
 	struct rank *r = &t->ranks[rank];
 
@@ -381,7 +383,7 @@ static void settle(struct gang *t, uint32_t rank)
 	}
 }
 
-static void tell(struct gang *t, hd_time now, const struct critical_path *path)
+static void tell(struct rank_group *t, hd_time now, const struct critical_path *path)
 {
 	assert(t->n_ready == 0);
 	t->now = now;
@@ -389,7 +391,7 @@ static void tell(struct gang *t, hd_time now, const struct critical_path *path)
 		t->path = *path;
 }
 
-void gang_begin(struct gang *t, uint32_t rank, hd_time now)
+void rank_group_begin(struct rank_group *t, uint32_t rank, hd_time now)
 {
 	const struct critical_path none = { 0 };
 
@@ -399,7 +401,7 @@ void gang_begin(struct gang *t, uint32_t rank, hd_time now)
 	settle(t, rank);
 }
 
-const struct op *gang_work(const struct gang *t, uint32_t rank)
+const struct op *rank_group_work(const struct rank_group *t, uint32_t rank)
 {
 	const struct cpu *cpus = t->ranks[rank].cpus;
 
@@ -410,7 +412,7 @@ const struct op *gang_work(const struct gang *t, uint32_t rank)
 	return NULL;
 }
 
-static void task_end(struct gang *t, uint32_t rank, struct cpu *c)
+static void task_end(struct rank_group *t, uint32_t rank, struct cpu *c)
 {
 	const struct task task = c->now;
 
@@ -423,11 +425,11 @@ static void task_end(struct gang *t, uint32_t rank, struct cpu *c)
 	if (task.op.kind == OP_COMPUTE || task.op.kind == OP_RECV)
 		op_done(t, rank, task.ref);
 	else
-		t->carrier.post(t->carrier.context, rank, &task.op, task.ref, &t->path);
+		t->network.post(t->network.context, rank, &task.op, task.ref, &t->path);
 }
 
-void gang_wake(struct gang *t, uint32_t rank, hd_time now, uint32_t left,
-	       const struct critical_path *path)
+void rank_group_wake(struct rank_group *t, uint32_t rank, hd_time now, uint32_t left,
+		     const struct critical_path *path)
 {
 	struct rank *r = &t->ranks[rank];
 
@@ -436,14 +438,14 @@ void gang_wake(struct gang *t, uint32_t rank, hd_time now, uint32_t left,
 		if (r->cpus[i].until == now)
 			task_end(t, rank, &r->cpus[i]);
 	}
-	if (left != GANG_NONE) {
+	if (left != RANK_GROUP_NONE) {
 		t->path = *path;
 		op_done(t, rank, left);
 	}
 	settle(t, rank);
 }
 
-uint32_t gang_announce(struct gang *t, struct match_key key, uint32_t message)
+uint32_t rank_group_announce(struct rank_group *t, struct match_key key, uint32_t message)
 {
 	uint32_t number = match_take(&t->posted, key);
 
@@ -454,16 +456,16 @@ uint32_t gang_announce(struct gang *t, struct match_key key, uint32_t message)
 	return number;
 }
 
-void gang_arrived(struct gang *t, hd_time now, const struct landed *what,
-		  const struct critical_path *path)
+void rank_group_arrived(struct rank_group *t, hd_time now, const struct arrived_message *what,
+			const struct critical_path *path)
 {
 	tell(t, now, path);
 	receive_here(t, what);
 	settle(t, what->rank);
 }
 
-void gang_answered(struct gang *t, uint32_t rank, hd_time now, uint32_t ref,
-		   const struct critical_path *path)
+void rank_group_answered(struct rank_group *t, uint32_t rank, hd_time now, uint32_t ref,
+			 const struct critical_path *path)
 {
 	tell(t, now, path);
 	op_done(t, rank, ref);
@@ -473,13 +475,15 @@ void gang_answered(struct gang *t, uint32_t rank, hd_time now, uint32_t ref,
 /* ---- as bytes ------------------------------------------------------------ */
 
 static const struct pack_member rank_members[] = {
-	PACK(rank, began), PACK(rank, ended),  PACK(rank, busy),         PACK(rank, iteration),
-	PACK(rank, step),  PACK(rank, active), PACK(rank, strand.round), PACK(rank, strand.pending),
+	PACK(rank, began),          PACK(rank, ended),
+	PACK(rank, busy),           PACK(rank, iteration),
+	PACK(rank, step),           PACK(rank, active),
+	PACK(rank, sequence.round), PACK(rank, sequence.pending),
 };
 
 static const struct pack_member strand_members[] = {
-	PACK(strand, round),
-	PACK(strand, pending),
+	PACK(round_sequence, round),
+	PACK(round_sequence, pending),
 };
 
 static const struct pack_member op_members[] = {
@@ -490,7 +494,7 @@ static const struct pack_member op_members[] = {
 static const struct pack_member task_members[] = {
 	PACK(task, ref),
 	PACK(task, time),
-	PACK_PATH(task, path),
+	PACK_CRITICAL_PATH(task, path),
 };
 
 static const struct pack_member receive_members[] = {
@@ -498,7 +502,7 @@ static const struct pack_member receive_members[] = {
 	PACK(receive, is_matched),
 };
 
-PACK_KNOWS(strand, 8);
+PACK_KNOWS(round_sequence, 8);
 PACK_KNOWS(op, 24);
 PACK_KNOWS(task, 112);
 PACK_KNOWS(receive, 40);
@@ -531,11 +535,12 @@ static bool op_is_sound(const struct job *j, const struct rank *r, const struct 
 static bool ref_is_sound(const struct job *j, uint32_t rank, const struct rank *r, uint32_t ref)
 {
 	return j->graph ? ref >= j->graph->first[rank] && ref < j->graph->first[rank + 1]
-			: ref < step_strands(&j->steps[r->step]);
+			: ref < step_sequences(&j->steps[r->step]);
 }
 
 /* The operation of this ref. */
-static void pack_op(struct gang *t, struct pack *k, uint32_t rank, struct op *op, uint32_t ref)
+static void pack_op(struct rank_group *t, struct pack *k, uint32_t rank, struct op *op,
+		    uint32_t ref)
 {
 	const struct rank *r = &t->ranks[rank];
 
@@ -543,13 +548,13 @@ static void pack_op(struct gang *t, struct pack *k, uint32_t rank, struct op *op
 	pack_check(k, op_is_sound(t->job, r, op) && ref_is_sound(t->job, rank, r, ref));
 }
 
-static void pack_task(struct gang *t, struct pack *k, uint32_t rank, struct task *task)
+static void pack_task(struct rank_group *t, struct pack *k, uint32_t rank, struct task *task)
 {
 	PACK_STRUCT(k, task_members, task);
 	pack_op(t, k, rank, &task->op, task->ref);
 }
 
-static void pack_cpu(struct gang *t, struct pack *k, uint32_t rank, struct cpu *c)
+static void pack_cpu(struct rank_group *t, struct pack *k, uint32_t rank, struct cpu *c)
 {
 	size_t n = c->n - c->head;
 
@@ -566,7 +571,7 @@ static void pack_cpu(struct gang *t, struct pack *k, uint32_t rank, struct cpu *
 		pack_task(t, k, rank, &c->line[c->head + i]);
 }
 
-static void pack_cpus(struct gang *t, struct pack *k, uint32_t rank)
+static void pack_cpus(struct rank_group *t, struct pack *k, uint32_t rank)
 {
 	bool any = t->ranks[rank].cpus != NULL;
 
@@ -575,7 +580,7 @@ static void pack_cpus(struct gang *t, struct pack *k, uint32_t rank)
 		pack_cpu(t, k, rank, cpu_of(t, rank, (uint8_t)i));
 }
 
-static void pack_receives(struct gang *t, struct pack *k, uint32_t rank)
+static void pack_receives(struct rank_group *t, struct pack *k, uint32_t rank)
 {
 	struct rank *r = &t->ranks[rank];
 
@@ -587,7 +592,7 @@ static void pack_receives(struct gang *t, struct pack *k, uint32_t rank)
 		struct receive *x = &r->receives[i];
 
 		if (k->reads)
-			*x = (struct receive){ .next = GANG_NONE };
+			*x = (struct receive){ .next = RANK_GROUP_NONE };
 		pack_bool(k, &x->is_used);
 		if (!x->is_used)
 			continue;
@@ -600,18 +605,18 @@ static void pack_receives(struct gang *t, struct pack *k, uint32_t rank)
 	}
 }
 
-static void pack_strands(struct gang *t, struct pack *k, uint32_t rank)
+static void pack_strands(struct rank_group *t, struct pack *k, uint32_t rank)
 {
 	struct rank *r = &t->ranks[rank];
-	uint32_t n = step_strands(&t->job->steps[r->step]);
+	uint32_t n = step_sequences(&t->job->steps[r->step]);
 
 	pack_check(k, r->active <= n);
 	if (k->reads) {
-		free(r->strands);
-		r->strands = n > 1 ? hd_alloc(n, sizeof(*r->strands)) : NULL;
+		free(r->sequences);
+		r->sequences = n > 1 ? hd_alloc(n, sizeof(*r->sequences)) : NULL;
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		struct strand *x = strand_of(r, i);
+		struct round_sequence *x = strand_of(r, i);
 
 		PACK_STRUCT(k, strand_members, x);
 		pack_check(k, x->round <= step_rounds(&t->job->steps[r->step], t->job->n_ranks,
@@ -619,7 +624,7 @@ static void pack_strands(struct gang *t, struct pack *k, uint32_t rank)
 	}
 }
 
-static void pack_needs(struct gang *t, struct pack *k, uint32_t rank)
+static void pack_needs(struct rank_group *t, struct pack *k, uint32_t rank)
 {
 	const struct opgraph *g = t->job->graph;
 
@@ -627,7 +632,7 @@ static void pack_needs(struct gang *t, struct pack *k, uint32_t rank)
 		pack_u32(k, &t->needs[i]);
 }
 
-void gang_pack_rank(struct gang *t, struct pack *k, uint32_t rank)
+void rank_group_pack_rank(struct rank_group *t, struct pack *k, uint32_t rank)
 {
 	struct rank *r = &t->ranks[rank];
 	const struct job *j = t->job;
@@ -635,7 +640,7 @@ void gang_pack_rank(struct gang *t, struct pack *k, uint32_t rank)
 	PACK_STRUCT(k, rank_members, r);
 	if (!pack_check(k, r->step < j->n_steps && (is_at_work(r) ? r->iteration < j->repeat
 								  : r->iteration <= j->repeat)))
-		*r = (struct rank){ .free_receive = GANG_NONE };
+		*r = (struct rank){ .free_receive = RANK_GROUP_NONE };
 	if (k->refused || !is_at_work(r))
 		return;
 	if (j->graph)

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_WORKLOAD_GANG_H
-#define HD_WORKLOAD_GANG_H
+#ifndef HD_WORKLOAD_RANK_GROUP_H
+#define HD_WORKLOAD_RANK_GROUP_H
 
 /*
  * The ranks of a job at work (docs/timing-rules.md, J2 to J4, J7): what is ready,
- * what the CPUs do, which receive gets which message. A gang knows nothing of
+ * what the CPUs do, which receive gets which message. A rank group knows nothing of
  * the network; whoever carries its messages tells it what happens there, in
  * order of time, and is told what to do:
  *
- *	gang_init(&gang, &job, &carrier, ranks);
- *	gang_begin(&gang, rank, job.start);      each of them
+ *	rank_group_init(&group, &job, &network, ranks);
+ *	rank_group_begin(&group, rank, job.start);      each of them
  *	...
- *	receive = gang_announce(&gang, key, message);
- *	gang_arrived(&gang, now, &(struct landed){ rank, receive, ... }, &path);
+ *	receive = rank_group_announce(&group, key, message);
+ *	rank_group_arrived(&group, now, &(struct arrived_message){ rank, receive, ... }, &path);
  *
- * A fabric may be computed in parts; then each part has a gang for its ranks,
+ * A fabric may be computed in parts; then each part has a rank group for its ranks,
  * all of which share the array of ranks.
  */
 
@@ -24,7 +24,7 @@
 #include "workload/match.h"
 #include "workload/opgraph.h"
 
-#define GANG_NONE UINT32_MAX
+#define RANK_GROUP_NONE UINT32_MAX
 
 /* What ranks do, and what their hosts cost; const while they do it. */
 struct job {
@@ -58,7 +58,7 @@ struct critical_path {
 
 /* Its members, in a table of another struct's (base/pack.h). */
 /* NOLINTBEGIN(bugprone-macro-parentheses): names of members */
-#define PACK_PATH(type, member)                                                              \
+#define PACK_CRITICAL_PATH(type, member)                                                     \
 	PACK(type, member.compute), PACK(type, member.messages), PACK(type, member.sending), \
 		PACK(type, member.n_messages), PACK(type, member.last.until),                \
 		PACK(type, member.last.held), PACK(type, member.last.wait),                  \
@@ -67,21 +67,21 @@ struct critical_path {
 /* NOLINTEND(bugprone-macro-parentheses) */
 
 /* Who carries messages. */
-struct carrier {
+struct network_ops {
 	void *context;
-	/* A SEND, MULTICAST, READ or WRITE; done when gang_wake or
-	 * gang_answered says so. */
+	/* A SEND, MULTICAST, READ or WRITE; done when rank_group_wake or
+	 * rank_group_answered says so. */
 	void (*post)(void *context, uint32_t rank, const struct op *op, uint32_t ref,
 		     const struct critical_path *path);
 	/* A message that waited has its receive: true if it is here whole,
 	 * with its size. */
 	bool (*matched)(void *context, uint32_t rank, uint32_t message, uint32_t receive,
 			uint64_t *size);
-	/* Calls gang_wake then. */
+	/* Calls rank_group_wake then. */
 	void (*wake)(void *context, uint32_t rank, hd_time when);
 };
 
-struct strand {
+struct round_sequence {
 	uint32_t round;   /* the next one */
 	uint32_t pending; /* operations of the one before */
 };
@@ -98,10 +98,10 @@ struct rank {
 	hd_time began, ended; /* HD_TIME_NEVER: not yet */
 	hd_time busy;
 	uint32_t iteration, step;
-	uint32_t active; /* strands, or operations, that are not done */
-	struct strand strand;
-	struct strand *strands; /* if the step has several */
-	struct cpu *cpus;       /* NULL: none was needed yet */
+	uint32_t active; /* sequences, or operations, that are not done */
+	struct round_sequence sequence;
+	struct round_sequence *sequences; /* if the step has several */
+	struct cpu *cpus;                 /* NULL: none was needed yet */
 	/* Numbered by the rank itself: parts do not matter. */
 	struct receive *receives;
 	uint32_t n_receives, free_receive;
@@ -109,7 +109,7 @@ struct rank {
 };
 
 /* A message larger than its receive. */
-struct misfit {
+struct oversized_message {
 	hd_time at;
 	uint32_t rank, source;
 	struct op op;
@@ -117,22 +117,22 @@ struct misfit {
 };
 
 /* From the first rank's beginning to the last one's end. */
-struct lasting {
+struct step_span {
 	hd_time begin, end;
 };
 
-struct gang {
+struct rank_group {
 	const struct job *job;
-	struct carrier carrier;
+	struct network_ops network;
 	struct rank *ranks;
 	uint32_t *needs; /* per operation of the graph, shared too */
 	struct match_line posted, waiting;
-	struct lasting *steps; /* [iteration * n_steps + step] */
+	struct step_span *steps; /* [iteration * n_steps + step] */
 	uint32_t n_done;
 	hd_time last; /* rank that ended, which, and why then */
 	uint32_t last_rank;
 	struct critical_path last_path;
-	struct misfit *misfits;
+	struct oversized_message *misfits;
 	size_t n_misfits, misfits_cap;
 	/* While it is told something. */
 	hd_time now;
@@ -141,38 +141,38 @@ struct gang {
 	size_t n_ready, ready_cap;
 };
 
-/* Ranks, and needs if there is a graph, for the gangs of a job. */
-struct rank *ranks_new(const struct job *j);
-void ranks_free(struct rank *ranks, const struct job *j);
-void gang_init(struct gang *t, const struct job *j, const struct carrier *c, struct rank *ranks,
-	       uint32_t *needs);
-void gang_fini(struct gang *t);
+/* Ranks, and needs if there is a graph, for the rank groups of a job. */
+struct rank *rank_group_ranks_new(const struct job *j);
+void rank_group_ranks_free(struct rank *ranks, const struct job *j);
+void rank_group_init(struct rank_group *t, const struct job *j, const struct network_ops *c,
+		     struct rank *ranks, uint32_t *needs);
+void rank_group_fini(struct rank_group *t);
 
-void gang_begin(struct gang *t, uint32_t rank, hd_time now);
+void rank_group_begin(struct rank_group *t, uint32_t rank, hd_time now);
 /* What the first busy CPU of the rank does; NULL: all are idle. */
-const struct op *gang_work(const struct gang *t, uint32_t rank);
-/* CPUs may have ended, and if `left` is not GANG_NONE a send of that ref. */
-void gang_wake(struct gang *t, uint32_t rank, hd_time now, uint32_t left,
-	       const struct critical_path *path);
-/* The receive of its rank that the message gets; GANG_NONE: it waits, and
- * carrier.matched will say. */
-uint32_t gang_announce(struct gang *t, struct match_key key, uint32_t message);
+const struct op *rank_group_work(const struct rank_group *t, uint32_t rank);
+/* CPUs may have ended, and if `left` is not RANK_GROUP_NONE a send of that ref. */
+void rank_group_wake(struct rank_group *t, uint32_t rank, hd_time now, uint32_t left,
+		     const struct critical_path *path);
+/* The receive of its rank that the message gets; RANK_GROUP_NONE: it waits, and
+ * network.matched will say. */
+uint32_t rank_group_announce(struct rank_group *t, struct match_key key, uint32_t message);
 /* A message that is here whole. */
-struct landed {
+struct arrived_message {
 	uint32_t rank, receive; /* which of its receives has got it */
 	uint32_t source;
 	uint64_t size;
 };
-void gang_arrived(struct gang *t, hd_time now, const struct landed *what,
-		  const struct critical_path *path);
+void rank_group_arrived(struct rank_group *t, hd_time now, const struct arrived_message *what,
+			const struct critical_path *path);
 /* What was asked of a server is done. */
-void gang_answered(struct gang *t, uint32_t rank, hd_time now, uint32_t ref,
-		   const struct critical_path *path);
+void rank_group_answered(struct rank_group *t, uint32_t rank, hd_time now, uint32_t ref,
+			 const struct critical_path *path);
 
 /*
  * Between two instants: what a rank remembers, as bytes or back (base/pack.h),
- * but for who waits for whom (match_list) and what the gang has summed up.
+ * but for who waits for whom (match_list) and what the rank group has summed up.
  */
-void gang_pack_rank(struct gang *t, struct pack *k, uint32_t rank);
+void rank_group_pack_rank(struct rank_group *t, struct pack *k, uint32_t rank);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "workload/words.h"
+#include "workload/tokenizer.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -9,20 +9,20 @@
 
 #define BUFFER ((size_t)1 << 18)
 
-void words_init(struct words *r, FILE *in, struct diag *d)
+void tokenizer_init(struct tokenizer *r, FILE *in, struct diag *d)
 {
-	*r = (struct words){ .in = in, .d = d, .line = 1 };
+	*r = (struct tokenizer){ .in = in, .d = d, .line = 1 };
 	r->buffer = hd_alloc(BUFFER, 1);
 	r->before = hd_alloc(BUFFER, 1);
 }
 
-void words_fini(struct words *r)
+void tokenizer_fini(struct tokenizer *r)
 {
 	free(r->buffer);
 	free(r->before);
 }
 
-enum hd_status words_fail(struct words *r, const struct token *t, const char *format, ...)
+enum hd_status tokenizer_fail(struct tokenizer *r, const struct token *t, const char *format, ...)
 {
 	struct strbuf text = STRBUF_INIT;
 	va_list args;
@@ -41,7 +41,7 @@ enum hd_status words_fail(struct words *r, const struct token *t, const char *fo
 }
 
 /* The next character, not yet taken; -1 at the end. */
-static inline int look(struct words *r)
+static inline int look(struct tokenizer *r)
 {
 	if (r->at < r->len)
 		return (unsigned char)r->buffer[r->at];
@@ -63,14 +63,14 @@ static inline int look(struct words *r)
 	return (unsigned char)r->buffer[0];
 }
 
-static void skip_line(struct words *r)
+static void skip_line(struct tokenizer *r)
 {
 	for (int c = look(r); c != -1 && c != '\n'; c = look(r))
 		r->at++;
 }
 
 /* Behind the two characters that begin it. */
-static void skip_comment(struct words *r)
+static void skip_comment(struct tokenizer *r)
 {
 	uint32_t began = r->line;
 	int before = 0;
@@ -86,7 +86,7 @@ static void skip_comment(struct words *r)
 }
 
 /* Behind a '/': a comment, or false. */
-static bool skip_slash(struct words *r)
+static bool skip_slash(struct tokenizer *r)
 {
 	int c = look(r);
 
@@ -96,14 +96,14 @@ static bool skip_slash(struct words *r)
 		r->at++;
 		skip_comment(r);
 	} else {
-		words_fail(r, NULL, "a '/' that begins no comment");
+		tokenizer_fail(r, NULL, "a '/' that begins no comment");
 		return false;
 	}
 	return true;
 }
 
 /* Blanks and comments; the character that comes then, or -1. */
-static int skip(struct words *r)
+static int skip(struct tokenizer *r)
 {
 	for (int c = look(r); c != -1; c = look(r)) {
 		if (c == '\n') {
@@ -122,7 +122,7 @@ static int skip(struct words *r)
 	return -1;
 }
 
-int words_peek(struct words *r)
+int tokenizer_peek(struct tokenizer *r)
 {
 	int c = skip(r);
 
@@ -148,7 +148,7 @@ static inline bool is_word(int c)
 }
 
 /* Words mostly end before the buffer does, and are used where they stand. */
-static uint32_t word_here(struct words *r)
+static uint32_t word_here(struct tokenizer *r)
 {
 	size_t end = r->at;
 
@@ -157,7 +157,7 @@ static uint32_t word_here(struct words *r)
 	return end < r->len ? (uint32_t)(end - r->at) : 0;
 }
 
-void words_next(struct words *r, struct token *out)
+void tokenizer_next(struct tokenizer *r, struct token *out)
 {
 	int c = skip(r);
 	uint32_t n;
@@ -171,26 +171,26 @@ void words_next(struct words *r, struct token *out)
 		return;
 	}
 	n = word_here(r);
-	if (n && n < WORDS_LONGEST) {
+	if (n && n < TOKEN_LONGEST) {
 		out->len = n;
 		r->at += n;
 		return;
 	}
 	out->text = r->word;
-	for (n = 0; is_word(c) && n < WORDS_LONGEST; c = look(r)) {
+	for (n = 0; is_word(c) && n < TOKEN_LONGEST; c = look(r)) {
 		r->word[n++] = (char)c;
 		r->at++;
 	}
 	out->len = n;
-	if (n == WORDS_LONGEST) {
+	if (n == TOKEN_LONGEST) {
 		out->len = 1;
-		words_fail(r, out, "a word of more than %u letters", WORDS_LONGEST - 1);
+		tokenizer_fail(r, out, "a word of more than %u letters", TOKEN_LONGEST - 1);
 		r->at = r->len;
 		out->len = 0;
 	}
 }
 
-enum hd_status words_end(struct words *r)
+enum hd_status tokenizer_end(struct tokenizer *r)
 {
 	return r->d->status;
 }
@@ -210,19 +210,19 @@ static bool number_of(const struct token *t, uint64_t most, uint64_t *out)
 	return t->len > 0 && value <= most;
 }
 
-static enum hd_status refuse_number(struct words *r, const struct token *t, const char *what,
+static enum hd_status refuse_number(struct tokenizer *r, const struct token *t, const char *what,
 				    uint64_t most)
 {
-	return words_fail(r, t, "'%.*s' is not %s (a whole number up to %llu)", token_show(t),
-			  t->text, what, (unsigned long long)most);
+	return tokenizer_fail(r, t, "'%.*s' is not %s (a whole number up to %llu)", token_show(t),
+			      t->text, what, (unsigned long long)most);
 }
 
-enum hd_status words_number(struct words *r, const char *what, uint64_t most, bool may_be_any,
-			    uint64_t *out)
+enum hd_status tokenizer_number(struct tokenizer *r, const char *what, uint64_t most,
+				bool may_be_any, uint64_t *out)
 {
 	struct token t;
 
-	words_next(r, &t);
+	tokenizer_next(r, &t);
 	if (may_be_any && token_is(&t, "-1"))
 		*out = UINT64_MAX;
 	else if (!number_of(&t, most, out))
@@ -230,11 +230,11 @@ enum hd_status words_number(struct words *r, const char *what, uint64_t most, bo
 	return HD_OK;
 }
 
-enum hd_status words_size(struct words *r, uint64_t *out)
+enum hd_status tokenizer_size(struct tokenizer *r, uint64_t *out)
 {
 	struct token t;
 
-	words_next(r, &t);
+	tokenizer_next(r, &t);
 	struct token digits = t;
 
 	if (t.len && t.text[t.len - 1] == 'b')
