@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
 #include "cli/commands.h"
 #include "cli/live.h"
 #include "cli/scenario.h"
@@ -23,7 +27,63 @@ static const struct option options[] = {
 	{ NULL },
 };
 
-/* The words of 'heddle sim', on that fabric. */
+/*
+ * Waits for the end of attached traffic, prints its messages and returns its exit status. The
+ * first signal detaches it; results are those until then.
+ */
+static int await_end(const char *name, char *serial)
+{
+	const struct timespec pause = { .tv_nsec = 5000000 };
+	struct strbuf out = STRBUF_INIT;
+	bool is_detached = false;
+	int status;
+
+	cleanup_defer_signals();
+	while ((status = cli_live_request(name, "attached", &serial, 1, &out)) == EXIT_DONE &&
+	       out.len == 0) {
+		if (cleanup_signal_is_pending() && !is_detached) {
+			struct strbuf none = STRBUF_INIT;
+
+			is_detached = true;
+			(void)!cli_live_request(name, "detach", NULL, 0, &none);
+			strbuf_fini(&none);
+		}
+		nanosleep(&pause, NULL);
+	}
+	if (status == EXIT_DONE) {
+		char *text;
+
+		status = (int)strtol(out.text, &text, 10);
+		fputs(*text ? text + 1 : text, stderr);
+	}
+	strbuf_fini(&out);
+	cleanup_resume_signals();
+	return status;
+}
+
+/* With the free clock: 'heddle sim' in this process. With the simulated clock: in the engine. */
+static int send_words(const char *name, int n, char **words)
+{
+	struct strbuf out = STRBUF_INIT, pid = STRBUF_INIT;
+	char *folder = getcwd(NULL, 0);
+	char **all = hd_alloc((size_t)n + 2, sizeof(*all));
+
+	strbuf_printf(&pid, "%d", (int)getpid());
+	all[0] = pid.text;
+	all[1] = folder ? folder : ".";
+	memcpy(all + 2, words, (size_t)n * sizeof(*all));
+	int status = cli_live_request_with_file(name, "attach", all, n + 2, STDOUT_FILENO, &out);
+
+	if (status == EXIT_DONE)
+		status = strcmp(out.text, "free") == 0 ? command_call(&command_sim, n, words)
+						       : await_end(name, out.text);
+	strbuf_fini(&out);
+	strbuf_fini(&pid);
+	free(all);
+	free(folder);
+	return status;
+}
+
 static int run(const struct command *self, void *values, int n, char **args)
 {
 	const struct live_traffic_options *v = values;
@@ -40,7 +100,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 		all[n_all++] = (char *)set->items[i].text;
 	}
 	memcpy(all + n_all, args, (size_t)n * sizeof(*all));
-	int status = command_call(&command_sim, n_all + n, all);
+	int status = send_words(v->name, n_all + n, all);
 
 	free(all);
 	return status;

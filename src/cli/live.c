@@ -24,19 +24,23 @@ int cli_live_request(const char *name, const char *verb, char **words, int n, st
 int cli_live_request_with_file(const char *name, const char *verb, char **words, int n, int file,
 			       struct strbuf *out)
 {
-	enum { MOST = 16 };
+	enum { MOST = 64 };
 	const char *all[MOST] = { verb };
 	struct diag d = { .status = HD_OK };
-	int used = n < MOST ? n : MOST - 1;
 
+	if (n >= MOST) {
+		diag_fail(&d, HD_ERR_USAGE, "%d words are too many; expected at most %d", n,
+			  MOST - 1);
+		return command_refuse(&d);
+	}
 	if (!cli_live_is_name(name)) {
 		diag_fail(&d, HD_ERR_USAGE, "'%s' is no name for a fabric", name);
 		return command_refuse(&d);
 	}
-	for (int i = 0; i < used; i++)
+	for (int i = 0; i < n; i++)
 		all[i + 1] = words[i];
 	char *dir = live_folder(name);
-	enum hd_status status = live_call_with(dir, all, (size_t)used + 1, file, &d, out);
+	enum hd_status status = live_call_with(dir, all, (size_t)n + 1, file, &d, out);
 
 	free(dir);
 	return status == HD_OK ? EXIT_DONE : command_refuse(&d);

@@ -115,6 +115,16 @@ void cli_live_exec(char **words, int n, struct diag *d);
 /* Runs the engine of a fabric in a process of its own. */
 HD_MUST_CHECK enum hd_status cli_live_start_engine(const struct cli_live_start *w, struct diag *d);
 
+/* In the engine's process while it runs the traffic of 'live traffic': live/clock/timed.h. */
+struct run;
+enum cli_live_pause { LIVE_CHANGED, LIVE_OVER, LIVE_DETACHED };
+bool cli_live_is_engine(void);
+HD_MUST_CHECK enum hd_status cli_live_engine_enter(struct run *run, hd_time now, struct diag *d);
+void cli_live_engine_leave(void);
+enum cli_live_pause cli_live_engine_carry(void);
+/* Of packets of programs; NULL in other processes. */
+const struct sim_counters *cli_live_program_counters(port_id port);
+
 /*
  * What a subnet manager has set of congestion control, in place of what a
  * scenario says: when switches mark; and what a port does about marks on an

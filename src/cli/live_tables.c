@@ -463,6 +463,29 @@ enum hd_status cli_live_fabric_read(struct cli_live_tables *l, const char *path,
 
 /* ---- what it counted */
 
+/* The daemon counts packets of programs itself. */
+static void subtract_programs(struct sim_counters *c, const struct sim_counters *programs)
+{
+	if (!programs)
+		return;
+	c->xmit_bytes -= programs->xmit_bytes;
+	c->rcv_bytes -= programs->rcv_bytes;
+	c->xmit_packets -= programs->xmit_packets;
+	c->rcv_packets -= programs->rcv_packets;
+	c->xmit_multicast -= programs->xmit_multicast;
+	c->rcv_multicast -= programs->rcv_multicast;
+	for (unsigned i = 0; i < 16; i++) {
+		c->xmit_bytes_vl[i] -= programs->xmit_bytes_vl[i];
+		c->xmit_packets_vl[i] -= programs->xmit_packets_vl[i];
+		c->rcv_bytes_vl[i] -= programs->rcv_bytes_vl[i];
+		c->rcv_packets_vl[i] -= programs->rcv_packets_vl[i];
+		c->xmit_bytes_sl[i] -= programs->xmit_bytes_sl[i];
+		c->xmit_packets_sl[i] -= programs->xmit_packets_sl[i];
+		c->rcv_bytes_sl[i] -= programs->rcv_bytes_sl[i];
+		c->rcv_packets_sl[i] -= programs->rcv_packets_sl[i];
+	}
+}
+
 struct perfquery_text {
 	const char *dir;
 	struct strbuf text;
@@ -508,8 +531,10 @@ enum hd_status cli_live_count(const char *name, const struct fabric *fabric,
 		/* Links that were down before are no news. */
 		counters.link_downed = 0;
 		c.port = fabric->setup.ports[i].origin;
-		if (fabric->setup.ports[i].peer != SIM_NONE)
+		if (fabric->setup.ports[i].peer != SIM_NONE) {
+			subtract_programs(&counters, cli_live_program_counters(c.port));
 			perfquery_each(fabric, i, &counters, put, &c);
+		}
 		if (c.text.len + OF_A_PORT > LIVE_TEXT / 2)
 			status = flush(&c);
 	}

@@ -44,11 +44,14 @@ static enum hd_status remake(struct live_run *r, hd_time now, struct diag *d)
 		status = run_open(fabric, &r->v->run, d, &next);
 	if (status != HD_OK)
 		return status;
+	if (cli_live_is_engine())
+		cli_live_engine_leave();
 	run_close(*r->s);
 	cli_live_watch_free(r->watch);
 	*r->s = next;
 	r->watch = cli_live_watch_new(fabric, run_sim(next));
-	return run_advance(next, now, d);
+	return cli_live_is_engine() ? cli_live_engine_enter(next, now, d)
+				    : run_advance(next, now, d);
 }
 
 static enum hd_status look(struct live_run *r, struct diag *d)
@@ -105,6 +108,26 @@ static enum hd_status go_on(struct live_run *r, struct diag *d)
 	return status == HD_OK ? run_stop(*r->s, d) : status;
 }
 
+/* In the engine, together with the queue pairs of programs. */
+static enum hd_status carry(struct live_run *r, struct diag *d)
+{
+	enum cli_live_pause pause = LIVE_CHANGED;
+
+	if (r->v->pace > 0)
+		return diag_fail(d, HD_ERR_USAGE,
+				 "--pace needs the free clock; programs pace a simulated one");
+	enum hd_status status = cli_live_engine_enter(*r->s, 0, d);
+
+	while (status == HD_OK && (pause = cli_live_engine_carry()) == LIVE_CHANGED)
+		status = look(r, d);
+	if (status == HD_OK && pause == LIVE_OVER)
+		status = run_advance(*r->s, HD_TIME_NEVER, d);
+	else
+		run_interrupt(*r->s);
+	cli_live_engine_leave();
+	return status == HD_OK ? run_stop(*r->s, d) : status;
+}
+
 enum hd_status sim_session_live(struct sim_session_options *v, const char *file, struct run **s,
 				struct diag *d)
 {
@@ -116,7 +139,7 @@ enum hd_status sim_session_live(struct sim_session_options *v, const char *file,
 		.begun = clock_time(),
 		.slice = HD_US,
 	};
-	enum hd_status status = go_on(&r, d);
+	enum hd_status status = cli_live_is_engine() ? carry(&r, d) : go_on(&r, d);
 
 	if (status == HD_OK)
 		status = cli_live_count(v->live, run_fabric(*s), sim_metrics(run_sim(*s)), d);

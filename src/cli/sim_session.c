@@ -58,7 +58,7 @@ static int show(const struct sim_session_options *v, const struct run *s)
 	struct strbuf why = STRBUF_INIT;
 	bool met;
 	struct results *shown = run_results(s, v->all, &met);
-	struct results *kept = v->run.sampled ? run_record(s) : shown;
+	struct results *kept = output_is_recorded(&v->common) ? run_record(s) : shown;
 
 	if (run_is_stopped(s))
 		put_interruption(v, s, &why);
@@ -138,7 +138,8 @@ static int simulate(struct sim_session_options *v, const char *file, struct fabr
 	int status = EXIT_DONE;
 
 	v->run.world = v->world.n > 1 ? &v->world : NULL;
-	v->run.sampled = output_is_recorded(&v->common);
+	v->run.carries_programs = v->live && cli_live_is_engine();
+	v->run.sampled = output_is_recorded(&v->common) && !v->run.carries_programs;
 	v->run.progress = progress_packets;
 	v->run.unsaved = is_first ? say_unsaved : NULL;
 	v->run.context = &progress;

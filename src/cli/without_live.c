@@ -55,6 +55,11 @@ enum hd_status cli_live_fabric_read(struct cli_live_tables *l, const char *path,
 	return refuse(d);
 }
 
+bool cli_live_is_engine(void)
+{
+	return false;
+}
+
 enum hd_status sim_session_live(struct sim_session_options *v, const char *file, struct run **s,
 				struct diag *d)
 {

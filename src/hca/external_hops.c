@@ -26,7 +26,7 @@ static void on_granted(void *context, hd_time now, uint32_t port, const struct s
 	const struct sim_setup *setup = &lab->fabric->setup;
 	const struct sim_port *from = &setup->ports[port];
 
-	if (!all->seen || p->flow != SIM_NONE)
+	if (!all->seen || p->endpoint != lab->endpoint + 1)
 		return;
 	const struct hca_slot *s = hca_slot_at(lab, p->cookie);
 	const struct v_qp *qp = hca_slot_sender(lab, s);
@@ -40,6 +40,7 @@ static void on_granted(void *context, hd_time now, uint32_t port, const struct s
 		.out = from->origin,
 		.in = setup->ports[from->peer].origin,
 		.vl = p->vl,
+		.bytes = p->bytes,
 		.is_first = setup->nodes[from->node].kind == SIM_END,
 		.id = p->cookie,
 		.packet = &s->packet,

@@ -101,8 +101,9 @@ struct external_hop {
 	bool is_corrupt, is_marked;
 	port_id out, in; /* of the topology */
 	uint8_t vl;
-	bool is_first; /* link of its path */
-	uint32_t id;   /* unique among packets in flight */
+	uint32_t bytes; /* LRH to VCRC */
+	bool is_first;  /* link of its path */
+	uint32_t id;    /* unique among packets in flight */
 	/* Numbers, addresses and content are the simulation's. */
 	const struct packet *packet;
 	void *sender; /* owner of the queue pair; NULL: it was released */

@@ -73,6 +73,9 @@ enum live_question {
 	 * struct live_capture_wanted, and a file if it is another. */
 	LIVE_ASK_CAPTURE,
 	LIVE_CAPTURED, /* uint32_t: it is over, and whole or not */
+	/* By the engine: uint32_t, the serial number of the traffic that it carries, or 0; the
+	 * serial number that it is to carry, and of a new one its words and standard output. */
+	LIVE_ASK_TRAFFIC,
 	/*
 	 * A command of rdma/rdma_user_cm.h behind the uint32_t number of its
 	 * LIVE_CM connection; what it answers, and as the reply's number how

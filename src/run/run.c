@@ -115,8 +115,10 @@ static enum hd_status make_sim(struct run *s, struct diag *d)
 
 	rules.yields = !load->ends_without_memory;
 	rules.world = s->options.world;
-	if (has_pairs)
+	if (has_pairs || s->options.carries_programs)
 		lab_rules(&rules);
+	if (s->options.carries_programs)
+		rules.threads = rules.parts = 1;
 	if (s->jobs || s->options.outside)
 		jobs_rules(s->fabric, &rules);
 	if (s->options.outside)
@@ -342,6 +344,11 @@ enum hd_status run_until(struct run *s, hd_time until, struct diag *d)
 	s->is_stopped = false;
 	s->state = sim_run(s->sim, until, run_checkpoint_progress, s);
 	return s->state == SIM_FULL ? refuse_full(s, d) : HD_OK;
+}
+
+void run_interrupt(struct run *s)
+{
+	s->is_stopped = true;
 }
 
 bool run_is_over(const struct run *s)

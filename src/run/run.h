@@ -55,6 +55,11 @@ struct run_options {
 	 */
 	const struct sim_endpoint *outside;
 	/*
+	 * The caller attaches queue pairs of programs (hca/external_qp.h) to run_sim and advances
+	 * it by them. One thread computes the run.
+	 */
+	bool carries_programs;
+	/*
 	 * Simulated in place of the traffic and jobs of the scenario; NULL:
 	 * those. It is read by run_open only. The fabric stays the caller's, for several runs one
 	 * after another. Results are sim_metrics of run_sim: tables and files are for the rows of a
@@ -99,6 +104,8 @@ HD_MUST_CHECK enum hd_status run_until(struct run *s, hd_time until, struct diag
  * to its end (its state) may still compute how long jobs take by themselves.
  */
 bool run_is_over(const struct run *s);
+/* Makes its results those of a run that progress() has ended. */
+void run_interrupt(struct run *s);
 /* Whether progress() has ended it. */
 bool run_is_stopped(const struct run *s);
 /* Whether there is a checkpoint of this run; *now: the simulated time of it. */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "hca/lab.h"
+#include "fabric/fabric.h"
 #include "live/clock/seen.h"
 #include "live/live.h"
 #include "live/protocol.h"
@@ -74,21 +75,106 @@ static enum hd_status attach(struct engine *e, struct diag *d)
 	return HD_OK;
 }
 
-/* ---- the fabric as it is programmed */
+/* ---- packets of programs on links */
 
-static void leave_fabric(struct engine *e)
+static void count_hop(struct engine *e, const struct external_hop *h)
+{
+	struct sim_counters *out = &e->traffic.counters[h->out], *in = &e->traffic.counters[h->in];
+	bool is_group = h->packet->lrh.dlid >= LID_FIRST_MCAST;
+	struct sim_progress p;
+
+	if (e->traffic.from == HD_TIME_NEVER) {
+		sim_progress(run_sim(e->run), &p);
+		e->traffic.from = p.from;
+	}
+	if (h->now < e->traffic.from)
+		return;
+	out->xmit_bytes += h->bytes;
+	out->xmit_packets++;
+	out->xmit_multicast += is_group;
+	out->xmit_bytes_vl[h->vl] += h->bytes;
+	out->xmit_packets_vl[h->vl]++;
+	out->xmit_bytes_sl[h->packet->lrh.sl] += h->bytes;
+	out->xmit_packets_sl[h->packet->lrh.sl]++;
+	if (h->is_lost || h->is_corrupt)
+		return;
+	in->rcv_bytes += h->bytes;
+	in->rcv_packets++;
+	in->rcv_multicast += is_group;
+	in->rcv_bytes_vl[h->vl] += h->bytes;
+	in->rcv_packets_vl[h->vl]++;
+	in->rcv_bytes_sl[h->packet->lrh.sl] += h->bytes;
+	in->rcv_packets_sl[h->packet->lrh.sl]++;
+}
+
+static void on_hop(void *context, const struct external_hop *h)
+{
+	struct engine *e = context;
+
+	if (e->traffic.counters)
+		count_hop(e, h);
+	if (e->seen)
+		seen_hop(e, h);
+}
+
+void engine_observe(struct engine *e)
+{
+	if (e->external)
+		external_qps_observe(e->external, e->seen || e->traffic.counters ? on_hop : NULL,
+				     e);
+}
+
+const struct sim_counters *timed_program_counters(const struct engine *e, port_id port)
+{
+	return &e->traffic.counters[port];
+}
+
+/* ---- a run with queue pairs of programs */
+
+enum hd_status timed_enter(struct engine *e, struct run *run, hd_time now, struct diag *d)
+{
+	const hd_time before = engine_now(e);
+	const struct fabric *fabric = run_fabric(run);
+	struct external_event n;
+	enum hd_status status = HD_OK;
+
+	e->run = run;
+	e->external = external_qps_new(run_fabric(run), &e->profile, run_sim(run));
+	if (!e->external)
+		return diag_fail(d, HD_ERR_ENV, "no memory for messages of programs");
+	if (e->traffic.serial) {
+		free(e->traffic.counters);
+		e->traffic.counters = hd_alloc(fabric->topo.n_ports, sizeof(*e->traffic.counters));
+		e->traffic.from = HD_TIME_NEVER;
+	}
+	if (now > 0)
+		status = run_advance(run, now, d);
+	(void)!external_qps_next(e->external, now, &n);
+	e->base = before - external_qps_now(e->external);
+	engine_observe(e);
+	pairs_enter(e);
+	return status;
+}
+
+void timed_leave(struct engine *e)
 {
 	seen_leave(e);
 	pairs_leave(e);
 	e->base = engine_now(e);
 	external_qps_free(e->external);
 	e->external = NULL;
-	if (e->run)
-		run_close(e->run);
 	e->run = NULL;
-	if (e->fabric)
-		e->from->close(e->from->context, e->fabric);
-	e->fabric = NULL;
+}
+
+/* ---- the fabric as it is programmed */
+
+static void leave_fabric(struct engine *e)
+{
+	struct run *run = e->run;
+
+	timed_leave(e);
+	if (run)
+		e->from->close(e->from->context, run);
 }
 
 /* What is wrong stays in the fabric's folder. */
@@ -106,30 +192,15 @@ static void note_refusal(const struct engine *e, const struct diag *d)
 	strbuf_fini(&path);
 }
 
-/* Without LIDs, for instance, there is none yet: again when it has changed. */
+/* Fails until a manager has assigned LIDs; tried again after a change. */
 static void enter_fabric(struct engine *e)
 {
 	struct diag d = { .status = HD_OK };
+	struct run *run;
 
-	if (e->from->open(e->from->context, &d, &e->fabric) != HD_OK) {
-		e->fabric = NULL;
+	if (e->from->open(e->from->context, &d, &run) != HD_OK ||
+	    timed_enter(e, run, 0, &d) != HD_OK)
 		note_refusal(e, &d);
-		return;
-	}
-	struct run_load load = { .ends_without_memory = true };
-	const struct run_options options = { .load = &load };
-
-	lab_program_rules(&load.rules);
-	if (run_open(e->fabric, &options, &d, &e->run) != HD_OK) {
-		e->run = NULL;
-		note_refusal(e, &d);
-		return;
-	}
-	e->external = external_qps_new(e->fabric, &e->profile, run_sim(e->run));
-	if (!e->external)
-		return;
-	seen_enter(e);
-	pairs_enter(e);
 }
 
 static uint64_t version_now(const struct engine *e)
@@ -145,6 +216,8 @@ static uint64_t version_now(const struct engine *e)
 	return version;
 }
 
+static void look_at_traffic(struct engine *e);
+
 static void look(struct engine *e)
 {
 	uint32_t generation = atomic_load(&e->page->generation);
@@ -154,19 +227,80 @@ static void look(struct engine *e)
 	e->generation = generation;
 	programs_look(e);
 	seen_look(e);
+	look_at_traffic(e);
 	uint64_t version = version_now(e);
 
 	if (version == e->version)
 		return;
 	e->version = version;
+	e->traffic.is_changed = true;
 	/* Managers set many things again as they are. */
-	if (e->fabric && !e->from->is_old(e->from->context))
+	if (e->traffic.serial || (e->run && !e->from->is_old(e->from->context)))
 		return;
 	leave_fabric(e);
 	e->is_fresh = true;
 }
 
-/* ---- the loop */
+/* ---- attached traffic */
+
+/* The serial number and words of the traffic that 'live traffic' has attached, if any. */
+static uint32_t ask_traffic(struct engine *e, struct strbuf *words, int *file)
+{
+	const struct asked a = { LIVE_ASK_TRAFFIC, &e->traffic.serial, sizeof(uint32_t) };
+	uint8_t *text = hd_alloc(LIVE_TEXT, 1);
+	size_t size = LIVE_TEXT;
+	uint32_t serial = 0;
+
+	if (engine_ask(e, &a, text, &size, file) == 0 && size >= sizeof(serial)) {
+		memcpy(&serial, text, sizeof(serial));
+		strbuf_add(words, (const char *)text + sizeof(serial), size - sizeof(serial));
+	}
+	free(text);
+	return serial;
+}
+
+static void report_end(const struct engine *e, uint32_t serial, int status, const char *text)
+{
+	struct strbuf number = STRBUF_INIT, code = STRBUF_INIT, out = STRBUF_INIT;
+	struct diag d = { .status = HD_OK };
+
+	strbuf_printf(&number, "%u", (unsigned)serial);
+	strbuf_printf(&code, "%d", status);
+	const char *const words[] = { "traffic-done", number.text, code.text, text };
+
+	(void)!live_call(e->dir, words, 4, &d, &out);
+	strbuf_fini(&number);
+	strbuf_fini(&code);
+	strbuf_fini(&out);
+}
+
+/* Starts attached traffic and returns after its end; or notes that it has been detached. */
+static void look_at_traffic(struct engine *e)
+{
+	struct strbuf words = STRBUF_INIT, errors = STRBUF_INIT;
+	int file = -1;
+	uint32_t running = e->traffic.serial, serial = ask_traffic(e, &words, &file);
+
+	e->traffic.is_detached = running && serial != running;
+	if (!running && serial && file >= 0) {
+		leave_fabric(e);
+		e->traffic.serial = serial;
+		e->traffic.pid = (pid_t)strtol(words.text, NULL, 10);
+		int status = e->from->run_traffic(e->from->context, e, &words, file, &errors);
+
+		e->traffic.serial = 0;
+		free(e->traffic.counters);
+		e->traffic.counters = NULL;
+		e->is_fresh = true;
+		report_end(e, serial, status, errors.len ? errors.text : "");
+	}
+	if (file >= 0)
+		close(file);
+	strbuf_fini(&words);
+	strbuf_fini(&errors);
+}
+
+/* ---- a turn */
 
 /* Longer and longer while nothing happens, up to two milliseconds. */
 static void doze(unsigned turns)
@@ -191,8 +325,8 @@ static bool daemon_is_there(const struct engine *e)
 /* True if anything happened. */
 static bool turn(struct engine *e)
 {
-	/* Programs are looked at that often, whatever else happens. */
-	const hd_time STEP = HD_MS;
+	/* At most this long between looks at programs; traffic rows have many packets in it. */
+	const hd_time step = e->traffic.serial ? 20 * HD_US : HD_MS;
 	struct external_event n;
 
 	look(e);
@@ -200,7 +334,7 @@ static bool turn(struct engine *e)
 	if (pairs_take(e) || !programs_have_heard(e))
 		return true;
 	seen_settle(e);
-	if (e->under_way == 0)
+	if (e->under_way == 0 && !e->traffic.serial)
 		return false;
 	if ((!e->external && !e->is_fresh) || atomic_load(&e->page->is_held))
 		return false;
@@ -214,12 +348,40 @@ static bool turn(struct engine *e)
 	}
 	if (pairs_send(e))
 		return true;
-	bool goes_on = external_qps_next(e->external, external_qps_now(e->external) + STEP, &n);
+	bool goes_on = external_qps_next(e->external, external_qps_now(e->external) + step, &n);
 
 	programs_time(e);
 	if (goes_on && n.kind != EXTERNAL_NOTHING)
 		pairs_news(e, &n);
+	e->traffic.is_over = !goes_on;
 	return goes_on;
+}
+
+/* ---- the loop */
+
+/* One turn, or a wait; false if the fabric is gone. */
+static bool go_on(struct engine *e, unsigned *turns, unsigned *idle)
+{
+	if ((*turns)++ % 64 == 0 && !daemon_is_there(e))
+		return false;
+	if (turn(e))
+		*idle = 0;
+	else
+		doze((*idle)++);
+	return true;
+}
+
+enum timed_pause timed_carry(struct engine *e)
+{
+	unsigned idle = 0, turns = 0;
+
+	e->traffic.is_changed = e->traffic.is_over = false;
+	while (!e->traffic.is_changed && !e->traffic.is_over && !e->traffic.is_detached)
+		if (!go_on(e, &turns, &idle) || (turns % 64 == 0 && kill(e->traffic.pid, 0) != 0))
+			e->traffic.is_detached = true;
+	return e->traffic.is_detached ? TIMED_DETACHED
+	       : e->traffic.is_over   ? TIMED_OVER
+				      : TIMED_CHANGED;
 }
 
 enum hd_status timed_run(const char *dir, const char *profile, const struct timed_source *from,
@@ -237,12 +399,8 @@ enum hd_status timed_run(const char *dir, const char *profile, const struct time
 		status = attach(e, d);
 	if (status == HD_OK)
 		ready(who);
-	while (status == HD_OK && (turns++ % 64 != 0 || daemon_is_there(e))) {
-		if (turn(e))
-			idle = 0;
-		else
-			doze(idle++);
-	}
+	while (status == HD_OK && go_on(e, &turns, &idle))
+		;
 	leave_fabric(e);
 	seen_end(e);
 	programs_free(e);

@@ -5,6 +5,7 @@
 /* What the engine remembers; private to live/timed. */
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "hca/external_qp.h"
 #include "live/adapter.h"
@@ -77,15 +78,21 @@ struct engine {
 	uint64_t version; /* of what is programmed */
 	const struct timed_source *from;
 	struct hca_profile profile;
-	struct fabric *fabric; /* NULL: not yet */
-	struct run *run;       /* of the fabric, with external queue pairs */
+	struct run *run; /* NULL: not yet */
 	struct external_qps *external;
-	hd_time base; /* time of earlier simulations */
+	hd_time base; /* time of the engine at time 0 of the run */
+	struct {
+		uint32_t serial; /* of 'live traffic'; 0: none */
+		pid_t pid;       /* its process */
+		bool is_changed, is_over, is_detached;
+		struct sim_counters *counters; /* of packets of programs, per port_id */
+		hd_time from;                  /* measured from here */
+	} traffic;
 	struct program *programs[LIVE_PROGRAMS];
 	uint64_t under_way; /* messages */
 	uint32_t *fresh;    /* queue pairs, one for each that is to enter */
 	size_t n_fresh, fresh_cap;
-	struct seen *seen; /* packets, by somebody (seen.h); or NULL */
+	struct seen *seen; /* the capture (seen.h), or NULL */
 	bool is_fresh;     /* something was programmed since the last try */
 };
 
@@ -100,6 +107,8 @@ struct asked {
 	const void *text;
 	size_t size;
 };
+/* Observes hops as long as a capture or attached traffic needs them. */
+void engine_observe(struct engine *e);
 int engine_ask(struct engine *e, const struct asked *a, void *out, size_t *size, int *file);
 
 /* ---- programs.c */

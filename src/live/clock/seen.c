@@ -265,9 +265,8 @@ static struct image *image_of(struct seen *s, const struct external_hop *p)
 	return *at;
 }
 
-static void on_passage(void *context, const struct external_hop *p)
+void seen_hop(struct engine *e, const struct external_hop *p)
 {
-	const struct engine *e = context;
 	struct seen *s = e->seen;
 	struct image *i = image_of(s, p);
 	bool is_all = s->only == TOPO_NONE;
@@ -334,12 +333,6 @@ void seen_leave(struct engine *e)
 	s->n_images = 0;
 }
 
-void seen_enter(struct engine *e)
-{
-	if (e->external)
-		external_qps_observe(e->external, e->seen ? on_passage : NULL, e);
-}
-
 static void begin(struct engine *e, uint32_t serial, uint32_t only, int file)
 {
 	FILE *stream = fdopen(file, "wb");
@@ -351,7 +344,7 @@ static void begin(struct engine *e, uint32_t serial, uint32_t only, int file)
 	e->seen = hd_alloc(1, sizeof(*e->seen));
 	*e->seen = (struct seen){ .stream = stream, .serial = serial, .only = only };
 	capture_begin(&e->seen->writer, stream, false);
-	seen_enter(e);
+	engine_observe(e);
 }
 
 void seen_end(struct engine *e)
@@ -370,7 +363,7 @@ void seen_end(struct engine *e)
 	free(s->sightings);
 	free(s);
 	e->seen = NULL;
-	seen_enter(e);
+	engine_observe(e);
 	(void)!engine_ask(e, &a, NULL, &nothing, NULL);
 }
 

@@ -11,9 +11,9 @@
 void seen_look(struct engine *e);
 /* Programs have heard all that they were told. */
 void seen_settle(struct engine *e);
-/* The simulation ends; there is a new one. */
+/* The simulation ends. */
 void seen_leave(struct engine *e);
-void seen_enter(struct engine *e);
+void seen_hop(struct engine *e, const struct external_hop *p);
 /* The daemon is gone, or nobody wants it any more. */
 void seen_end(struct engine *e);
 

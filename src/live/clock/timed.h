@@ -25,16 +25,47 @@
  */
 
 #include "base/diag.h"
-#include "fabric/fabric.h"
+#include "base/strbuf.h"
+#include "run/run.h"
 
-/* Where the fabric comes from, as it is programmed at that moment. */
+struct engine;
+
 struct timed_source {
-	enum hd_status (*open)(void *context, struct diag *d, struct fabric **out);
-	void (*close)(void *context, struct fabric *fabric);
-	/* Whether it is programmed otherwise than the one that is open. */
+	/* A run of the fabric as it is programmed now, without traffic rows. */
+	enum hd_status (*open)(void *context, struct diag *d, struct run **out);
+	void (*close)(void *context, struct run *run);
+	/* True if the tables differ from those of the open run. */
 	bool (*is_old)(void *context);
+	/*
+	 * Runs the rows that `words` ('live traffic': its process, its folder, its words; each
+	 * ends with NUL) describe, by timed_enter and timed_carry. Results go to `file`, which
+	 * stays the caller's, messages to `errors`. Returns the exit status.
+	 */
+	int (*run_traffic)(void *context, struct engine *e, const struct strbuf *words, int file,
+			   struct strbuf *errors);
 	void *context;
 };
+
+/* ---- called by run_traffic */
+
+/*
+ * Advances a new run to `now` and then attaches the queue pairs of all programs; what they have
+ * in flight is sent again. The run has run_options.carries_programs.
+ */
+HD_MUST_CHECK enum hd_status timed_enter(struct engine *e, struct run *run, hd_time now,
+					 struct diag *d);
+/* Detaches them, before the run is closed or shown. */
+void timed_leave(struct engine *e);
+
+enum timed_pause {
+	TIMED_CHANGED,  /* tables or links may have changed */
+	TIMED_OVER,     /* the run has ended */
+	TIMED_DETACHED, /* 'live traffic' has ended, or the fabric */
+};
+/* Advances the run and the programs. */
+enum timed_pause timed_carry(struct engine *e);
+/* What packets of programs added to the counters of a port of the topology in the measured time. */
+const struct sim_counters *timed_program_counters(const struct engine *e, port_id port);
 
 /* Until the fabric in `dir` is gone; says when it is ready. */
 HD_MUST_CHECK enum hd_status timed_run(const char *dir, const char *profile,

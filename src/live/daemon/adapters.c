@@ -272,6 +272,7 @@ static void lose_engine(struct live *l)
 	l->adapters->engine = 0;
 	l->adapters->page->has_engine = 0;
 	data_capture_lost(l);
+	daemon_traffic_lost(l);
 	l->adapters->page->generation++;
 	tell_all_gone(l, 0);
 }
@@ -596,6 +597,7 @@ bool adapters_answer(struct live *l, uint32_t slot, uint32_t question, const uin
 		{ LIVE_ASK_ALL, 0, ask_all },
 		{ LIVE_ASK_CAPTURE, sizeof(uint32_t), data_capture_asked },
 		{ LIVE_CAPTURED, sizeof(uint32_t), data_capture_over },
+		{ LIVE_ASK_TRAFFIC, sizeof(uint32_t), daemon_traffic_asked },
 	};
 	struct answer a = { .slot = slot, .bytes = STRBUF_INIT, .file = -1 };
 	struct live_reply r = { .error = EINVAL };

@@ -490,9 +490,9 @@ static enum hd_status clock_command(struct live *l, const char *const *words, si
 		adapters_hold(l, holds);
 		return HD_OK;
 	}
-	strbuf_printf(out, "%.9f s, %s, %u programs, %" PRIu64 " requests\n",
+	strbuf_printf(out, "%.9f s, %s, %u programs, %" PRIu64 " requests%s\n",
 		      (double)t.now / (double)HD_S, t.is_held ? "paused" : "running", t.programs,
-		      t.posted);
+		      t.posted, l->traffic.state == TRAFFIC_RUNS ? ", traffic attached" : "");
 	return HD_OK;
 }
 
@@ -536,6 +536,10 @@ enum hd_status live_obey(struct live *l, const char *const *words, size_t n, str
 		{ "capture-data", capture_data_command },
 		{ "release-data", release_data_command },
 		{ "time", clock_command },
+		{ "attach", daemon_traffic_attach },
+		{ "attached", daemon_traffic_state },
+		{ "detach", daemon_traffic_detach },
+		{ "traffic-done", daemon_traffic_done },
 		{ "down", down_command },
 		{ "topology", topology_command },
 		{ "counters", counters_command },

@@ -376,6 +376,7 @@ bool daemon_init(struct live *l, const struct topo *t, const char *dir,
 		.signals = -1,
 		.given = -1,
 		.spare = open_spare(),
+		.traffic = { .file = -1, .text = STRBUF_INIT },
 		.epoll = epoll_create1(EPOLL_CLOEXEC),
 		.free_registration = NO_AGENT,
 	};
@@ -397,6 +398,7 @@ void daemon_fini(struct live *l)
 		if (l->clients[i].fd >= 0)
 			close_client(l, i);
 	frames_fini(l);
+	daemon_traffic_fini(l);
 	adapters_free(l->adapters);
 	cm_free(l->cm);
 	free(l->clients);

@@ -95,6 +95,13 @@ struct live {
 		int file; /* while it runs */
 	} data;
 
+	struct {
+		enum { TRAFFIC_NONE, TRAFFIC_RUNS, TRAFFIC_ENDS, TRAFFIC_ENDED } state;
+		uint32_t serial;
+		int file;           /* standard output of 'live traffic'; -1: closed */
+		struct strbuf text; /* its words; after the end its status and messages */
+	} traffic;
+
 	struct client *clients;
 	size_t n_clients, clients_cap;
 
@@ -226,6 +233,23 @@ void data_capture_lost(struct live *l);
 /* Questions of the engine's. */
 int data_capture_asked(struct live *l, node_id v, const void *asked, struct answer *out);
 int data_capture_over(struct live *l, node_id v, const void *asked, struct answer *out);
+
+/* ---- attached_traffic.c: rows that the engine carries for 'live traffic' */
+
+/* Commands; each has the type of live_obey. */
+enum hd_status daemon_traffic_attach(struct live *l, const char *const *words, size_t n,
+				     struct diag *d, struct strbuf *out);
+enum hd_status daemon_traffic_detach(struct live *l, const char *const *words, size_t n,
+				     struct diag *d, struct strbuf *out);
+enum hd_status daemon_traffic_state(struct live *l, const char *const *words, size_t n,
+				    struct diag *d, struct strbuf *out);
+enum hd_status daemon_traffic_done(struct live *l, const char *const *words, size_t n,
+				   struct diag *d, struct strbuf *out);
+/* A question of the engine: LIVE_ASK_TRAFFIC. */
+int daemon_traffic_asked(struct live *l, node_id v, const void *asked, struct answer *out);
+/* The engine has ended. */
+void daemon_traffic_lost(struct live *l);
+void daemon_traffic_fini(struct live *l);
 
 /* ---- sysfs.c: what a program reads about its adapter */
 

@@ -1,0 +1,150 @@
+# Rows of 'live traffic' share links, buffers and congestion control with programs when the clock
+# is simulated: bandwidths are those of 'heddle sim' for the same flows.
+. "$SRC/tests/cli/lib.sh"
+. "$SRC/tests/cli/live_lib.sh"
+. "$SRC/tests/cli/verbs_lib.sh"
+
+cat >load.yaml <<'END'
+fabric: {topology: {kind: star, hosts: 6}}
+traffic:
+  - {name: incast, kind: saturating, pattern: incast, source: "2..4", destination: h0,
+     payload: 4096B}
+run: {warmup: 100us, measure: 12ms}
+END
+sed 's/^run:/  - {name: write, kind: saturating, pattern: incast, source: h1, destination: h0,\n     payload: 64KiB, transport: rc}\n&/' \
+	load.yaml >flows.yaml
+# gigabits FILE ROW: Gb/s that a row of results in CSV has received.
+gigabits() {
+	awk -F, -v row="$2" '$1 == "traffic" || $1 == "# traffic" { for (i = 1; i <= NF; i++)
+			if ($i ~ /^delivered/) at = i }
+		$1 == row && at { print $at; exit }' "$1"
+}
+# near VALUE WANTED PERCENT WHAT
+near() {
+	awk -v a="$1" -v b="$2" -v p="$3" 'BEGIN {
+		exit !(a > b * (1 - p / 100) && a < b * (1 + p / 100)) }' ||
+		fail "$4: $1, not $2"
+}
+# requests N: until programs have posted as much.
+requests() {
+	tries=0
+	until "$HEDDLE" live time | awk -v n="$1" '{ exit !($6 >= n) }'; do
+		tries=$((tries + 1))
+		[ $tries -lt $PATIENCE ] || fail "no requests: $("$HEDDLE" live time)"
+		sleep 0.05
+	done
+}
+# writes N: ib_write_bw h1 to h0, begun with the clock paused; $writer is its process.
+writes() {
+	pick_port
+	timeout 300 "$HEDDLE" live exec h0 -- $pin0 ib_write_bw -F -n "$1" -p "$port" \
+		>server 2>&1 &
+	programs="$programs $!"
+	wait_for_port
+	timeout 300 "$HEDDLE" live exec h1 -- $pin1 ib_write_bw -F -n "$1" -p "$port" \
+		127.0.0.1 >client 2>&1 &
+	writer=$!
+	programs="$programs $writer"
+	requests 133
+}
+# attach: the rows, in $traffic; they wait for the clock to resume.
+attach() {
+	"$HEDDLE" live traffic load.yaml -- --csv -o incast.csv &
+	traffic=$!
+	programs="$programs $traffic"
+	tries=0
+	until "$HEDDLE" live time | grep -q 'traffic attached'; do
+		tries=$((tries + 1))
+		[ $tries -lt $PATIENCE ] || fail "the rows are not attached"
+		sleep 0.05
+	done
+}
+# written: Gb/s of the last ib_write_bw.
+written() {
+	awk '$2 ~ /^[0-9]+$/ && NF == 5 { print $4 * 8 * 1048576 / 1e9 }' client
+}
+received() {
+	on h0 perfquery -x | awk -F'[:.]+' '/^PortRcvPkts/ { print $2 }'
+}
+
+# ---- without programs: the bytes of the free clock, also at the counters
+for clock in free simulated; do
+	"$HEDDLE" live up load.yaml --sm minhop -q --clock $clock
+	"$HEDDLE" live traffic load.yaml -- --csv -o $clock.csv
+	received >$clock.packets
+	[ $clock = simulated ] || "$HEDDLE" live down
+done
+cmp free.csv simulated.csv || fail "the clocks differ"
+cmp free.packets simulated.packets || fail "the counters differ"
+
+# ---- alone, and in a 4:1 incast
+rows=$(cat simulated.packets)
+for beside in nothing incast; do
+	before=$(received)
+	"$HEDDLE" live time pause
+	writes 150
+	if [ $beside = incast ]; then
+		attach
+		status 3 "$HEDDLE" live traffic load.yaml
+		has err 'a scenario is attached to this fabric already'
+		"$HEDDLE" sim flows.yaml --csv -o flows.csv
+		wanted=$(gigabits flows.csv write)
+	else
+		wanted=$(awk 'BEGIN { print 200 * 4096 / 4122 }')
+	fi
+	"$HEDDLE" live time resume
+	wait $writer || fail "$(cat client)"
+	[ $beside = nothing ] || wait $traffic || fail "live traffic"
+	near "$(written)" "$wanted" 2 "ib_write_bw beside $beside"
+done
+near "$(gigabits incast.csv incast)" "$(awk -v a="$(gigabits free.csv incast)" -v w="$wanted" \
+	'BEGIN { print a - w * 150 * 65536 * 8 / (w * 1e9) / 12e-3 }')" 2 "the incast itself"
+# What arrived is counted once: the rows as measured, and the messages.
+n=$(sed -n '/^# traffic:/,/^$/s/^incast,\([^,]*,\)\{4\}\([0-9]*\),.*/\2/p' incast.csv)
+[ "$(received)" -eq $((before + n + 150 * 16)) ] ||
+	fail "$(received) packets arrived after $before, $n of them of rows"
+
+# ---- the scenario is checked where it is run, and the fabric stays as it is
+sed 's/incast, source/incast, sauce/' load.yaml >wrong.yaml
+status 3 "$HEDDLE" live traffic wrong.yaml
+has err "unknown field 'sauce'"
+status 2 "$HEDDLE" live traffic load.yaml --pace 1e-3
+has err '--pace'
+# A change of the tables while rows run; an end before the time.
+sed 's/12ms/90s, horizon: 100s/' load.yaml >long.yaml
+"$HEDDLE" live traffic long.yaml >long 2>err &
+traffic=$!
+sleep 0.5
+"$HEDDLE" live link h5 down
+sleep 0.5
+kill $traffic
+wait $traffic || true
+has err 'interrupted at'
+has long 'incast'
+"$HEDDLE" live traffic long.yaml >long 2>err &
+traffic=$!
+sleep 0.5
+kill -9 $traffic
+wait $traffic 2>/dev/null || true
+tries=0
+until "$HEDDLE" live traffic load.yaml -- --csv -o again.csv 2>err; do
+	tries=$((tries + 1))
+	[ $tries -lt $PATIENCE ] || fail "rows of a killed process stay: $(cat err)"
+	sleep 0.05
+done
+"$HEDDLE" live down
+
+# ---- congestion control as OpenSM sets it slows the program down, too
+control_of_sl_0 0:0,0:6,0:12,0:18 >conf
+"$HEDDLE" sim flows.yaml --opensm conf --csv -o flows.csv
+"$HEDDLE" live up load.yaml --clock simulated -q
+on h5 opensm -o -F conf -f "$PWD/log" >opensm.out 2>&1 || fail "OpenSM"
+"$HEDDLE" live time pause
+writes 500
+attach
+"$HEDDLE" live time resume
+wait $writer || fail "$(cat client)"
+wait $traffic || fail "live traffic"
+near "$(written)" "$(gigabits flows.csv write)" 2 "ib_write_bw with congestion control"
+near "$(gigabits incast.csv incast)" "$(gigabits flows.csv incast)" 2 "its incast"
+"$HEDDLE" live down
