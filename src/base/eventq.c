@@ -15,6 +15,7 @@
 #define NEAR_TARGET    32  /* events a refill stops at */
 #define NEAR_SLACK     192 /* popped events kept before moving down */
 #define NEAR_SPAN      128 /* slots beyond the next event that it looks at */
+#define NEAR_MOST      128 /* events: beyond that, some go to rest or late */
 #define SORT_BY_HAND   24
 #define TUNE_EVERY     8192
 
@@ -74,20 +75,104 @@ void eventq_init(struct eventq *q)
 void eventq_fini(struct eventq *q)
 {
 	free(q->near);
+	free(q->rest);
+	free(q->late);
 	free(q->heads);
 	free(q->bits);
 	free(q->summary);
 	free(q->nodes);
 }
 
+/* ---- late: a heap in which the children of i are 4 i + 1 .. 4 i + 4 ------- */
+
+static void late_push(struct eventq *q, struct event e)
+{
+	q->late = hd_grow(q->late, &q->late_cap, (size_t)q->n_late + 1, sizeof(*q->late));
+	uint32_t i = q->n_late++;
+	for (; i > 0 && before(&e, &q->late[(i - 1) / 4]); i = (i - 1) / 4)
+		q->late[i] = q->late[(i - 1) / 4];
+	q->late[i] = e;
+}
+
+static uint32_t late_least(const struct event *late, uint32_t first, uint32_t end)
+{
+	uint32_t least = first;
+
+	for (uint32_t i = first + 1; i < end; i++)
+		least = before(&late[i], &late[least]) ? i : least;
+	return least;
+}
+
+static struct event late_pop(struct eventq *q)
+{
+	struct event *late = q->late, first = late[0], e = late[--q->n_late];
+	uint32_t n = q->n_late, i = 0;
+
+	while (4 * i + 1 < n) {
+		uint32_t end = 4 * i + 5 < n ? 4 * i + 5 : n;
+		uint32_t child = late_least(late, 4 * i + 1, end);
+
+		if (!before(&late[child], &e))
+			break;
+		late[i] = late[child];
+		i = child;
+	}
+	late[i] = e;
+	return first;
+}
+
+/* ---- near and rest -------------------------------------------------------- */
+
+static bool has_more(const struct eventq *q)
+{
+	return q->n_late > 0 || q->rest_at < q->rest_end;
+}
+
 /* Sorted insertion; new events tend to belong at the end. */
 static void near_insert(struct eventq *q, struct event e)
 {
+	if (has_more(q) && (q->at == q->end || before(&q->near[q->end - 1], &e))) {
+		late_push(q, e);
+		return;
+	}
+	if (q->end - q->at >= NEAR_MOST) {
+		for (uint32_t keep = q->at + NEAR_MOST / 2; q->end > keep;)
+			late_push(q, q->near[--q->end]);
+		near_insert(q, e);
+		return;
+	}
 	q->near = hd_grow(q->near, &q->near_cap, (size_t)q->end + 1, sizeof(*q->near));
 	uint32_t i = q->end++;
 	for (; i > q->at && before(&e, &q->near[i - 1]); i--)
 		q->near[i] = q->near[i - 1];
 	q->near[i] = e;
+}
+
+/* Fills near from rest and late, up to `target`. */
+static void near_take_more(struct eventq *q, uint32_t target)
+{
+	q->near = hd_grow(q->near, &q->near_cap, target, sizeof(*q->near));
+	while (q->end < target && has_more(q)) {
+		bool from_late = q->rest_at == q->rest_end ||
+				 (q->n_late > 0 && before(&q->late[0], &q->rest[q->rest_at]));
+
+		if (from_late)
+			q->near[q->end++] = late_pop(q);
+		else
+			q->near[q->end++] = q->rest[q->rest_at++];
+	}
+}
+
+/* What near has beyond `target` becomes the rest, of which there is none. */
+static void near_leave_rest(struct eventq *q, uint32_t target)
+{
+	uint32_t n = q->end - target;
+
+	q->rest = hd_grow(q->rest, &q->rest_cap, n, sizeof(*q->rest));
+	memcpy(q->rest, &q->near[target], n * sizeof(*q->rest));
+	q->rest_at = 0;
+	q->rest_end = n;
+	q->end = target;
 }
 
 static uint32_t node_new(struct eventq *q, struct event e, uint32_t next)
@@ -317,23 +402,41 @@ static void word_take(struct eventq *q, uint64_t number, uint64_t limit, uint32_
 		frontier_advance(q, half + 1);
 }
 
+static size_t chain_list(const struct eventq *q, uint32_t id, struct event *out)
+{
+	size_t n = 0;
+
+	for (; id != NONE; id = q->nodes[id].next)
+		out[n++] = q->nodes[id].e;
+	return n;
+}
+
+void eventq_list(const struct eventq *q, struct event *out)
+{
+	size_t slots = (size_t)1 << q->slots_log2, n = 0;
+
+	for (uint32_t i = q->at; i < q->end; i++)
+		out[n++] = q->near[i];
+	for (uint32_t i = q->rest_at; i < q->rest_end; i++)
+		out[n++] = q->rest[i];
+	for (uint32_t i = 0; i < q->n_late; i++)
+		out[n++] = q->late[i];
+	for (size_t i = 0; i < slots; i++)
+		n += chain_list(q, q->heads[i], out + n);
+	for (unsigned i = 0; i < 64; i++) {
+		if (q->far_mask >> i & 1)
+			n += chain_list(q, q->far[i], out + n);
+	}
+	assert(n == eventq_count(q));
+}
+
 /* Empties all tiers and schedules everything again, in slots of 2^shift. */
 static void rebuild(struct eventq *q, unsigned shift, unsigned slots_log2)
 {
-	size_t n = eventq_count(q), k = 0;
+	size_t n = eventq_count(q);
 	struct event *all = hd_alloc(n, sizeof(*all));
 
-	while (q->at < q->end)
-		all[k++] = q->near[q->at++];
-	for (size_t i = 0; i <= q->slot_mask; i++) {
-		for (uint32_t j = q->heads[i]; j != NONE; j = q->nodes[j].next)
-			all[k++] = q->nodes[j].e;
-	}
-	for (unsigned i = 0; i < 64; i++) {
-		for (uint32_t j = q->far[i]; j != NONE; j = q->nodes[j].next)
-			all[k++] = q->nodes[j].e;
-	}
-	assert(k == n);
+	eventq_list(q, all);
 	qsort(all, n, sizeof(*all), compare);
 
 	q->shift = shift;
@@ -344,7 +447,7 @@ static void rebuild(struct eventq *q, unsigned shift, unsigned slots_log2)
 	q->free_node = NONE;
 	q->n_nodes = 0;
 	q->n_wheel = q->n_far = 0;
-	q->at = q->end = 0;
+	q->at = q->end = q->rest_at = q->rest_end = q->n_late = 0;
 	q->last = q->now >> shift;
 	frontier_set(q, half_of(q, q->last) + 1);
 	for (size_t i = 0; i < n; i++)
@@ -379,7 +482,7 @@ bool eventq_refill(struct eventq *q)
 {
 	if (q->taken >= q->tune_at)
 		tune(q);
-	if (q->n_wheel == 0) {
+	if (q->n_wheel == 0 && !has_more(q)) {
 		if (q->at < q->end)
 			return true;
 		if (q->n_far == 0)
@@ -395,7 +498,10 @@ bool eventq_refill(struct eventq *q)
 	}
 	uint32_t target = q->at + NEAR_TARGET;
 	uint64_t limit = UINT64_MAX;
-	do {
+
+	if (has_more(q))
+		near_take_more(q, target);
+	while (q->n_wheel > 0 && q->end < target) {
 		uint64_t slot = wheel_next(q);
 
 		if (q->end > q->at)
@@ -403,30 +509,8 @@ bool eventq_refill(struct eventq *q)
 		if (slot > limit)
 			break;
 		word_take(q, slot, limit, target);
-	} while (q->n_wheel > 0 && q->end < target);
-	return true;
-}
-
-static size_t chain_list(const struct eventq *q, uint32_t id, struct event *out)
-{
-	size_t n = 0;
-
-	for (; id != NONE; id = q->nodes[id].next)
-		out[n++] = q->nodes[id].e;
-	return n;
-}
-
-void eventq_list(const struct eventq *q, struct event *out)
-{
-	size_t slots = (size_t)1 << q->slots_log2, n = 0;
-
-	for (uint32_t i = q->at; i < q->end; i++)
-		out[n++] = q->near[i];
-	for (size_t i = 0; i < slots; i++)
-		n += chain_list(q, q->heads[i], out + n);
-	for (unsigned i = 0; i < 64; i++) {
-		if (q->far_mask >> i & 1)
-			n += chain_list(q, q->far[i], out + n);
 	}
-	assert(n == eventq_count(q));
+	if (q->end - q->at > NEAR_MOST)
+		near_leave_rest(q, target);
+	return true;
 }

@@ -11,9 +11,12 @@
  * may be scheduled before the event that was popped last. There is no cancel:
  * an owner that changes its mind ignores the event when it comes.
  *
- * Three tiers, because most events are near and a few are far:
+ * Tiers, because most events are near and a few are far:
  *
  *	near    sorted array of the next few; popping is an index
+ *	rest    what a slot with many events had more than near takes, sorted
+ *	late    events that were scheduled before the end of `rest` or of the
+ *		slots in progress, beyond near: a heap
  *	wheel   slots of 2^shift ps, unsorted lists under a bitmap, in two
  *		halves: the one being consumed and the one after it
  *	far     everything later, in lists by the highest bit in which its half
@@ -48,11 +51,21 @@ struct eventq_node {
 };
 
 struct eventq {
-	/* near[at .. end) is sorted and is all up to slot `last`. */
+	/*
+	 * near[at .. end) is sorted, of bounded length, and before rest and late;
+	 * the three have all events up to slot `last`. So the cost of an event
+	 * depends on the logarithm at most of how many share its slot.
+	 */
 	struct event *near;
 	uint32_t at, end;
 	size_t near_cap;
 	uint64_t last;
+	struct event *rest; /* [rest_at .. rest_end) is sorted */
+	uint32_t rest_at, rest_end;
+	size_t rest_cap;
+	struct event *late; /* a 4-ary heap */
+	uint32_t n_late;
+	size_t late_cap;
 	hd_time now;   /* of the event popped last */
 	uint64_t pops; /* by eventq_pop */
 
@@ -86,7 +99,8 @@ void eventq_fini(struct eventq *q);
 /* Pending events. */
 static inline size_t eventq_count(const struct eventq *q)
 {
-	return (q->end - q->at) + q->n_wheel + q->n_far;
+	return (size_t)(q->end - q->at) + (q->rest_end - q->rest_at) + q->n_late + q->n_wheel +
+	       q->n_far;
 }
 
 /* What eventq_push does when it is not simple. */

@@ -118,6 +118,9 @@ static void pops_what_a_sorted_array_pops(void **state)
 		hold(&r, kind, 10, 20000 * scale);
 		hold(&r, kind, 700, 30000 * scale);
 	}
+	/* Many more events in a slot than near takes. */
+	hold(&r, 0, 5000, 5000 * scale);
+	hold(&r, 2, 5000, 5000 * scale);
 }
 
 /* A quiet phase must not leave slots that a busy phase then suffers from. */
