@@ -22,7 +22,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # The navigation. A page of docs/ that is missing here fails.
 NAVIGATION = [
     ("Heddle", "README.md"),
-    ("Learn", ["docs/worked-case.md", "docs/glossary.md"]),
+    ("Learn", ["docs/tutorial.md", "docs/tutorial-research.md", "docs/tutorial-libraries.md",
+               "docs/exercises.md", "docs/worked-case.md", "docs/glossary.md"]),
     ("Simulate", ["docs/scenarios.md", "docs/topologies.md", "docs/routing.md",
                   "docs/multicast.md", "docs/jobs.md", "docs/verbs.md", "docs/sweeps.md",
                   "docs/report.md", "docs/database.md", "docs/serve.md"]),

@@ -80,6 +80,13 @@ claim vls-4-2-4 "every VL of a class has an entry at every port" '
 		($m.sl2vl | split(",") | .[0:4])[] as $vl |
 		$entries | test("(^|,)" + $vl + ":")] | all'
 
+run tutorial 0
+status 1 "$HEDDLE" sim "$examples/tutorial.yaml" --set fabric.without=s2-0
+
+run exercise-fifo 0
+claim exercise-fifo "58.6 % of the capacity, the limit of queues at many inputs" \
+	'near(one("summary")."host links used"; 58.58; 0.02)'
+
 run jobs 0
 claim jobs "classes keep jobs apart" '
 	.tables.jobs.rows[0].slowdown < 1.01 and
