@@ -4,8 +4,8 @@
 
 /*
  * MIBA, the micro-benchmark suite: one table of tests, and one driver that
- * takes a test through its points on any back-end (nic.h) and writes down what
- * was found. A test is a measurement in which one thing varies (its axis) for
+ * runs a test at all its points on any back-end (nic.h) and records the
+ * results. A test is a measurement in which one thing varies (its axis) for
  * each of some message sizes.
  */
 
@@ -56,7 +56,7 @@ struct bench_test {
 #define BENCH_END UINT32_MAX
 
 extern const struct bench_test bench_tests[]; /* ends with a NULL name */
-/* NULL and a refusal that suggests the nearest if there is none. */
+/* NULL and a refusal that suggests the nearest name if not found. */
 const struct bench_test *bench_find(const char *name, struct diag *d);
 /* What the axis is called: "reuse", and its unit. */
 const char *bench_axis_name(enum bench_axis axis);

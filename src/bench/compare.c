@@ -38,8 +38,8 @@ struct bench_comparison {
 };
 
 /*
- * How likely such a difference is by chance alone (Welch's test). Without
- * spread on either side, as in simulations, any difference is one.
+ * Probability of a difference of this size by chance alone (Welch's test).
+ * Without spread on either side, as in simulations, any difference counts.
  */
 static double chance(double a, double b, double va, double vb, double na, double nb)
 {

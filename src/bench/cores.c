@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#define SIGNAL_EVERY 16 /* of sends whose completion nobody times */
+#define SIGNAL_EVERY 16 /* of sends whose completion is not timed */
 
 /* ---- latency ---------------------------------------------------------- */
 
@@ -45,7 +45,7 @@ static void ping(struct endpoint *e, const struct stretch *s)
 	}
 }
 
-/* Its first receive is posted before anybody pings. */
+/* Its first receive is posted before the first ping. */
 static void pong(struct endpoint *e, const struct stretch *s)
 {
 	struct completion wc;
@@ -252,7 +252,7 @@ static void stream_shares(struct endpoint *e, const struct stretch *s)
 		endpoint_send_on(e, (uint32_t)wc.id, WR_SIGNALED);
 	}
 	course_end(e, s, &c, 1);
-	/* What is still under way counts for nobody. */
+	/* Messages still in flight are not measured. */
 	for (uint32_t i = 0; i < each * e->n_qps && e->ok; i++)
 		endpoint_wait(e, &e->send_cq, &wc);
 }
@@ -320,7 +320,7 @@ static void stream_both(struct endpoint *e, const struct stretch *s)
 
 /* ---- the two ranks among themselves ------------------------------------ */
 
-/* Both sides are here; contenders go on. What rank 0 says, both know. */
+/* Synchronises ranks 0 and 1; contenders continue. Both get rank 0's number. */
 uint64_t bench_agree(struct endpoint *e, uint64_t mine)
 {
 	uint64_t theirs = 0;

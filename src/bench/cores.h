@@ -3,14 +3,14 @@
 #define HD_BENCH_CORES_H
 
 /*
- * What the two ranks of a test do over and over, each side of it: ping-pongs,
- * streams, both with work in between; private to bench/. program.c says who
- * runs it, when, and how often.
+ * The inner loops of a test for each of its two ranks: ping-pongs and streams,
+ * both with work in between; private to bench/. program.c decides which rank
+ * runs which loop, when, and how often.
  */
 
 #include "bench/endpoint.h"
 
-/* A stretch of a test: so many iterations, counted or not. */
+/* A part of a test: n iterations, measured or not. */
 struct stretch {
 	uint64_t n;
 	bool counts;
@@ -18,14 +18,14 @@ struct stretch {
 
 typedef void core_fn(struct endpoint *e, const struct stretch *s);
 
-/* What the point asks of rank 0 (`first`), or of rank 1. */
+/* The loop of the point for rank 0 (`first`) or rank 1. */
 core_fn *bench_core_of(const struct bench_params *p, bool first);
 
-/* Messages one way, a window of them under way; also run alone. */
+/* Messages in one direction, with a window in flight; also used alone. */
 void bench_stream(struct endpoint *e, const struct stretch *s);
-/* Waits for so many sends. */
+/* Waits for n completions of sends. */
 bool bench_take_sends(struct endpoint *e, uint64_t n);
-/* Both sides are here; contenders go on. What rank 0 says, both know. */
+/* Synchronises ranks 0 and 1; contenders continue. Both get rank 0's number. */
 uint64_t bench_agree(struct endpoint *e, uint64_t mine);
 
 #endif

@@ -191,7 +191,7 @@ static void time_posts(struct endpoint *e, bool polls)
 
 static void time_receives(struct endpoint *e)
 {
-	/* Nobody sends: no more than the queue holds. */
+	/* No rank sends: no more than the queue holds. */
 	for (uint64_t i = 0; i < e->p->iterations && i < e->depth && e->ok; i++) {
 		hd_time start = e->ops->now(e->nic);
 

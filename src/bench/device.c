@@ -32,7 +32,7 @@ static bool open_rank(struct device_backend *v, struct bench_ranks *ranks, struc
 	return false;
 }
 
-/* Whoever waits for another rank may be interrupted. */
+/* Waiting for another rank can be interrupted. */
 static void watch_interrupts(const struct device_backend *v, struct bench_ranks *r)
 {
 	r->going = v->options.going;
@@ -123,8 +123,10 @@ static enum hd_status device_run(struct nic_backend *b, unsigned n_ranks, nic_pr
 	if (!v->options.connect)
 		return run_threads(v, n_ranks, program, context, d);
 	if (n_ranks > v->remote.n)
-		return diag_fail(d, HD_ERR_UNFIT, "this needs %u hosts beside this one",
-				 n_ranks - 1);
+		return diag_fail(
+			d, HD_ERR_UNFIT,
+			"this test needs %u hosts besides this one: start 'heddle bench --listen' on them",
+			n_ranks - 1);
 	enum hd_status status = tell_others(b, n_ranks, d);
 	struct bench_ranks ranks = v->remote;
 
@@ -264,8 +266,8 @@ static enum hd_status find_device(struct device_backend *v, struct diag *d)
 		v->lib.free_device_list(list);
 	if (v->context)
 		return HD_OK;
-	return diag_fail(d, HD_ERR_ENV, "no device '%s'; there %s%s", v->options.name,
-			 n ? "are" : "is none", n ? names : "");
+	return diag_fail(d, HD_ERR_ENV, "no device '%s'; devices:%s%s", v->options.name,
+			 n ? "" : " none", n ? names : "");
 }
 
 static enum hd_status query(struct device_backend *v, struct diag *d)

@@ -337,7 +337,7 @@ static uint8_t reads_at_once(const struct device_nic *n)
 	return (uint8_t)(most > 16 ? 16 : most > 0 ? most : 1);
 }
 
-/* The default key is the table's first, whoever is a member of it. */
+/* The default key is the table's first, for full and limited members. */
 static bool find_pkey(const struct device_nic *n, uint16_t pkey, uint16_t *index)
 {
 	const struct device_backend *v = n->device;

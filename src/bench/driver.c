@@ -342,7 +342,7 @@ static enum hd_status check_options(const struct nic_backend *b, const struct be
 		if (!fits(b, t, o->values[i]))
 			return diag_fail(
 				d, HD_ERR_UNFIT,
-				"%s: %s %llu: there are not so many hosts, or ports do not take it",
+				"%s: %s %llu: there are too few hosts, or ports do not support it",
 				t->name, bench_axis_name(t->axis),
 				(unsigned long long)o->values[i]);
 	}

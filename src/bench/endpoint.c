@@ -14,7 +14,7 @@
 #define POOL_BYTES (UINT64_C(48) << 20) /* more than translations cached */
 #define QKEY       0x11111111u
 
-/* Whoever fails tells the others, unless that is what the test is about. */
+/* A rank that fails notifies the others, unless the test expects the failure. */
 void endpoint_fail(struct endpoint *e, const char *what)
 {
 	struct bench_found *f = &e->point->found;
@@ -30,7 +30,7 @@ void endpoint_fail(struct endpoint *e, const char *what)
 void endpoint_barrier(struct endpoint *e)
 {
 	if (e->ops->barrier(e->nic) != HD_OK)
-		endpoint_fail(e, "cannot go on");
+		endpoint_fail(e, "the barrier failed");
 }
 
 uint64_t bench_buffer(unsigned scheme, unsigned reuse, uint64_t pool, uint64_t i)
@@ -49,7 +49,7 @@ uint64_t bench_buffer(unsigned scheme, unsigned reuse, uint64_t pool, uint64_t i
 	return same ? 0 : 1 + (i - sames) % (pool - 1);
 }
 
-/* So many that each is new, but no more than will be used. */
+/* Enough buffers for each to be new, but no more than will be used. */
 static uint64_t pool_size(const struct bench_params *p, uint64_t stride)
 {
 	uint64_t most = POOL_BYTES / stride;

@@ -37,7 +37,7 @@ void endpoint_open(struct endpoint *e, struct nic *nic, struct bench_point *poin
 /* The same without the peer: nothing is connected yet. */
 void endpoint_prepare(struct endpoint *e, struct nic *nic, struct bench_point *point,
 		      uint32_t n_qps);
-/* What a peer is told of queue pair i. */
+/* The address of queue pair i, for a peer. */
 struct nic_address endpoint_address(struct endpoint *e, uint32_t i);
 /* Takes queue pair i to RTS; `to` is what its peer told. */
 void endpoint_connect(struct endpoint *e, uint32_t i, const struct nic_address *to);
@@ -47,8 +47,8 @@ void endpoint_fail(struct endpoint *e, const char *what);
 void endpoint_fail_status(struct endpoint *e, unsigned status);
 
 /*
- * Tells rank `with`, who does the same, and hears what it says; *theirs is
- * untouched if that fails.
+ * Exchanges values with rank `with`, which calls the same function; *theirs is
+ * unchanged on failure.
  */
 void endpoint_swap_address(struct endpoint *e, unsigned with, const struct nic_address *mine,
 			   struct nic_address *theirs);

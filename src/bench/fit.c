@@ -9,8 +9,8 @@
 
 #define TOLD     0.25 /* a larger standard error: it could be anything */
 /*
- * Of a cost, to see what follows from it: so much that it is seen although
- * whoever polls finds a message only when he looks.
+ * Change of a cost to measure its effect: large enough to exceed the interval
+ * at which the host polls for messages.
  */
 #define NUDGE    0.15
 #define NOISE    0.001               /* that measurements have at least */
@@ -148,7 +148,7 @@ static double error_of(void *context, const double *x)
 	return f->status == HD_OK ? mean_square(f->points, false) + beyond : 0;
 }
 
-/* ---- what can be told ---------------------------------------------------- */
+/* ---- which costs are identifiable ------------------------------------------ */
 
 #define MOST_ROWS 512
 
@@ -290,7 +290,7 @@ static void find_variances(const struct fitting *f, double *out)
 	}
 }
 
-/* The standard errors; which cost can be told least. */
+/* The standard errors; which cost has the largest. */
 static size_t judge_costs(struct fitting *f, const double *x, double *worst)
 {
 	static const struct slopes none;
@@ -336,9 +336,9 @@ static bool improves(struct fitting *f, double *at, double *best, double *x)
 }
 
 /*
- * The best from several places: from `x`, and with all costs a third and three
- * times of what they were. A simplex that has become small in a valley is not
- * at its end: from the best it begins anew, as long as that helps.
+ * The best of several starting points: `x`, and all costs divided and multiplied
+ * by three. A simplex can become small in a valley before the minimum: the
+ * search restarts at the best point as long as that helps.
  */
 static void search(struct fitting *f, double *x)
 {

@@ -3,15 +3,14 @@
 #define HD_BENCH_FIT_H
 
 /*
- * The costs of an adapter from what was measured on it: those with which the
- * simulated adapter's latencies and bandwidths come closest to the measured
- * ones, in the least squares of their logarithms, over every other size. The
- * sizes between are left out, and tell how good the fit is.
+ * Fits the costs of an adapter to measurements: the simulated adapter's
+ * latencies and bandwidths come closest to the measured ones, in the least
+ * squares of their logarithms, over every other size. The sizes between are
+ * left out and judge the fit.
  *
- * Not every cost can be told from latency and bandwidth. One that could be
- * anything, as others make up for it, is held at what it was to begin with;
- * that of a packet always is, since where a message costs more, a packet that
- * costs less looks the same.
+ * Latency and bandwidth do not determine every cost. A cost that others can
+ * compensate keeps its initial value. The cost of a packet always does, because
+ * a higher cost of a message and a lower cost of a packet look the same.
  */
 
 #include "bench/bench.h"

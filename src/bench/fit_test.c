@@ -157,8 +157,8 @@ static void try_fit(uint64_t seed, struct hca_profile *true_costs, struct trial 
 	judge(true_costs, out);
 }
 
-/* How often Student's t of so many degrees of freedom is beyond 3: its density
- * from 0 to 3, by Simpson's rule. */
+/* Probability that Student's t with `freedom` degrees of freedom exceeds 3: its
+ * density from 0 to 3, by Simpson's rule. */
 static double beyond_three(unsigned freedom)
 {
 	const unsigned steps = 300;
@@ -197,12 +197,12 @@ static double most_left_out(const struct hca_profile *costs, const struct trial 
 }
 
 /*
- * A fit tells its standard errors from its own residuals, and from the steps of
- * latencies. What it is off by in them has Student's distribution, with as many
- * degrees of freedom as there are points beyond costs, and so many are beyond
- * three of them: of each cost no more than that, and 3.29 standard deviations
- * of such a count, whatever the costs and however seldom hosts look. They
- * are told for costs that are held right: fits that hold a wrong one are not
+ * A fit derives its standard errors from its residuals and from the steps of
+ * latencies. The error of a cost divided by its standard error has Student's
+ * distribution, with as many degrees of freedom as points exceed costs. The
+ * number of errors beyond three standard errors is at most its expectation plus
+ * 3.29 standard deviations of that number, for each cost, any costs and any
+ * polling interval. Fits that hold a cost at a wrong value are not
  * judged.
  */
 static void standard_errors_are_what_they_say(void **state)

@@ -121,7 +121,8 @@ enum hd_status bench_read_real(const uint8_t *bytes, size_t size, struct diag *d
 
 	memcpy(&real, &bits, sizeof(real));
 	if (!isfinite(real) || signbit(real))
-		return diag_fail(d, HD_ERR_INPUT, "the other side tells a rate that is none");
+		return diag_fail(d, HD_ERR_INPUT,
+				 "the peer sent a rate that is negative or not finite");
 	*out = real;
 	return HD_OK;
 }

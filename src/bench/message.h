@@ -3,10 +3,10 @@
 #define HD_BENCH_MESSAGE_H
 
 /*
- * What ranks tell each other beside the device that they measure, as bytes:
- * in network byte order, whatever machines they are on, each message with its
- * kind and version before it. What comes from a socket is believed only as
- * far as it can be true; HD_ERR_INPUT says what is wrong with it.
+ * Messages between ranks over sockets, outside the device that they measure.
+ * They are in network byte order and start with their kind and version. Values
+ * from a socket are checked for their ranges; a violation is HD_ERR_INPUT with
+ * the reason.
  */
 
 #include "base/diag.h"
@@ -32,7 +32,7 @@ void bench_write_real(double real, uint8_t out[NUMBER_SIZE]);
 HD_MUST_CHECK enum hd_status bench_read_real(const uint8_t *bytes, size_t size, struct diag *d,
 					     double *out);
 
-/* What every other process is told before a point. */
+/* Message of rank 0 to each other process before a point. */
 enum head_what {
 	HEAD_POINT,      /* a letter follows */
 	HEAD_NOT_WANTED, /* not this time */

@@ -10,8 +10,8 @@
  *
  * Work requests, completions and states are the transport's (transport/work.h,
  * transport/qp.h): their numbers are those of libibverbs. Handles are the
- * back-end's; keys and numbers that travel are beside them. What the
- * implementation refuses is a status, and nic->why says why. All times are on
+ * back-end's; structs also hold the keys and numbers for peers. A refusal of
+ * the implementation is a status, and nic->why gives the reason. All times are on
  * the clock of `now`, which is virtual time or the host's monotonic clock.
  *
  * A rank is one program: 0 sends and measures, 1 receives, the others contend.
@@ -83,8 +83,8 @@ struct nic_ops {
 	/* Keeps the processor busy for this long. */
 	void (*work)(struct nic *nic, hd_time duration);
 
-	/* Memory that can be registered, on page boundaries, zeroed; NULL if
-	 * there is none. */
+	/* Memory that can be registered, on page boundaries, zeroed; NULL on
+	 * failure. */
 	void *(*alloc)(struct nic *nic, uint64_t bytes, bool huge);
 	void (*release)(struct nic *nic, void *memory, uint64_t bytes);
 	enum hd_status (*mr_new)(struct nic *nic, void *addr, uint64_t len, bool huge,
@@ -131,7 +131,7 @@ struct nic_ops {
 	/* Rank 0: lets two others, who exchange, reach each other. */
 	enum hd_status (*carry)(struct nic *nic, unsigned a, unsigned b, size_t len);
 	enum hd_status (*barrier)(struct nic *nic);
-	/* This rank gives up; nobody is to wait for it any more. */
+	/* This rank gives up; other ranks stop waiting for it. */
 	void (*abandon)(struct nic *nic);
 	/* Rank 0 has what it wants; contenders ask whether it has. */
 	void (*finish)(struct nic *nic);
@@ -159,11 +159,11 @@ struct nic_backend {
 	void *context;
 	uint32_t max_ranks;
 	uint32_t default_mtu, max_mtu;
-	hd_time limit; /* of a point whose iterations nobody gave; 0: none */
+	hd_time limit; /* of a point without given iterations; 0: none */
 	/*
-	 * Set by who runs: ranks will join a group; queue pairs have weights;
-	 * ranks are on two hosts by turns, all others on one each; what ranks
-	 * in other processes are to be told.
+	 * Set by the driver: ranks will join a group; queue pairs have
+	 * weights; ranks alternate between two hosts instead of one host each;
+	 * bytes to send to ranks in other processes.
 	 */
 	bool wants_group, wants_weights, wants_pairs;
 	const void *letter;

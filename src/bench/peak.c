@@ -83,8 +83,8 @@ static void best_run(const struct peak *p, double rate, size_t *first, size_t *l
 
 /*
  * Dinkelbach's method for the greatest ratio: the run that exceeds the best
- * rate so far by the most is better, or there is none. A few passes instead
- * of a look at every pair.
+ * rate so far by the most is better, or the best is found. A few passes replace
+ * a comparison of every pair.
  */
 double peak_rate(const struct peak *p)
 {

@@ -5,8 +5,8 @@
 /*
  * The best rate over any run of consecutive messages, from the posting of its
  * first until the completion of its last: perftest's "BW peak". Completions
- * that are found in a heap, because whoever polls was busy, make no peak that
- * way: all that was posted in between counts.
+ * that arrive in a burst, because the polling thread was busy, make no peak: all
+ * messages posted in between count.
  *
  * Memory is bounded: of very many messages only runs of whole blocks are
  * looked at, as perftest looks at runs of whole lists of requests.

@@ -8,7 +8,7 @@
 #include "bench/cost.h"
 #include "bench/message.h"
 
-#define CALIBRATE     32 /* iterations by which a duration is measured out */
+#define CALIBRATE     32 /* iterations that estimate the number for a duration */
 #define CONTEND_DEPTH 1  /* of 4 bytes: the paper's load at an adapter */
 #define LOAD_DEPTH    16 /* of 4 KiB: one fills a link, however long */
 

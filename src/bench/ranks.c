@@ -17,7 +17,7 @@
 #include "base/alloc.h"
 #include "bench/message.h"
 
-#define SLICE   100 /* ms between two looks at whether to go on */
+#define SLICE   100 /* ms between two checks whether to continue */
 #define BARRIER 'B'
 #define FINISH  'F'
 
@@ -126,7 +126,7 @@ bool ranks_carry(struct bench_ranks *r, unsigned a, unsigned b, size_t len)
 	       ranks_send(r, a, from_b, len) && ranks_send(r, b, from_a, len);
 }
 
-/* A "finish" that nobody has asked for may stand before it. */
+/* A "finish" that was not requested may precede it. */
 static bool take_barrier(struct bench_ranks *r, unsigned from)
 {
 	char c;
@@ -285,7 +285,7 @@ enum hd_status ranks_connect(const char *hosts, struct diag *d, struct bench_ran
 	return status;
 }
 
-/* The first who connects; waiting for him ends like all waiting. */
+/* Accepts one connection; waiting ends as described in ranks.h. */
 static enum hd_status accept_one(struct bench_ranks *r, int fd, const char *at, struct diag *d)
 {
 	if (listen(fd, 1) == 0 && wait_readable(r, fd))

@@ -3,8 +3,8 @@
 #define HD_BENCH_RANKS_H
 
 /*
- * How ranks on real hosts talk beside the device that they measure: over
- * stream sockets, a pair for each two threads of a process, or TCP between
+ * Communication of ranks on real hosts outside the device that they measure,
+ * over stream sockets: a pair for each two threads of a process, or TCP between
  * processes. In a process of its own a rank has a socket to rank 0 only, and
  * rank 0 one to each; what two others exchange, rank 0 carries.
  *
@@ -21,7 +21,7 @@
 
 #define RANKS_MAX 16
 
-/* Asked now and then while somebody waits; false ends it. */
+/* Called repeatedly while a rank waits; false ends the wait. */
 typedef bool ranks_going_fn(void *context);
 
 struct bench_ranks {
@@ -42,9 +42,9 @@ void ranks_finish(struct bench_ranks *r);
 bool ranks_finished(struct bench_ranks *r);
 bool ranks_send(struct bench_ranks *r, unsigned to, const void *bytes, size_t len);
 bool ranks_receive(struct bench_ranks *r, unsigned from, void *bytes, size_t len);
-/* Nothing more is said: whoever waits for us is told at once. */
+/* Ends communication: ranks that wait for this one stop waiting at once. */
 void ranks_abandon(struct bench_ranks *r);
-/* Has somebody whom we are connected to abandoned the run? */
+/* Whether a connected rank has abandoned the run. */
 bool ranks_abandoned(const struct bench_ranks *r);
 void ranks_close(struct bench_ranks *r);
 

@@ -27,7 +27,7 @@ static int rank_body(struct bench_ranks *r)
 		return 2;
 	if (r->self == 0)
 		ranks_finish(r);
-	/* Rank 2 asks until it is told; rank 3 never does. */
+	/* Rank 2 polls until the run is finished; rank 3 never does. */
 	while (r->self == 2 && !ranks_finished(r))
 		;
 	return ranks_barrier(r) ? 0 : 3;
@@ -57,7 +57,7 @@ static void ranks_meet_and_finish(void **state)
 		ranks_close(&list[i]);
 }
 
-/* An address of this machine at which nobody listens: the kernel knows one. */
+/* An address of this machine without a listener, from the kernel. */
 static void free_address(char *at, size_t room)
 {
 	struct sockaddr_in name = { .sin_family = AF_INET };
@@ -143,8 +143,8 @@ static void rank_0_carries_what_others_exchange(void **state)
 		ranks_close(&list[i]);
 }
 
-/* Nobody waits for one who gave up, wherever he waits. */
-static void whoever_gives_up_ends_all_waiting(void **state)
+/* Every wait for a rank that gave up ends, whatever it waits for. */
+static void rank_that_gives_up_ends_all_waiting(void **state)
 {
 	struct bench_ranks list[3] = { 0 };
 	struct diag d = { .status = HD_OK };
@@ -210,7 +210,7 @@ int main(void)
 		cmocka_unit_test(ranks_meet_and_finish),
 		cmocka_unit_test(processes_meet_over_tcp),
 		cmocka_unit_test(rank_0_carries_what_others_exchange),
-		cmocka_unit_test(whoever_gives_up_ends_all_waiting),
+		cmocka_unit_test(rank_that_gives_up_ends_all_waiting),
 		cmocka_unit_test(an_interrupt_ends_waiting),
 		cmocka_unit_test(bad_addresses_are_refused),
 	};

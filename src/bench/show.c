@@ -18,7 +18,7 @@ struct shown_row {
 	const char *outcome;
 };
 
-/* The axis stands first if the test has one; its name goes in at [0]. */
+/* The axis is the first column if the test has one; its name is set at [0]. */
 #define FIRST_COLUMNS                                                                    \
 	{ "", NULL, CELL(shown_row, axis) }, { "#bytes", NULL, CELL(shown_row, bytes) }, \
 	{                                                                                \

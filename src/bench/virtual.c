@@ -70,7 +70,7 @@ static enum hd_status refuse_status(struct nic *nic, const char *what, enum hd_s
 		       : diag_fail(&nic->why, status, "%s: %s", what, hd_status_text(status));
 }
 
-/* Who waits is told when there is no more to come. */
+/* A wait fails when the run has ended. */
 static enum hd_status unless_ended(struct nic *nic, bool came)
 {
 	return came ? HD_OK : refuse(nic, "the run was ended");
@@ -320,7 +320,7 @@ static enum hd_status op_exchange(struct nic *nic, unsigned with, const void *mi
 	if (!v_semaphore_wait(run->mail[in]))
 		return unless_ended(nic, false);
 	memcpy(theirs, run->letter[in], len);
-	/* Nobody takes his letter away before both have read. */
+	/* Both messages stay valid until both ranks have read them. */
 	v_semaphore_post(run->mail[out]);
 	return unless_ended(nic, v_semaphore_wait(run->mail[in]));
 }

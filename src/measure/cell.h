@@ -3,7 +3,7 @@
 #define HD_MEASURE_CELL_H
 
 /*
- * Where a column's value stands in the struct that is a row of its table, and
+ * Where a column's value is in the struct that is a row of its table, and
  * how it is stored there. A column names the member once, with CELL; what kind
  * of value the column has follows from the member's type, and a type that no
  * table can show does not compile.
@@ -58,10 +58,10 @@ struct cell {
 	uint64_t lack; /* if so: the whole number that means no value */
 };
 
-/* A designated cell; the initialisers after it go on with the origin. */
+/* A designated cell; the next initialiser is the origin. */
 #define CELL(row, member) \
 	.cell = { CELL_PLACE(row, member, CELL_STORED(row, member)) }, .kind = VALUE_NONE
-/* A whole number, of which `none` means that there is none. */
+/* A whole number; the value `none` is shown as an empty cell. */
 #define CELL_UNLESS(row, member, none)                                                       \
 	.cell = { CELL_PLACE(row, member, CELL_STORED_WHOLE(row, member)), .may_lack = true, \
 		  .lack = (none) },                                                          \

@@ -39,5 +39,5 @@ bad 'double x' 'CELL_UNLESS(row, x, 0)'
 bad 'int x' 'CELL_UNLESS(row, x, 0)'
 good 'enum origin x' 'CELL_NAME(row, x, NULL)'
 bad 'double x' 'CELL_NAME(row, x, NULL)'
-# What follows the cell goes on with the origin.
+# The initialiser after the cell is the origin.
 good 'double x' 'CELL(row, x), ORIGIN_COMPUTED, 3'

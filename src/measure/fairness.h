@@ -6,7 +6,7 @@
 
 /*
  * Jain's index of n shares, none negative: (sum x)^2 / (n * sum x^2), from
- * 1/n (one has all) to 1 (all have the same). NAN when nobody has anything.
+ * 1/n (one has all) to 1 (all have the same). NAN if the sum is 0.
  */
 double measure_jain_index(const double *shares, size_t n);
 

@@ -5,7 +5,7 @@
 /*
  * A distribution of whole numbers (picoseconds, bytes, packets) in bounded
  * memory: count, mean, standard deviation, minimum and maximum are exact, any
- * percentile is within HISTOGRAM_ERROR of the sample it stands for.
+ * percentile is within HISTOGRAM_ERROR of the exact sample.
  *
  * Each power of two is cut into 64 buckets of equal width, so a bucket is at
  * most 1/64 of its value wide and its middle at most 1/128 off. Values below

@@ -3,11 +3,11 @@
 #define HD_MEASURE_MINIMISE_H
 
 /*
- * The least value of a function that has no derivative to be had, such as the
- * error of a simulation: Nelder and Mead's simplex, begun anew where it ended
- * until that gains nothing, since a simplex can collapse before it is there.
- * It finds a minimum near where it begins; whoever fears others begins at
- * several places. The same arguments give the same answer.
+ * Minimises a function without derivatives, such as the error of a simulation,
+ * by Nelder and Mead's simplex. The search restarts at its result until a
+ * restart brings no improvement, because a simplex can collapse too early. The
+ * result is a local minimum near the starting point; callers start at several
+ * points to find others. The same arguments give the same result.
  */
 
 #include <stddef.h>

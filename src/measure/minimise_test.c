@@ -85,7 +85,7 @@ static void where_nothing_changes_it_ends(void **state)
 struct rough {
 	double wave;
 	size_t n;
-	double least; /* that anybody was told */
+	double least; /* value that was returned */
 };
 
 static double rough(void *context, const double *x)

@@ -71,10 +71,10 @@ struct value {
 		bool yes;
 	};
 };
-/* A number of any kind; NAN for what is none. */
+/* A number of any kind; NAN for other kinds. */
 double value_real(const struct value *v);
 
-/* For table_put_values. What is no number, or a text that is NULL, is none. */
+/* For table_put_values. NaN and a NULL text become VALUE_NONE. */
 static inline struct value value_of_uint(uint64_t u)
 {
 	return (struct value){ .kind = VALUE_UINT, .u = u };
@@ -139,9 +139,9 @@ void results_free(struct results *r);
 void results_set_scenario(struct results *r, const char *text);
 void results_set_version(struct results *r, const char *version);
 void results_set_arguments(struct results *r, const char *arguments);
-/* Copies both; names are told apart by nobody but the reader. */
+/* Copies both; names need not be unique. */
 void results_parameter(struct results *r, const char *name, const char *value);
-/* Of the first of that name; NULL if there is none. */
+/* Of the first of that name; NULL if not found. */
 const char *results_parameter_value(const struct results *r, const char *name);
 HD_PRINTF(2, 3)
 void results_remark(struct results *r, const char *format, ...);
@@ -157,7 +157,7 @@ struct table *results_record(struct results *r, const char *name, const char *ti
 struct table *results_copy_table(struct results *r, const struct table *from);
 /* Frees the table that was added last. */
 void results_drop_last(struct results *r);
-/* NULL if there is none of that name. */
+/* NULL if no table has that name. */
 const struct table *results_find(const struct results *r, const char *name);
 
 /*
@@ -174,7 +174,7 @@ const char *table_text(struct table *t, const char *format, ...);
 /* The same with what was gathered in `text`, which is empty afterwards. */
 const char *table_take(struct table *t, struct strbuf *text);
 
-/* Says whom, what was asked for and found, and at last whether it was met. */
+/* Whether the table lists goals with their values and whether they were met. */
 bool table_is_goals(const struct table *t);
 
 size_t table_rows(const struct table *t);

@@ -212,7 +212,7 @@ static void texts_made_for_a_row_are_owned_once(void **state)
 	struct flow_row row = { .flow = table_text(t, "both") };
 
 	(void)state;
-	table_text(t, "nobody's");
+	table_text(t, "unused");
 	table_put_row(t, &row);
 	strbuf_puts(&text, "next");
 	row.flow = table_take(t, &text);

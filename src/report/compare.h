@@ -3,10 +3,10 @@
 #define HD_REPORT_COMPARE_H
 
 /*
- * What differs between runs. Tables are matched by name, columns by name and
- * unit, rows by what labels them: what was given, or in a table in which
- * nothing was, the texts. A label that comes several times in a table is told
- * apart by counting.
+ * Differences between runs. Tables are matched by name, columns by name and
+ * unit, rows by their labels: the cells of origin "given", or the texts in a
+ * table without such cells. Equal labels within a table are numbered in order
+ * of their rows.
  */
 
 #include "measure/results.h"

@@ -22,8 +22,8 @@ static void put_quoted(const char *text, struct strbuf *out)
 }
 
 /*
- * What a spreadsheet would take for a formula, though it is somebody's text.
- * A number is none, nor is a sign alone.
+ * Whether a spreadsheet would evaluate the text as a formula. Numbers and a
+ * single sign are not formulas.
  */
 static bool is_formula(const char *text)
 {

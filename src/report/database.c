@@ -13,8 +13,8 @@
 
 /*
  * Steps of SQLite's machine that we may take: reading a whole file takes less
- * than one a byte, writing a row less than a hundred. What goes on for longer
- * goes in circles.
+ * than one a byte, writing a row less than a hundred. A statement
+ * that takes more does not end.
  */
 #define STEPS_AT_LEAST 1000000
 #define STEPS_PER_BYTE 16
@@ -101,7 +101,7 @@ bool database_row(struct database *l, sqlite3_stmt *s)
 	return step == SQLITE_ROW;
 }
 
-/* An empty file is nobody's yet and has version 0. */
+/* An empty file has no schema: its version is 0. */
 static void check_kind(struct database *l)
 {
 	int64_t application = database_number(l, "PRAGMA application_id");
@@ -121,8 +121,8 @@ static void check_kind(struct database *l)
 }
 
 /*
- * What we rely on: ordinary tables (a view could compute anything) with these
- * columns. More of either is nobody's business.
+ * Required: ordinary tables (a view could compute anything) with these columns.
+ * Further tables and columns are ignored.
  */
 static const char missing_column[] =
 	"WITH want(version, name) AS (VALUES (1, 'run.id'),"
@@ -212,7 +212,7 @@ void database_open(struct database *l, const char *path, bool make, struct diag 
 	d->file = path;
 	if (make)
 		cleanup_defer_signals();
-	/* To SQLite these are databases that nobody sees again. */
+	/* SQLite would open a temporary or in-memory database for these. */
 	if (!*path || *path == ':') {
 		d->file = NULL;
 		diag_fail(d, HD_ERR_INPUT, "a database needs the name of a file, not '%s'", path);

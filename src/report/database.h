@@ -34,7 +34,7 @@
 #include "measure/results.h"
 
 #define DATABASE_VERSION 2
-/* Where runs go and are looked for if nobody says otherwise. */
+/* The database that commands use without --db. */
 #define DATABASE_DEFAULT "heddle.db"
 /* The command of runs that are points of a sweep: parts of another run. */
 #define DATABASE_POINT   "sweep point"
@@ -46,9 +46,9 @@
 HD_MUST_CHECK enum hd_status database_check(const char *path, struct diag *d);
 
 /*
- * Notes that a run begins, in a file that is made if there is none; *run is
- * its number. `content` is what it will have run, "" if it does not say: it
- * stands for the scenario until that is known. One of the next three must
+ * Records the start of a run and creates the file if necessary; *run is the
+ * run's number. `content` is the input, or "": it is recorded as the scenario
+ * until the run finishes. A call of one of the next three functions must
  * follow.
  */
 HD_MUST_CHECK enum hd_status database_begin(const char *path, const char *command,
@@ -106,13 +106,13 @@ HD_MUST_CHECK enum hd_status database_notes(const char *path, const char *comman
 void database_notes_free(struct run_note *notes, size_t n);
 
 /*
- * Makes the view `view`, or makes it anew: the table `table` of the last
- * finished run of `command` that has one, with its columns as columns.
+ * Creates or replaces the view `view`: the table `table` of the last finished
+ * run of `command` that has this table, with its columns as columns.
  */
 HD_MUST_CHECK enum hd_status database_view(const char *path, const char *command, const char *table,
 					   const char *view, struct diag *d);
 
-/* A run as it was written; HD_ERR_NOT_FOUND if there is none of that number. */
+/* A run as it was written; HD_ERR_NOT_FOUND if no run has that number. */
 HD_MUST_CHECK enum hd_status database_read(const char *path, int64_t run, struct diag *d,
 					   struct results **out);
 

@@ -207,7 +207,7 @@ static void insert_table(struct database *l, int64_t run, const struct table *t)
 	insert_cells(l, result, t);
 }
 
-/* Adds to a refusal what it cost: counted anew, from the file itself. */
+/* Adds to a refusal what was lost: counted again, from the file itself. */
 static void tell_losses(const char *path, const struct results *r, struct diag *d)
 {
 	struct diag ignored = { .status = HD_OK };
@@ -289,7 +289,7 @@ enum hd_status database_append(const char *path, const struct results *r, struct
 	return database_finish(path, 0, r, d);
 }
 
-/* `sql` with the run's number; nobody can act on it if it fails. */
+/* `sql` with the run's number. Errors are ignored: no caller can handle them. */
 static void change_note(const char *path, int64_t run, const char *sql)
 {
 	struct diag ignored = { .status = HD_OK };

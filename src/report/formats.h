@@ -30,14 +30,14 @@ void writer_latex(const struct results *r, struct strbuf *out);
  * together whatever their order in the table. No value is NaN.
  */
 void writer_gnuplot(const struct results *r, struct strbuf *out);
-/* Nothing: what a run costs without its output. */
+/* Nothing: measures the cost of a run without output. */
 void writer_null(const struct results *r, struct strbuf *out);
 
 /* "# note: ..." for each remark, a line each. */
 void writer_remarks(const struct results *r, struct strbuf *out);
 /* One cell as a person reads it, with the column's places. */
 void writer_value_text(const struct value *v, const struct column *c, struct strbuf *out);
-/* A number so that it reads back exactly; false if it is none. */
+/* A number so that it reads back exactly; false for other values. */
 bool writer_value_number(const struct value *v, struct strbuf *out);
 /* One cell, for all that is written as JSON. */
 void writer_value_json(struct json *w, const struct value *v);

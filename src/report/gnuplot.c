@@ -67,9 +67,9 @@ static bool varies(const struct table *t, size_t column)
 	return false;
 }
 
-/* What curves are drawn over, by the rule of the page (web/src/charts.js): the
+/* The column of the x axis, by the rule of the page (web/src/charts.js): the
  * first given number with a unit, else time, else the first number, of those
- * that vary. n_columns: there is none. */
+ * that vary. n_columns: no column qualifies. */
 static size_t x_column(const struct table *t)
 {
 	size_t time = t->n_columns, first = t->n_columns;

@@ -105,8 +105,8 @@ void page_put_run(struct json *w, const struct page_run *run, const char *const 
 }
 
 /*
- * A script ends at "</script" and changes its meaning at "<!--", whatever it
- * holds: no '<' is left. In JSON it stands in strings only.
+ * A script ends at "</script" and changes its meaning at "<!--", so every
+ * '<' is escaped. In JSON it occurs in strings only.
  */
 static void put_escaped(struct strbuf *out, const char *json)
 {

@@ -13,7 +13,7 @@ extern const size_t page_template_len;
 /* The page that follows a run, of 'heddle serve'; likewise. */
 extern const unsigned char page_live_template[];
 extern const size_t page_live_template_len;
-/* Why there is none; "" if there is. */
+/* Why the page was not built; "" if it was. */
 extern const char page_missing[];
 
 #endif

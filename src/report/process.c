@@ -10,7 +10,7 @@
 #define STATE_FIELD 3
 #define START_FIELD 22
 
-/* When process `pid` began, or "" if there is none, or only its corpse. */
+/* Start time of process `pid`; "" if it does not exist or is a zombie. */
 static void read_start(long pid, char *start, size_t size)
 {
 	char path[64], line[1024];

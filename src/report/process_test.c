@@ -49,7 +49,7 @@ static void start(struct child *c)
 	c->stop = stop[1];
 }
 
-/* Dead, but nobody has asked how: its number is still taken. */
+/* A zombie keeps its process number until its parent waits for it. */
 static void become_zombie(struct child *c)
 {
 	siginfo_t info;

@@ -3,9 +3,9 @@
 #define HD_REPORT_REPORT_INTERNAL_H
 
 /*
- * What reading and writing a database share; private to them. A link keeps the
- * first thing that went wrong; after that every call does nothing, so that
- * code runs straight and asks once.
+ * Connection to a database, shared by the functions that read and write it. A
+ * connection keeps the first error; after that every call does nothing, so that
+ * the caller checks once at the end.
  */
 
 #include <sqlite3.h>
@@ -24,15 +24,15 @@ struct database {
 };
 
 /*
- * Opens and looks at the file; `make`: for writing, made if there is none, and
- * a deadly signal waits until database_close.
+ * Opens and checks the file. With `make` it is opened for writing, created if
+ * necessary, and fatal signals are deferred until database_close.
  */
 void database_open(struct database *l, const char *path, bool make, struct diag *d);
 void database_close(struct database *l);
 /* Refuses content that we did not write. */
 void database_damaged(struct database *l, const char *what);
 void database_execute(struct database *l, const char *sql);
-/* The one number that `sql` gives; -1 and a refusal if there is none. */
+/* The one number that `sql` gives; -1 and a refusal if it gives no number. */
 int64_t database_number(struct database *l, const char *sql);
 /* NULL after a failure: sqlite3's functions take it and do nothing. */
 sqlite3_stmt *database_prepare(struct database *l, const char *sql);

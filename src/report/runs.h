@@ -50,8 +50,8 @@ HD_MUST_CHECK enum hd_status recorded_runs_take(struct recorded_runs *s,
 						struct results **out);
 
 /*
- * Those asked for, as parts of a page; `first`, unless NULL, goes before them.
- * The caller frees. HD_ERR_INPUT if there is none.
+ * The selected runs as parts of a page; `first`, unless NULL, precedes them.
+ * The caller frees. HD_ERR_INPUT if no run is selected.
  */
 HD_MUST_CHECK enum hd_status recorded_runs_parts(const struct recorded_runs *s,
 						 const struct results *first, struct diag *d,

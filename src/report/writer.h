@@ -25,7 +25,7 @@ extern const char *const writer_names[];
 /* Text for a terminal: rows about what was missed are red. */
 void writer_coloured(const struct results *r, struct strbuf *out);
 
-/* NULL if there is none. */
+/* NULL if no format has that name. */
 const struct writer *writer_find(const char *name);
 /* By the extension of `path`; NULL if it says nothing. */
 const struct writer *writer_of_path(const char *path);

@@ -382,7 +382,7 @@ static void csv_keeps_cells_and_titles_harmless(void **state)
 	assert_csv("", "+x", "# t: \nname\n'+x\n");
 	assert_csv("", "@x", "# t: \nname\n'@x\n");
 	assert_csv("", " -x", "# t: \nname\n' -x\n");
-	/* Numbers stay numbers, and a dash stands for nothing. */
+	/* Numbers stay numbers, and a dash means no value. */
 	assert_csv("", "-1.5e3", "# t: \nname\n-1.5e3\n");
 	assert_csv("", "-", "# t: \nname\n-\n");
 	assert_csv("", "\x1b[2J\xc2\x9b", "# t: \nname\n\\x1b[2J\\u009b\n");

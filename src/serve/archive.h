@@ -2,8 +2,8 @@
 #ifndef HD_SERVE_ARCHIVE_H
 #define HD_SERVE_ARCHIVE_H
 
-/* The runs of a database, as a page that is made anew whenever it is asked
- * for. */
+/* The runs of a database as a page, which is generated again for every
+ * request. */
 
 #include "serve/asks.h"
 

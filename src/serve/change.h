@@ -3,8 +3,8 @@
 #define HD_SERVE_CHANGE_H
 
 /*
- * What somebody who follows a run changes in it, as fields of its scenario: a
- * run of the scenario with these fields is the run that was followed.
+ * Changes that a user of the live view makes to a run, as fields of its
+ * scenario: a run of the changed scenario gives the results of the live run.
  */
 
 #include "fabric/fabric.h"

@@ -3,19 +3,18 @@
 #define HD_SERVE_FOLLOW_H
 
 /*
- * A run that is followed and changed while it goes on.
+ * A run that can be observed and changed while it is being computed.
  *
  *	follow_new(path, &overrides, &options, &d, &s);
  *	server_start(..., asks, ...);
  *	follow_run(s, asks);                  until asks_close
  *
  * One thread computes and answers requests (follow_run), between two instants
- * of the run. A change becomes a field of the scenario (change.h): another
- * thread makes the run anew from it and computes it again to where it was;
- * meanwhile ours waits, and all requests but further changes are answered from
- * it. What was seen until then stays as it was, since nothing before the change
- * depends on it; and what follow_scenario gives is, run by `heddle sim`, this
- * run to the bit.
+ * of the run. A change becomes a field of the scenario (change.h): a second
+ * thread builds a new run from it and advances it to the current instant. The
+ * old run answers all requests except further changes until then. Results before
+ * the change stay the same, since they do not depend on it. `heddle sim` on the
+ * output of follow_scenario gives the results of this run, bit for bit.
  */
 
 #include "run/run.h"

@@ -30,7 +30,7 @@ struct follow {
 	size_t n_notes, notes_cap;
 	struct run *run;
 	char failure[480]; /* why it ended early, or "" */
-	unsigned version;  /* raised when the run is made anew */
+	unsigned version;  /* incremented when the run is rebuilt */
 	bool is_paused;
 	hd_time step_to; /* although it is paused */
 	hd_time speed;

@@ -60,7 +60,7 @@ static unsigned ask(struct one *x, const struct http_request *r, struct strbuf *
 	return follow_ask(&x->run, r, out);
 }
 
-/* By so many nanoseconds, or to its end. */
+/* Advances by `ns`, or to the end of the run. */
 static void step(struct one *x, uint64_t ns)
 {
 	struct strbuf state = STRBUF_INIT;

@@ -15,7 +15,7 @@
 /* `down`: per sim port, whether its link is down now. */
 void prometheus_print(const struct run *s, const bool *down, struct strbuf *out);
 
-/* That these are the n-th that somebody got: who has all of them has no gap. */
+/* The number of scrapes so far: a client that has all of them has no gap. */
 void prometheus_scrapes(uint64_t n, struct strbuf *out);
 
 /* Of a port: what it counts, in the order of prometheus_counter. */

@@ -3,8 +3,8 @@
 #define HD_SERVE_REQUEST_H
 
 /*
- * What somebody asks over HTTP, once the library has taken it apart: a method,
- * a path, and values by name. What makes no sense is refused in one line.
+ * An HTTP request after parsing by the library: a method, a path, and values by
+ * name. Invalid requests are refused in one line.
  */
 
 #include "serve/change.h"
@@ -34,8 +34,8 @@ struct http_request {
 typedef const char *request_value_fn(void *context, const char *name);
 
 /*
- * HD_ERR_NOT_FOUND if nothing is called so, HD_ERR_USAGE if it is not for this
- * method, HD_ERR_INPUT if a value is missing or is none.
+ * HD_ERR_NOT_FOUND for an unknown path, HD_ERR_USAGE if the path does not allow
+ * this method, HD_ERR_INPUT if a value is missing or invalid.
  */
 HD_MUST_CHECK enum hd_status request_parse(const char *method, const char *path,
 					   request_value_fn *value, void *context, struct diag *d,

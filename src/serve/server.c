@@ -248,7 +248,7 @@ static bool address_parse(const char *text, uint16_t port, union address *out)
 	return inet_pton(AF_INET, text, &out->v4.sin_addr) == 1;
 }
 
-/* 32 letters that nobody guesses. */
+/* 32 random letters. */
 static enum hd_status draw_token(struct strbuf *out, struct diag *d)
 {
 	unsigned char bytes[16];

@@ -41,8 +41,8 @@ void server_url(const struct server *s, struct strbuf *out);
 HD_MUST_CHECK enum hd_status server_place(const char *text, struct diag *d, char **address,
 					  uint16_t *port);
 /*
- * The token that is asked for at `address`, to be freed: that of a file, or if
- * `path` is NULL, one that nobody guesses; NULL if it is this machine's own.
+ * The token that clients of `address` must send; the caller frees it: that of a
+ * file, or a random one if `path` is NULL. NULL if `address` is local.
  */
 HD_MUST_CHECK enum hd_status server_choose_token(const char *address, const char *path,
 						 struct diag *d, char **out);

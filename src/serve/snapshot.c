@@ -149,7 +149,7 @@ static void put_down(struct follow *s, struct json *w)
 	json_end(w);
 }
 
-/* Rows that go on can be changed if they have a load: not saturating ones. */
+/* Active rows can be changed if they have a load: saturating rows have none. */
 static void put_rows(const struct follow *s, struct json *w)
 {
 	const struct scenario *scn = run_fabric(s->run)->scenario;

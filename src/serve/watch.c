@@ -241,7 +241,8 @@ static enum hd_status answer(struct fabric_watch *w, const struct http_request *
 	case REQUEST_CHANGE:
 		return change(w, &r->change, d);
 	default:
-		return diag_fail(d, HD_ERR_UNFIT, "a live fabric goes on by itself");
+		return diag_fail(d, HD_ERR_UNFIT,
+				 "a live fabric cannot be paused, stepped or restarted");
 	}
 }
 

@@ -3,10 +3,10 @@
 #define HD_SERVE_WATCH_H
 
 /*
- * A live fabric that is looked at: its ports, links and tables as they are
- * now, the counters of all ports, and how busy links were between two looks,
- * by the clock. Cables can be pulled and plugged in again; all else is for its
- * subnet manager, and for whoever sends.
+ * The live view of a live fabric: its ports, links and tables as they are now,
+ * the counters of all ports, and the use of links between two samples. Users of
+ * the view can remove and reconnect cables; its subnet manager and its programs
+ * change everything else.
  */
 
 #include "serve/asks.h"
@@ -17,7 +17,7 @@ struct fabric_watch;
 HD_MUST_CHECK enum hd_status watch_new(const char *name, struct diag *d, struct fabric_watch **out);
 void watch_free(struct fabric_watch *w);
 
-/* Goes on, with whatever runs under that name, when a fabric is gone. */
+/* Reattaches to a new fabric of the same name when the old one has ended. */
 asks_answer_fn watch_answer;
 
 #endif

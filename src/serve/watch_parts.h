@@ -11,7 +11,7 @@
 
 #define WATCH_SAMPLES 240
 
-/* A cable that somebody pulled or plugged in here. */
+/* A cable that a user of the view removed or reconnected. */
 struct watch_note {
 	double at; /* seconds */
 	char *words;

@@ -112,7 +112,7 @@ static void speeds_that_differ_are_a_mismatch(void **state)
 	struct topo t;
 
 	(void)state;
-	/* Whoever wants the fabric is refused, whoever checks it told all. */
+	/* topo_read refuses the file; topo_check lists every problem. */
 	assert_int_equal(topo_read(text, sizeof(text) - 1, NULL, &d, &t), HD_ERR_INPUT);
 	assert_int_equal(d.line, 4);
 	assert_non_null(

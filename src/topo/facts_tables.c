@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Stands for no number of links. */
+/* Marks a row without a number of links. */
 #define NO_BISECTION UINT64_MAX
 
 struct fabric_row {

@@ -206,7 +206,7 @@ const struct generator topo_generators[] = {
 	  "Ports: 1 to the next, 2 to the one before, then hosts.", ring_params,
 	  "ring --switches 8 --hosts 2", build_ring },
 	{ "star", FAMILY_STAR, "hub with hosts, or with switches around it",
-	  "Port i + 1 of the hub leads to host or switch i; port 1 of such a switch leads to the hub, then hosts.",
+	  "Port i + 1 of the hub leads to host or switch i; port 1 of each switch leads to the hub, then hosts.",
 	  star_params, "star --hosts 8", build_star },
 	{ "back-to-back", FAMILY_BACK_TO_BACK, "two hosts and no switch",
 	  "Port n of h0 is cabled to port n of h1.", back_to_back_params, "back-to-back",

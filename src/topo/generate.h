@@ -78,7 +78,7 @@ extern const struct option generator_common[];
 
 /* NULL, and a refusal that suggests the nearest, if there is no such kind. */
 const struct generator *generator_find(const char *name, struct diag *d);
-/* The kind whose name is nearly this one; NULL if there is none. */
+/* The kind with the most similar name; NULL if no name is similar. */
 const char *generator_nearest(const char *name);
 /* Their names, a blank after each. */
 void generator_words(struct strbuf *out);

@@ -3,9 +3,9 @@
 #define HD_TOPO_NAMES_H
 
 /*
- * Names of nodes need not be unique: many adapters of a site are called by
- * what they are. Who means one node by its name must know whether another has
- * it, and refuse with the GUIDs of both, by which they can be told apart.
+ * Names of nodes need not be unique: many adapters of a site carry the name of
+ * their product. A caller that selects a node by name refuses a name that two
+ * nodes have, and the message gives both GUIDs.
  */
 
 #include "topo/topo.h"

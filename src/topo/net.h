@@ -4,7 +4,7 @@
 
 /*
  * State of reading ibnetdiscover's or ibsim's text, between read_net.c (lines
- * and sections), net_node.c (nodes and what stands before them) and
+ * and sections), net_node.c (nodes and the lines before them) and
  * net_cable.c. Private to those.
  */
 
@@ -48,7 +48,7 @@ char *net_copy_rest(const struct topo_reader *r);
 bool net_has(struct slice s, char c);
 /* <a><separator><b>, which `n` owns. */
 struct slice net_join(struct net *n, struct slice a, char separator, struct slice b);
-/* What a name in quotes stands for, given the module in force. */
+/* The node ID of a quoted name within the current module. */
 struct slice net_full_id(struct net *n, struct slice id);
 /* In ibnetdiscover's form nothing may follow. */
 enum hd_status net_expect_end(struct net *n);

@@ -222,7 +222,7 @@ enum hd_status net_read_cable(struct net *n)
 	return HD_OK;
 }
 
-/* @[3] "alias": a name for a port, by which another node can name it. */
+/* @[3] "alias": a second name of a port, which other nodes may use. */
 enum hd_status net_read_alias(struct net *n)
 {
 	struct topo_reader *r = n->r;

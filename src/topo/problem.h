@@ -31,7 +31,7 @@ extern const char *const problem_names[N_PROBLEMS]; /* "port clash" */
 
 struct topo_problem {
 	enum problem_kind kind;
-	uint32_t line;  /* of the file; 0 if there is none */
+	uint32_t line;  /* of the file; 0 if unknown */
 	uint32_t other; /* the line that it disagrees with; 0 if none */
 	char *text;     /* one sentence, lower case, no stop */
 };

@@ -10,7 +10,7 @@
  *	subnet.lst         OpenSM's opensm-subnet.lst
  *	ports              ibnetdiscover -p
  *	linkinfo           iblinkinfo, plain and -l
- *	neighbors          the file in which OpenSM keeps who is next to whom
+ *	neighbors          OpenSM's neighbors file
  *
  * Which one a file is follows from its content. Nodes are in the order of the
  * file, or of the generator if one made the file's fabric, and every node and

@@ -17,7 +17,7 @@ struct half {
 	enum node_kind kind;
 	uint64_t ports, system_guid, node_guid, port_guid;
 	uint64_t vendor, device, revision, lid, number;
-	const char *guid_text; /* 16 digits, by which ends find each other */
+	const char *guid_text; /* 16 digits that match the two ends of a cable */
 	const char *name;
 	size_t name_len;
 };

@@ -49,7 +49,7 @@ struct slice net_join(struct net *n, struct slice a, char separator, struct slic
 	return (struct slice){ own(n, strbuf_detach(&out)), len };
 }
 
-/* What a name in quotes stands for, given the module in force. */
+/* The node ID of a quoted name within the current module. */
 struct slice net_full_id(struct net *n, struct slice id)
 {
 	if (!n->module.len || net_has(id, '#'))

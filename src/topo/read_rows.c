@@ -152,7 +152,7 @@ static bool read_gbps(struct topo_reader *r, struct topo_port_row *row)
 	return false;
 }
 
-/* The name stands right-aligned in its quotes. */
+/* The name is right-aligned in its quotes. */
 static bool read_padded(struct topo_reader *r, struct topo_port_row *row)
 {
 	static const char arrow[] = "==(";

@@ -49,7 +49,7 @@ struct topo_reader {
 	struct diag *d;
 	struct topo_problems *problems; /* NULL: refuse the first */
 	struct topo t;
-	struct text_map ids; /* names by which cables refer to nodes */
+	struct text_map ids; /* names of nodes, as cables use them */
 	struct map guids;    /* of nodes */
 	struct cable_claim *claims;
 	size_t n_claims, claims_cap;

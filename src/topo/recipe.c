@@ -13,8 +13,8 @@
 #include "topo/reader.h"
 #include "topo/write.h"
 
-/* Which node of `made` each node of `t` is; false if one is none. */
-static bool match_nodes(const struct topo *t, const struct topo *made, node_id *twin)
+/* The node of `made` for each node of `t`; false if one has none. */
+static bool match_nodes(const struct topo *t, const struct topo *made, node_id *counterpart)
 {
 	struct map guids = { 0 };
 	bool same = t->n_nodes == made->n_nodes;
@@ -24,12 +24,12 @@ static bool match_nodes(const struct topo *t, const struct topo *made, node_id *
 	for (node_id v = 0; v < t->n_nodes && same; v++) {
 		const struct topo_node *a = &t->nodes[v], *b;
 
-		twin[v] = map_get(&guids, a->guid);
-		if (twin[v] == MAP_NONE) {
+		counterpart[v] = map_get(&guids, a->guid);
+		if (counterpart[v] == MAP_NONE) {
 			same = false;
 			break;
 		}
-		b = &made->nodes[twin[v]];
+		b = &made->nodes[counterpart[v]];
 		same = a->kind == b->kind && a->n_ports == b->n_ports &&
 		       strcmp(a->name, b->name) == 0;
 	}
@@ -37,11 +37,12 @@ static bool match_nodes(const struct topo *t, const struct topo *made, node_id *
 	return same;
 }
 
-static bool same_cables(const struct topo *t, const struct topo *made, const node_id *twin)
+static bool same_cables(const struct topo *t, const struct topo *made, const node_id *counterpart)
 {
 	for (port_id i = 0; i < t->n_ports; i++) {
 		const struct topo_port *p = &t->ports[i];
-		port_id other = made->ports[topo_port_of(made, twin[p->node], p->number)].peer;
+		port_id other =
+			made->ports[topo_port_of(made, counterpart[p->node], p->number)].peer;
 
 		if ((p->peer == TOPO_NONE) != (other == TOPO_NONE))
 			return false;
@@ -49,19 +50,19 @@ static bool same_cables(const struct topo *t, const struct topo *made, const nod
 			continue;
 		const struct topo_port *q = &t->ports[p->peer];
 
-		if (topo_port_of(made, twin[q->node], q->number) != other)
+		if (topo_port_of(made, counterpart[q->node], q->number) != other)
 			return false;
 	}
 	return true;
 }
 
-static void adopt(struct topo *t, const struct topo *made, const node_id *twin)
+static void adopt(struct topo *t, const struct topo *made, const node_id *counterpart)
 {
 	t->family = made->family;
 	t->n_dims = made->n_dims;
 	memcpy(t->dims, made->dims, sizeof(t->dims));
 	for (node_id v = 0; v < t->n_nodes; v++) {
-		const struct topo_node *from = &made->nodes[twin[v]];
+		const struct topo_node *from = &made->nodes[counterpart[v]];
 		struct topo_node *to = &t->nodes[v];
 
 		to->tier = from->tier;
@@ -71,7 +72,7 @@ static void adopt(struct topo *t, const struct topo *made, const node_id *twin)
 	for (port_id i = 0; i < t->n_ports; i++) {
 		struct topo_port *p = &t->ports[i];
 		const struct topo_port *from =
-			&made->ports[topo_port_of(made, twin[p->node], p->number)];
+			&made->ports[topo_port_of(made, counterpart[p->node], p->number)];
 
 		p->mtu = from->mtu;
 		if (!t->source.is_full)
@@ -94,19 +95,19 @@ static void forget_origin(struct topo *t)
 void topo_follow_recipe(struct topo *t)
 {
 	struct diag d = { .status = HD_OK };
-	node_id *twin = hd_alloc(t->n_nodes, sizeof(*twin));
+	node_id *counterpart = hd_alloc(t->n_nodes, sizeof(*counterpart));
 	struct topo made;
 
 	/* Nothing larger than the file itself is made from a line of it. */
 	bool same = topo_generate_text(t->recipe, 1, t->n_nodes, &d, &made) == HD_OK;
 
 	if (same) {
-		same = match_nodes(t, &made, twin) && same_cables(t, &made, twin);
+		same = match_nodes(t, &made, counterpart) && same_cables(t, &made, counterpart);
 		if (same) {
-			adopt(t, &made, twin);
-			/* Numbers of hosts and ties between routes are as if
-			 * nobody had written the fabric down. */
-			topo_reorder(t, twin);
+			adopt(t, &made, counterpart);
+			/* The generator's node order: hosts get the same numbers
+			 * and ties between routes are broken the same way. */
+			topo_reorder(t, counterpart);
 			forget_origin(t);
 		}
 		topo_fini(&made);
@@ -115,5 +116,5 @@ void topo_follow_recipe(struct topo *t)
 		free(t->recipe);
 		t->recipe = NULL;
 	}
-	free(twin);
+	free(counterpart);
 }

@@ -5,9 +5,9 @@
 /*
  * Reports that have a row for each port, and do not say which ports make a
  * node. The ports of a switch all have the switch's GUID; those of an adapter
- * have consecutive GUIDs, the same name, and stand together. An adapter's own
+ * have consecutive GUIDs, the same name and consecutive rows. An adapter's own
  * GUID is taken to be the one before its port 1's, as vendors used to number
- * them, unless that is somebody else's: then it is its port's.
+ * them, unless another node has it: then it is its port's.
  */
 
 #include "topo/reader.h"

@@ -171,7 +171,7 @@ uint32_t shape_parts(const struct shape *g, uint32_t *part)
 }
 
 /*
- * Breadth first from 64 vertices at once: bit i of a word stands for the
+ * Breadth first from 64 vertices at once: bit i of a word belongs to the
  * i-th of them, so that one pass over an edge serves all.
  */
 struct distance_sweep {

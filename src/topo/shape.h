@@ -12,7 +12,7 @@
  *
  * The weight of a vertex is the number of hosts there: its own adapters; in a
  * fabric without adapters 1 for each switch whose port 0 is an end port, and
- * if there are none of those either, 1 for each switch.
+ * without such switches, 1 for each switch.
  */
 
 #include <stdbool.h>

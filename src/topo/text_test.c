@@ -348,8 +348,8 @@ static const char *const odd_names[] = {
 	"[1]",
 	"{curly} LID:",
 	"",
-	"twin",
-	"twin",
+	"same",
+	"same",
 };
 
 #define N_NAMES (sizeof(odd_names) / sizeof(*odd_names))

@@ -6,7 +6,7 @@
  * A fabric: nodes, their ports, and the cables between ports.
  *
  * Nodes and ports are dense arrays and refer to each other by index, so that
- * later stages can keep arrays of their own beside them. The ports of a node
+ * later stages can keep parallel arrays of their own. The ports of a node
  * are consecutive: port number n of node v is ports[v.first_port + n], with n
  * from 0 to v.n_ports. Number 0 is a switch's own (management) port; channel
  * adapters and routers have that slot too, unused, so that the rule has no
@@ -38,7 +38,7 @@ typedef uint32_t port_id;
 #define TOPO_MOST_SUBNETS 65534
 #define TOPO_MAX_DIMS     16
 
-/* What a port can do unless somebody says otherwise. */
+/* Capabilities of a port that the input does not state. */
 #define TOPO_DEFAULT_VLS 15
 #define TOPO_DEFAULT_MTU 4096
 

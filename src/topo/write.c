@@ -135,7 +135,7 @@ uint32_t *topo_discovery_rank(const struct topo *t)
 		    (topo_is_switch(t, t->ports[i].node) || t->ports[i].number > 0))
 			discover(&d, i);
 	}
-	/* Nodes without a port, if somebody made such. */
+	/* Nodes without ports, which only tests create. */
 	for (node_id v = 0; v < t->n_nodes; v++)
 		find(&d, v);
 	for (node_id v = 0; v < t->n_nodes; v++)

@@ -29,7 +29,7 @@ struct topo_writer {
 /* Ends with a NULL name. */
 extern const struct topo_writer topo_writers[];
 
-/* NULL if there is none. */
+/* NULL if no format has that name. */
 const struct topo_writer *topo_writer_find(const char *name);
 /* By the extension of `path`; NULL if it says nothing. */
 const struct topo_writer *topo_writer_of_path(const char *path);

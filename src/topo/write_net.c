@@ -166,8 +166,8 @@ static void put_ids(const struct net_writer *w, node_id node)
 }
 
 /*
- * ibsim ends a name at the second quote; one that has quotes stands without
- * any, and ends where the rest is recognised. Few names resist that too.
+ * ibsim ends a name at the second quote. A name that contains quotes is written
+ * without quotes and ends where the following fields begin.
  */
 static bool must_be_bare(const char *name)
 {

@@ -150,7 +150,7 @@ static double direction(const struct picture *p, uint32_t vertex, uint32_t i, ui
 	return atan2(away.y, away.x) + fmin(0.6, 3.6 / n) * (i - (n - 1) / 2.0);
 }
 
-/* Host number i of n of a vertex: a dot below it, or beside it. */
+/* Host number i of n of a vertex: a dot below it or around it. */
 static void put_dot(const struct picture *p, uint32_t vertex, node_id host, uint32_t i, uint32_t n)
 {
 	double x = px(p, p->l->at[vertex].x), y = py(p, p->l->at[vertex].y);

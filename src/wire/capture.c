@@ -115,7 +115,7 @@ static enum hd_status open_pcap(struct capture *c, struct diag *d)
 
 /*
  * One useful interface is enough: packets of the others are shown as what they
- * are. A file without any was meant for somebody else.
+ * are. A file without any is not an InfiniBand capture.
  */
 static enum hd_status open_pcapng(struct capture *c, struct diag *d)
 {

@@ -10,7 +10,7 @@
  * native ERF files, each compressed by gzip or not; inside pcap and pcapng,
  * link types Ethernet, Linux cooked (SLL and SLL2, given as Ethernet frames),
  * InfiniBand and ERF, of which the interfaces of a pcapng file may have one
- * each, beside others whose packets are CAPTURE_OTHER. Writing makes pcap files
+ * each; packets of other interfaces are CAPTURE_OTHER. Writing makes pcap files
  * of ERF records, which Wireshark opens: an InfiniBand packet is an ERF record
  * of type 21, a flow-control packet one of type 25.
  *
@@ -61,7 +61,7 @@ const char *capture_format(const struct capture *c);
 
 /*
  * The next record: HD_OK and true, HD_OK and false at a clean end, or
- * HD_ERR_INPUT (HD_ERR_IO) if the file is cut or makes no sense from here.
+ * HD_ERR_INPUT (HD_ERR_IO) if the file is truncated or malformed from here.
  */
 HD_MUST_CHECK enum hd_status capture_next(struct capture *c, struct diag *d,
 					  struct capture_record *out, bool *found);

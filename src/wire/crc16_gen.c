@@ -2,7 +2,7 @@
 
 /*
  * Writes the tables of crc.c to standard output, when the program is built:
- * constant data that nobody has to type or to initialise.
+ * constant data without initialisation at run time.
  */
 
 #include <stdint.h>

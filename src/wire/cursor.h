@@ -271,7 +271,7 @@ static inline uint64_t bits_get(const uint8_t *bytes, size_t offset, unsigned wi
 	return v;
 }
 
-/* Bits of `v` above `width` are ignored; bits beside the field are kept. */
+/* Bits of `v` above `width` are ignored; bits outside the field are kept. */
 static inline void bits_put(uint8_t *bytes, size_t offset, unsigned width, uint64_t v)
 {
 	assert(width >= 1 && width <= 64);

@@ -182,7 +182,7 @@ void dissect_count(struct dissect_counts *c, const struct dissection *d)
 	c->becn += d->packet->bth.becn;
 }
 
-/* ", 3 other frames": nothing if there is none. */
+/* ", 3 other frames"; nothing if n is 0. */
 static void print_count(struct strbuf *out, const char **separator, uint64_t n, const char *what,
 			const char *plural)
 {

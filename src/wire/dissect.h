@@ -7,8 +7,8 @@
  * as it makes sense, with a verdict on its checksums, and shown as one line,
  * in full, as JSON or as a row of CSV.
  *
- * Nothing is refused: a record that makes no sense is a dissection whose
- * `state` and `why` say so. All pointers go into the record's bytes.
+ * Nothing is refused: a malformed record is a dissection whose `state` and
+ * `why` say so. All pointers go into the record's bytes.
  */
 
 #include "wire/capture.h"

@@ -44,7 +44,7 @@ HD_MUST_CHECK enum hd_status erf_read(const uint8_t *bytes, size_t size, struct 
 				      struct erf *out);
 
 /*
- * Writes the header. The time stands for `ps` picoseconds, rounded up to the
+ * Writes the header. The time is `ps` picoseconds, rounded up to the
  * next 2^-32 s, so that whole nanoseconds read back as the same nanosecond.
  */
 void erf_write_header(struct byte_writer *w, const struct erf *h);

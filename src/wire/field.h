@@ -97,7 +97,7 @@ struct record {
 
 /*
  * The field called `name`, of the record or of a part of it, with its offset
- * in the whole; false if there is none.
+ * in the whole; false if not found.
  */
 bool record_find(const struct record *r, const char *name, struct field *out);
 

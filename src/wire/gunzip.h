@@ -14,7 +14,7 @@
 
 struct gunzip;
 
-/* Do these four bytes begin such a file? */
+/* Whether these four bytes begin a gzip file. */
 bool gunzip_begins(const uint8_t *magic);
 
 /*

@@ -8,7 +8,7 @@
  *
  *	common header (24) | header of the class | attribute
  *
- * A class says where its attribute stands and which attributes it has; each
+ * A class says where its attribute starts and which attributes it has; each
  * attribute is one record (field.h). The tables are in mad_smp.c, mad_sa.c,
  * mad_perf.c, mad_cc.c and mad_cm.c. An SMP's class is 0x01 if it is routed by
  * LIDs and 0x81 if it says its own route, hop by hop; both have the same
@@ -222,8 +222,8 @@ const struct mad_attribute *mad_attribute(const struct mad_class *class, uint16_
 const struct mad_class *mad_class_at(size_t i);
 
 /*
- * Whether the bytes of a MAD are an answer: they go to whoever asked, others
- * to whoever wants such MADs.
+ * Whether the bytes of a MAD are an answer: they go to the requester, others
+ * to the agent registered for the class.
  */
 static inline bool mad_is_response(const uint8_t *bytes)
 {
@@ -236,7 +236,7 @@ static inline bool mad_is_smp(const uint8_t *bytes)
 	return bytes[MAD_CLASS] == MAD_SMP || bytes[MAD_CLASS] == MAD_SMP_DIRECT;
 }
 
-/* A queue pair at a LID: whom a MAD is for, or whom it is from. */
+/* A queue pair at a LID: the destination or the source of a MAD. */
 struct mad_address {
 	uint16_t lid;
 	uint16_t pkey;
@@ -267,7 +267,7 @@ enum rmpp_type { RMPP_DATA = 1, RMPP_ACK, RMPP_STOP, RMPP_ABORT };
 enum rmpp_flag { RMPP_ACTIVE = 1, RMPP_FIRST = 2, RMPP_LAST = 4 };
 
 struct rmpp {
-	bool active; /* else the MAD stands alone, and the rest is 0 */
+	bool active; /* else the MAD has one segment, and the rest is 0 */
 	bool last;
 	uint8_t type; /* enum rmpp_type */
 	uint32_t segment;
@@ -306,7 +306,7 @@ HD_MUST_CHECK enum hd_status mad_decode(const uint8_t *bytes, size_t size, struc
 void mad_write(const struct mad_header *h, uint8_t *bytes);
 /*
  * Sets a field of the class's header or of the attribute; the MAD's header
- * must be there. Asserts that there is such a field.
+ * must be there. Asserts that the field exists.
  */
 void mad_set(uint8_t *bytes, const char *name, uint64_t value);
 void mad_set_bytes(uint8_t *bytes, const char *name, const void *from, size_t size);

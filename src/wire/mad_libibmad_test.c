@@ -365,7 +365,7 @@ static void values_print_as_libibmad_prints_them(void **state)
 			compare_text(&ranges[i], f, &rng);
 }
 
-/* Offsets in the whole MAD of what stands before the attribute. */
+/* Offsets in the whole MAD of the headers before the attribute. */
 static void headers_are_where_libibmad_has_them(void **state)
 {
 	(void)state;

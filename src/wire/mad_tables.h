@@ -34,7 +34,7 @@ const struct record *mad_notice_choose(const uint8_t *data);
  */
 struct mad_table mad_table_find(uint64_t offset, const uint8_t *bytes, size_t n, size_t size,
 				size_t stride);
-/* How far apart the MAD says records are; 0 if that makes no sense. */
+/* How far apart the MAD says records are; 0 if the MAD is malformed. */
 size_t mad_table_stride(const struct mad *m);
 
 #endif

@@ -460,7 +460,7 @@ static void tables_of_subnet_administration_show_every_record(void **state)
 	}
 }
 
-/* Offsets by which headers are looked at, beside the tables of their fields. */
+/* Constants for header offsets agree with the tables of fields. */
 static void offsets_of_headers_are_those_of_their_tables(void **state)
 {
 	static const struct {

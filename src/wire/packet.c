@@ -233,7 +233,7 @@ static enum lnh lnh_of(const struct packet *p)
 	return packet_has(p, HEADER_GRH) ? LNH_GLOBAL : LNH_LOCAL;
 }
 
-/* Route headers: all that stands before BTH or a raw payload. */
+/* Route headers: all headers before BTH or a raw payload. */
 static size_t route_size(const struct packet *p)
 {
 	return header_set_size(p->headers & ROUTE_HEADERS);

@@ -14,8 +14,8 @@
  * bytes, for encoding it is the caller's, or NULL for zeros. Nothing here
  * allocates, and decoding writes only the headers that are there.
  *
- * The checksums are separate from decoding (packet_check), because a packet
- * whose headers make no sense can still be asked whether its bytes arrived.
+ * The checksums are separate from decoding (packet_check), because the CRCs
+ * of a packet with malformed headers can still be verified.
  */
 
 #include "base/diag.h"

@@ -35,19 +35,19 @@ struct pcapng_packet {
 
 struct pcapng;
 
-/* Borrows `stream`, which stands at the beginning of the file. */
+/* Borrows `stream`, which is at the beginning of the file. */
 struct pcapng *pcapng_new(FILE *stream);
 void pcapng_free(struct pcapng *p);
 
 /*
  * The next packet: HD_OK and true, HD_OK and false at a clean end, or
- * HD_ERR_INPUT (HD_ERR_IO) with the byte at which the file makes no sense.
+ * HD_ERR_INPUT (HD_ERR_IO) with the offset of the first malformed byte.
  */
 HD_MUST_CHECK enum hd_status pcapng_next(struct pcapng *p, struct diag *d,
 					 struct pcapng_packet *out, bool *found);
 
 /*
- * Goes on to the first packet, which pcapng_next will then return, and says
+ * Reads up to the first packet, which pcapng_next will then return, and says
  * which interfaces were described before it.
  */
 HD_MUST_CHECK enum hd_status pcapng_begin(struct pcapng *p, struct diag *d);

@@ -30,8 +30,8 @@ static struct rmpp_answer *find(struct rmpp_joiner *j, const struct rmpp_key *ke
 	return oldest;
 }
 
-/* Keeps what the last segment left unfinished, if this one goes on with it. */
-static void go_on(struct rmpp_answer *a, const struct rmpp_key *key, uint32_t segment)
+/* Keeps the unfinished record of the last segment if this one continues it. */
+static void continue_record(struct rmpp_answer *a, const struct rmpp_key *key, uint32_t segment)
 {
 	bool follows = a->used && segment == a->segment + 1 && segment > 1;
 
@@ -55,7 +55,7 @@ void rmpp_join(struct rmpp_joiner *j, const struct rmpp_key *key, struct mad *m)
 	/* Sent again; but a first segment may also begin another answer. */
 	if (a->used && r->segment <= a->segment && r->segment > 1)
 		return;
-	go_on(a, key, r->segment);
+	continue_record(a, key, r->segment);
 	a->turn = ++j->turn;
 	uint64_t offset = (uint64_t)(r->segment - 1) * SA_DATA_SIZE - a->size;
 

@@ -7,8 +7,8 @@
  * together. A segment alone shows the records that are whole in it (mad.h);
  * with the segments before it at hand, it shows those that it completes too.
  *
- * Only the beginnings of unfinished records are kept, of so many answers at a
- * time; the one that was longest without a segment makes room for a new one.
+ * Only the beginnings of unfinished records are kept, for a limited number of
+ * answers; a new answer replaces the one that received no segment for longest.
  * Segments that come again, or after one that the capture missed, show what is
  * whole in them.
  */

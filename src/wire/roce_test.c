@@ -276,7 +276,7 @@ static void vlan_and_ipv6_frames_come_back(void **state)
 	}
 }
 
-/* 802.1ad: a service tag before the customer's; a third is none of ours. */
+/* 802.1ad: a service tag before the customer's; a third is not parsed. */
 static void check_tags(const struct capture_record *rec, size_t n_tags)
 {
 	static const uint8_t tags[] = { 0x88, 0xA8, 0x20, 0x07, 0x81, 0x00,

@@ -104,7 +104,7 @@ static void no_packet_is_malformed_to_wireshark(void **state)
 	free(text);
 }
 
-/* Immediate data stands both in the headers and before the payload. */
+/* Immediate data appears both in the headers and before the payload. */
 static bool is_twice(const char *said, const char *expected)
 {
 	size_t len = strlen(expected);

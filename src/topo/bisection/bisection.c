@@ -247,7 +247,7 @@ static void place(struct bisection_search *s, uint32_t v, int side, int sign)
 
 	s->side[v] = (int8_t)(sign > 0 ? side : -1);
 	s->weight[side] += (uint64_t)(int64_t)sign * g->weight[v];
-	/* Whoever joins later on the other side cuts these. */
+	/* A neighbour placed later on the other side cuts these. */
 	for (uint32_t e = g->start[v]; e < g->start[v + 1]; e++)
 		s->cost[!side][g->to[e]] += (uint32_t)sign * g->cables[e];
 }
@@ -409,7 +409,7 @@ bool bisect_by_metis(const struct shape *g, uint64_t *cables)
 #define USUAL_BUDGET 1000000
 #define MAX_SEARCH   64
 
-/* The best split at hand; false if there is none. */
+/* The best split found so far; false if no split was found. */
 static bool found_above(const struct topo *t, const struct shape *g, uint64_t *cables)
 {
 	uint64_t other;

@@ -3,8 +3,8 @@
 #define HD_TOPO_BISECTION_BOUND_H
 
 /*
- * Bounds on a bisection from both sides. Where the two meet it is exact,
- * though nobody has searched for it.
+ * Bounds on a bisection from both sides. Where the two meet, the value is
+ * exact without a search.
  *
  * From below: by what no fair split can avoid, whatever it is.
  * - Flow. If every two hosts are joined by a unit of flow and no link carries

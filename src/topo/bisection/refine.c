@@ -12,7 +12,7 @@
 /*
  * Fiduccia and Mattheyses' way: in a pass every vertex moves once, the best
  * first, from the heavier side or wherever the hosts stay near a balance; the
- * best fair split on the way is kept, and passes go on while they help.
+ * best fair split on the way is kept, and passes repeat while they help.
  */
 struct refine {
 	const struct shape *g;
