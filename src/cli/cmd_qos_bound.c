@@ -35,8 +35,9 @@ static const struct option options[] = {
 	{ "order", 0, OPT_SET, FIELD(fabric.set), NULL, NULL,
 	  "input queues of the switches; for fifo there is no bound", scn_order_words,
 	  .path = "fabric.switch.order", .as = OPT_CHOICE },
-	{ "pick", 0, OPT_SET, FIELD(fabric.set), NULL, NULL, "how an output chooses among inputs",
-	  scn_pick_words, .path = "fabric.switch.pick", .as = OPT_CHOICE },
+	{ "arbitration", 0, OPT_SET, FIELD(fabric.set), NULL, NULL,
+	  "how an output chooses among inputs", scn_arbitration_words,
+	  .path = "fabric.switch.arbitration", .as = OPT_CHOICE },
 	OPTION_PAYLOAD(
 		FIELD(payload),
 		"payload of the flows' largest packets, and of all others where the scenario has no traffic; a burst that is not given is one of them"),
@@ -46,9 +47,9 @@ static const struct option options[] = {
 	{ "propagation", 0, OPT_SET, FIELD(fabric.set), "TIME", NULL, "delay of each cable",
 	  .path = "fabric.link.propagation", .as = OPT_TIME },
 	{ "routing-delay", 0, OPT_SET, FIELD(fabric.set), "TIME", NULL, "delay of a switch",
-	  .path = "fabric.switch.routing", .as = OPT_TIME },
-	{ "arbitration", 0, OPT_SET, FIELD(fabric.set), "TIME", NULL, "delay of a switch output",
-	  .path = "fabric.switch.arbitration", .as = OPT_TIME },
+	  .path = "fabric.switch.routing_delay", .as = OPT_TIME },
+	{ "arbitration-delay", 0, OPT_SET, FIELD(fabric.set), "TIME", NULL,
+	  "delay of a switch output", .path = "fabric.switch.arbitration_delay", .as = OPT_TIME },
 	{ .name = NULL },
 };
 
@@ -122,7 +123,7 @@ static const struct example examples[] = {
 	  "grant flows and show the worst delay of each at each port" },
 	{ "heddle qos bound --group video:shared=h1,h2 site.ibnet flows.txt",
 	  "the same with flows to a group, such as 'h0 group:video DB 64Mb/s': a bound for each member" },
-	{ "heddle qos bound --mode bucket --pick round-robin site.ibnet flows.txt",
+	{ "heddle qos bound --mode bucket --arbitration round-robin site.ibnet flows.txt",
 	  "the same for switches that serve inputs in turn" },
 	{ "heddle qos bound --queueing cioq --speedup 2 site.ibnet flows.txt",
 	  "for switches with a crossbar between queues at inputs and outputs" },

@@ -56,7 +56,7 @@ const struct command command_qos_diffserv = {
 		       "carries the DS byte, 4 times the DSCP, over routers, which choose the\n"
 		       "SL anew in each subnet (qos.tclasses of a scenario). Then the TClass\n"
 		       "that the first router writes, by the SL, where a source has not\n"
-		       "(qos.marks).\n",
+		       "(qos.tclass_of_sl).\n",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct qos_diffserv_options, 0, 0),

@@ -33,7 +33,7 @@ static void select_node(const struct failure_analysis *s, node_id v, struct strb
 		strbuf_puts(out, n->name);
 }
 
-/* One end of each cable of a case, or its switch, for fabric.without. */
+/* One end of each cable of a case, or its switch, for fabric.failed_links. */
 static char *without(const struct failure_analysis *s, const struct failure_case *c)
 {
 	const struct topo *t = s->whole->topo;

@@ -18,8 +18,8 @@ static enum hd_status check_switches(const struct scenario *s, struct diag *d)
 		{ &sw->queueing, "fabric.switch.queueing", "input",
 		  sw->queueing == SIM_INPUT_QUEUED },
 		{ &sw->order, "fabric.switch.order", "voq", sw->order == SIM_VOQ },
-		{ &sw->readers, "fabric.switch.readers", "0",
-		  sw->readers == SCN_READERS_AUTO || sw->readers == 0 },
+		{ &sw->crossbar_reads, "fabric.switch.crossbar_reads", "0",
+		  sw->crossbar_reads == SCN_CROSSBAR_READS_AUTO || sw->crossbar_reads == 0 },
 		{ &s->fabric.credits, "fabric.credits", "delay",
 		  s->fabric.credits == SIM_CREDITS_DELAY },
 	};
@@ -44,9 +44,9 @@ enum hd_status cli_live_times(const struct fabric *fabric, struct diag *d,
 	if (status != HD_OK)
 		return status;
 	*out = (struct agents_timing){
-		.switch_delay = sw->routing + sw->arbitration,
+		.switch_delay = sw->routing_delay + sw->arbitration_delay,
 		.vl15_blocks = fabric_vl15_blocks(fabric),
-		.oldest = sw->pick == SIM_OLDEST,
+		.oldest = sw->arbitration == SIM_OLDEST,
 		.cables = hd_alloc(fabric->topo.n_ports, sizeof(*out->cables)),
 	};
 	for (port_id p = 0; p < fabric->topo.n_ports; p++)

@@ -63,8 +63,10 @@ static bool is_said(const struct scenario *s, const void *field)
 static enum hd_status refuse_no_choice(const struct scenario *s, struct diag *d)
 {
 	const struct scn_adaptive *a = &s->fabric.routing.adaptive;
-	const void *const rest[] = { &a->per,  &a->gap,    &a->threshold, &a->hysteresis,
-				     &a->heal, &a->notify, &a->around,    &a->sls };
+	const void *const rest[] = {
+		&a->per,    &a->gap,        &a->threshold, &a->hysteresis, &a->failover_delay,
+		&a->notify, &a->nonminimal, &a->sls
+	};
 
 	for (size_t i = 0; i < sizeof(rest) / sizeof(*rest); i++) {
 		if (is_said(s, rest[i]) && !is_said(s, &a->choice))
@@ -146,9 +148,9 @@ enum hd_status fabric_build_adaptive(struct fabric *fabric, struct diag *d)
 		.per = (enum sim_ar_unit)a->per,
 		.threshold = (uint32_t)a->threshold,
 		.hysteresis = (uint32_t)a->hysteresis,
-		.around = fabric->subnet.adaptive->detours ? (uint32_t)a->around : 0,
+		.around = fabric->subnet.adaptive->detours ? (uint32_t)a->nonminimal : 0,
 		.gap = a->gap,
-		.heal = a->heal,
+		.heal = a->failover_delay,
 		.notify = a->notify,
 	};
 	fabric->setup.adaptive = rules;

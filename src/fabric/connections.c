@@ -151,8 +151,8 @@ static hd_time linger_of(const struct fabric *fabric)
 {
 	hd_time longest = 0;
 
-	if (fabric->scenario->qos.admission.linger != HD_TIME_NEVER)
-		return fabric->scenario->qos.admission.linger;
+	if (fabric->scenario->qos.admission.release_delay != HD_TIME_NEVER)
+		return fabric->scenario->qos.admission.release_delay;
 	for (port_id port = 0; port < fabric->topo.n_ports; port++) {
 		struct hd_rate rate = fabric->subnet.rate_of_port[port];
 		hd_time frame = rate.num ? slots_frame_time(rate) : 0;

@@ -78,10 +78,10 @@ static enum hd_status build_topology(struct fabric *fabric, struct diag *d)
 	return status;
 }
 
-/* Takes the cables of fabric.without out. */
+/* Takes the cables of fabric.failed_links out. */
 static enum hd_status take_out(struct fabric *fabric, struct diag *d)
 {
-	char *const *text = &fabric->scenario->fabric.without;
+	char *const *text = &fabric->scenario->fabric.failed_links;
 	struct diag inner = { .status = HD_OK };
 	struct selection ports;
 
@@ -92,7 +92,7 @@ static enum hd_status take_out(struct fabric *fabric, struct diag *d)
 
 	selector_free(all);
 	if (status != HD_OK)
-		return fabric_refuse(fabric, d, text, "fabric.without", &inner);
+		return fabric_refuse(fabric, d, text, "fabric.failed_links", &inner);
 	for (uint32_t i = 0; i < ports.n; i++)
 		topo_unlink(&fabric->topo, ports.ports[i]);
 	selection_fini(&ports);
@@ -198,7 +198,8 @@ enum hd_status fabric_route_options(struct fabric *fabric, struct diag *d,
 {
 	*out = (struct route_options){
 		.max_vls = (unsigned)fabric->scenario->fabric.routing.layers,
-		.around = fabric->scenario->fabric.routing.adaptive.around != SCN_AROUND_NEVER,
+		.around = fabric->scenario->fabric.routing.adaptive.nonminimal !=
+			  SCN_NONMINIMAL_NEVER,
 	};
 	enum hd_status status = fabric_adaptive_sls(fabric->scenario, d, &out->adaptive);
 

@@ -69,7 +69,7 @@ static void links_run_at_what_the_scenario_says(void **state)
 		   "  topology: {kind: star, hosts: 4, link: 4x EDR}\n"
 		   "  links:\n"
 		   "  - {ports: h1, rate: 1x SDR, propagation: 1us, ber: 1e-9}\n"
-		   "  switch: {input_buffer: 8KiB, routing: 1ns}\n" ANY,
+		   "  switch: {input_buffer: 8KiB, routing_delay: 1ns}\n" ANY,
 		   &fabric);
 	const struct selection *hosts = selector_hosts(fabric->selector);
 	const struct sim_port *h0 = &fabric->setup.ports[fabric->port_of_origin[hosts->ports[0]]];
@@ -174,8 +174,8 @@ static void readers_follow_the_order(void **state)
 	} cases[] = {
 		{ SMALL "  switch: {order: voq}\n" ANY, 0 },
 		{ SMALL "  switch: {order: fifo}\n" ANY, 1 },
-		{ SMALL "  switch: {order: fifo, readers: 0}\n" ANY, 0 },
-		{ SMALL "  switch: {readers: 3}\n" ANY, 3 },
+		{ SMALL "  switch: {order: fifo, crossbar_reads: 0}\n" ANY, 0 },
+		{ SMALL "  switch: {crossbar_reads: 3}\n" ANY, 3 },
 	};
 
 	(void)state;
@@ -572,8 +572,8 @@ static const struct {
 	  "qos: {tclasses: [{tclass: 1, sl: 1, subnet: 2}]}\n" ANY,
 	  "x.yaml:2:45: qos.tclasses[].subnet: no subnet 2; the fabric has 2, numbered from 0" },
 	{ "fabric: {topology: {kind: routed}}\n"
-	  "qos: {marks: [{sl: 1, tclass: 1}, {sl: 1, tclass: 1, subnet: 2}]}\n" ANY,
-	  "x.yaml:2:62: qos.marks[].subnet: no subnet 2; the fabric has 2, numbered from 0" },
+	  "qos: {tclass_of_sl: [{sl: 1, tclass: 1}, {sl: 1, tclass: 1, subnet: 2}]}\n" ANY,
+	  "x.yaml:2:69: qos.tclass_of_sl[].subnet: no subnet 2; the fabric has 2, numbered from 0" },
 	{ "fabric: {topology: not-there.net}\n" ANY, "x.yaml:1:20: fabric.topology.file: " },
 	{ SMALL "traffic: [{name: a, kind: trace, file: not-there.csv}]\n",
 	  "x.yaml:4:40: traffic[].file: " },

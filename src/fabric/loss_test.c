@@ -10,10 +10,10 @@
 /* Student's t for 99.9 % and 7 degrees of freedom. */
 #define T_999 5.408
 
-#define STAR(hosts, classes)                                              \
-	"fabric:\n  topology: {kind: star, hosts: " hosts "}\n"           \
-	"  link: 8Gb/s\nqos:\n  lanes: 15\n  admission: {linger: 10us}\n" \
-	"  classes: [{name: db, sl: 2, kind: DB}, {name: db2, sl: 3, "    \
+#define STAR(hosts, classes)                                                     \
+	"fabric:\n  topology: {kind: star, hosts: " hosts "}\n"                  \
+	"  link: 8Gb/s\nqos:\n  lanes: 15\n  admission: {release_delay: 10us}\n" \
+	"  classes: [{name: db, sl: 2, kind: DB}, {name: db2, sl: 3, "           \
 	"kind: DB}, {name: ts, sl: 4, kind: DBTS}, " classes "]\ntraffic:\n"
 /* Whole entries: 47 of them, 11,985 slots, are left for DB and DBTS; each of
  * the three keeps an entry in the low table. */

@@ -287,16 +287,16 @@ static void set_model(struct fabric *fabric)
 	const struct scn_fabric *f = &fabric->scenario->fabric;
 	uint32_t readers = f->sw.order == SIM_FIFO ? 1 : 0;
 
-	if (f->sw.readers != SCN_READERS_AUTO)
-		readers = (uint32_t)f->sw.readers;
+	if (f->sw.crossbar_reads != SCN_CROSSBAR_READS_AUTO)
+		readers = (uint32_t)f->sw.crossbar_reads;
 	fabric->setup.sw = (struct sim_switch_model){
 		.queueing = f->sw.queueing,
 		.order = f->sw.order,
-		.pick = f->sw.pick,
+		.pick = f->sw.arbitration,
 		.readers = readers,
 		.speedup = f->sw.queueing == SIM_CIOQ ? f->sw.speedup : (struct hd_ratio){ 1, 1 },
-		.routing = f->sw.routing,
-		.arbitration = f->sw.arbitration,
+		.routing = f->sw.routing_delay,
+		.arbitration = f->sw.arbitration_delay,
 	};
 	fabric->setup.arbiter = f->arbiter;
 	fabric->setup.credits = f->credits;
@@ -354,9 +354,10 @@ static void set_marks(struct fabric *fabric)
 	uint8_t(*marks)[N_SLS] = fabric_keep(fabric, n, sizeof(*marks));
 
 	for (uint32_t k = 0; k < n; k++) {
-		for (size_t i = 0; i < q->n_marks; i++) {
-			if (speaks_of(&q->marks[i], k))
-				marks[k][q->marks[i].sl] = (uint8_t)q->marks[i].tclass;
+		for (size_t i = 0; i < q->n_tclass_of_sl; i++) {
+			if (speaks_of(&q->tclass_of_sl[i], k))
+				marks[k][q->tclass_of_sl[i].sl] =
+					(uint8_t)q->tclass_of_sl[i].tclass;
 		}
 	}
 	fabric->setup.tclass_of_sl = (const uint8_t(*)[N_SLS])marks;
@@ -375,12 +376,13 @@ static enum hd_status set_routers(struct fabric *fabric, struct diag *d)
 	enum hd_status status = check_subnets(fabric, "tclasses", q->tclasses, q->n_tclasses, d);
 
 	if (status == HD_OK)
-		status = check_subnets(fabric, "marks", q->marks, q->n_marks, d);
+		status = check_subnets(fabric, "tclass_of_sl", q->tclass_of_sl, q->n_tclass_of_sl,
+				       d);
 	if (status != HD_OK)
 		return status;
 	if (q->n_tclasses)
 		set_tclasses(fabric);
-	if (q->n_marks)
+	if (q->n_tclass_of_sl)
 		set_marks(fabric);
 	return HD_OK;
 }

@@ -12,7 +12,7 @@
 /* One switch and its hosts; how many and on which links, a profile says. */
 static const char bare_fabric[] =
 	"fabric:\n"
-	"  switch: {arbitration: 0ps, input_buffer: 16KiB}\n"
+	"  switch: {arbitration_delay: 0ps, input_buffer: 16KiB}\n"
 	"  host: {input_buffer: 16KiB}\n"
 	"traffic:\n"
 	"  - {name: none, kind: messages, source: h0, destination: h1, count: 1, payload: 256}\n";
@@ -35,7 +35,7 @@ static void put_profile(struct testbed *bed, const char *name)
 	put_number(o, label.text, "fabric.topology.hosts", p->hosts, "");
 	put_number(o, label.text, "fabric.topology.vls", p->lanes, "");
 	put_number(o, label.text, "fabric.link.propagation", p->propagation, "ps");
-	put_number(o, label.text, "fabric.switch.routing", p->switch_delay, "ps");
+	put_number(o, label.text, "fabric.switch.routing_delay", p->switch_delay, "ps");
 	put_number(o, label.text, "qos.lanes", p->lanes, "");
 	strbuf_fini(&label);
 }

@@ -22,7 +22,7 @@ const struct schema_row scenario_job_fields[] = {
 	  .choices = scn_place_words,
 	  .help = "who gets which: in the order of 'on', at random, all hosts of a switch before the next one's, or one of each switch in turn" },
 	{ "jobs[].rails", SCHEMA_CHOICE, JOB(rails), .initial = "own", .choices = scn_rails_words,
-	  .help = "by which port a rank sends to another host: its own; or (peer) that of the rank of its host whose port has the number of the receiver's, through fabric.inner, as NCCL does with PXN" },
+	  .help = "by which port a rank sends to another host: its own; or (peer) that of the rank of its host whose port has the number of the receiver's, through fabric.intra_host, as NCCL does with PXN" },
 	{ "jobs[].transport", SCHEMA_CHOICE, JOB(transport), .initial = "plain",
 	  .choices = scn_job_transport_words,
 	  .help = "how messages go: as plain packets, of which a loss is never "

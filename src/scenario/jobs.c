@@ -85,10 +85,10 @@ static enum hd_status check_job(const struct scenario *s, struct diag *d, const 
 				       j->name);
 	if (check_partition(s, d, &j->partition) != HD_OK)
 		return d->status;
-	if (j->rails == SCN_RAILS_PEER && !s->fabric.inner.rate.num)
+	if (j->rails == SCN_RAILS_PEER && !s->fabric.intra_host.rate.num)
 		return scenario_refuse(
 			s, d, &j->rails,
-			"job '%s': rails of peers need a link inside hosts (fabric.inner)",
+			"job '%s': rails of peers need a link inside hosts (fabric.intra_host)",
 			j->name);
 	if (!j->goal == !j->n_program)
 		return scenario_refuse(

@@ -54,31 +54,31 @@ struct scn_link {
 
 enum scn_grh { SCN_GRH_AUTO, SCN_GRH_YES, SCN_GRH_NO };
 
-#define SCN_READERS_AUTO UINT64_MAX /* fifo: 1, voq: unlimited, which is 0 */
+#define SCN_CROSSBAR_READS_AUTO UINT64_MAX /* fifo: 1, voq: unlimited, which is 0 */
 
 struct scn_switch {
 	enum sim_queueing queueing;
 	enum sim_order order;
-	enum sim_pick pick;
-	uint64_t readers;
+	enum sim_pick arbitration;
+	uint64_t crossbar_reads;
 	struct schema_amount input_buffer;  /* per VL */
 	struct schema_amount output_buffer; /* per VL, cioq */
 	uint64_t management_buffer;         /* VL15, bytes */
 	struct hd_ratio speedup;
-	hd_time routing, arbitration;
+	hd_time routing_delay, arbitration_delay;
 };
 
 #define SCN_LIDS_AUTO (LIDS_KEEP + 1)
 
 /* Whether switches choose among ports, and how; as fabric/setup.h has it. */
-#define SCN_AR_OFF       0 /* else 1 + enum sim_ar_choice */
-#define SCN_AROUND_NEVER UINT64_MAX
+#define SCN_AR_OFF           0 /* else 1 + enum sim_ar_choice */
+#define SCN_NONMINIMAL_NEVER UINT64_MAX
 struct scn_adaptive {
 	unsigned choice;
 	unsigned per; /* enum sim_ar_unit */
-	hd_time gap, heal, notify;
+	hd_time gap, failover_delay, notify;
 	uint64_t threshold, hysteresis; /* blocks */
-	uint64_t around;                /* blocks, or SCN_AROUND_NEVER */
+	uint64_t nonminimal;            /* blocks, or SCN_NONMINIMAL_NEVER */
 	char *sls;
 };
 
@@ -109,7 +109,7 @@ struct scn_group {
 
 struct scn_fabric {
 	struct scn_topology topology;
-	char *without; /* cables that are not there; "none" */
+	char *failed_links; /* cables that are not there; "none" */
 	struct {
 		struct hd_rate rate; /* 0: what the ports can do */
 		hd_time propagation;
@@ -129,7 +129,7 @@ struct scn_fabric {
 	struct {
 		struct hd_rate rate; /* 0: there is none */
 		hd_time latency;
-	} inner; /* between the ports of a host (J12) */
+	} intra_host; /* between the ports of a host (J12) */
 	struct scn_group *groups;
 	size_t n_groups;
 };
@@ -165,7 +165,7 @@ struct scn_admission {
 	enum fill_mode fill;
 	enum fill_place place;
 	struct hd_ratio margin; /* beyond the rate of a flow */
-	hd_time linger;         /* after its end; HD_TIME_NEVER: for a frame */
+	hd_time release_delay;  /* after its end; HD_TIME_NEVER: for a frame */
 };
 
 /* Other tables at some ports. */
@@ -246,8 +246,8 @@ struct scn_qos {
 	size_t n_changes;
 	struct scn_tclass *tclasses;
 	size_t n_tclasses;
-	struct scn_tclass *marks;
-	size_t n_marks;
+	struct scn_tclass *tclass_of_sl;
+	size_t n_tclass_of_sl;
 	struct scn_partition *partitions;
 	size_t n_partitions;
 	bool enforce; /* partitions, at switches */

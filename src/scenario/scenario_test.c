@@ -248,7 +248,7 @@ static void fills_in_what_a_short_scenario_leaves_out(void **state)
 	assert_string_equal(s.fabric.routing.engine, "minhop");
 	assert_int_equal(s.fabric.routing.lids, SCN_LIDS_AUTO);
 	assert_int_equal(s.fabric.sw.order, SIM_VOQ);
-	assert_true(s.fabric.sw.readers == SCN_READERS_AUTO);
+	assert_true(s.fabric.sw.crossbar_reads == SCN_CROSSBAR_READS_AUTO);
 	assert_int_equal(s.fabric.sw.input_buffer.unit, SCN_PACKETS);
 	assert_int_equal(s.qos.lanes, 8);
 	assert_false(s.qos.low.given);
@@ -267,7 +267,7 @@ static void names_mean_what_the_enums_say(void **state)
 	struct scenario s;
 
 	(void)state;
-	assert_int_equal(parse(HEAD "  switch: {queueing: cioq, order: fifo, pick: oldest,\n"
+	assert_int_equal(parse(HEAD "  switch: {queueing: cioq, order: fifo, arbitration: oldest,\n"
 				    "           output_buffer: 1KiB, speedup: 1.5}\n"
 				    "  credits: exact\n"
 				    "  arbiter: strict\n"
@@ -290,7 +290,7 @@ static void names_mean_what_the_enums_say(void **state)
 			 HD_OK);
 	assert_int_equal(s.fabric.sw.queueing, SIM_CIOQ);
 	assert_int_equal(s.fabric.sw.order, SIM_FIFO);
-	assert_int_equal(s.fabric.sw.pick, SIM_OLDEST);
+	assert_int_equal(s.fabric.sw.arbitration, SIM_OLDEST);
 	assert_int_equal(s.fabric.sw.output_buffer.unit, SCN_PLAIN);
 	assert_int_equal(s.fabric.credits, SIM_CREDITS_EXACT);
 	assert_int_equal(s.fabric.arbiter, SIM_STRICT);

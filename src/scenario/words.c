@@ -5,14 +5,14 @@
 
 const char *const scn_queueing_words[] = { "input", "cioq", NULL };
 const char *const scn_order_words[] = { "voq", "fifo", NULL };
-const char *const scn_pick_words[] = { "round-robin", "oldest", NULL };
+const char *const scn_arbitration_words[] = { "round-robin", "oldest", NULL };
 const char *const scn_lid_words[] = { "opensm", "paper", "nodes", "keep", "auto", NULL };
 const char *const scn_adaptive_words[] = { "off", "load", "random", "turns", NULL };
 const char *const scn_adaptive_unit_words[] = { "packet", "flow", "flowlet", NULL };
 const char *const scn_lane_words[] = { "1", "2", "4", "8", "15", NULL };
 /* Algorithms as cc_find() knows them. */
 #define ALGORITHMS "fimd", "lipd", "pipd", "aimd", "cct"
-const char *const scn_control_words[] = { "same", ALGORITHMS, NULL };
+const char *const scn_control_words[] = { "inherit", ALGORITHMS, NULL };
 const char *const scn_algorithm_words[] = { "none", ALGORITHMS, "marks", NULL };
 const char *const scn_grh_words[] = { "auto", "yes", "no", NULL };
 const char *const scn_credit_words[] = { "delay", "exact", NULL };

@@ -9,7 +9,7 @@
 
 extern const char *const scn_queueing_words[];
 extern const char *const scn_order_words[];
-extern const char *const scn_pick_words[];
+extern const char *const scn_arbitration_words[];
 extern const char *const scn_lid_words[];
 extern const char *const scn_adaptive_words[]; /* from SCN_AR_OFF */
 extern const char *const scn_adaptive_unit_words[];

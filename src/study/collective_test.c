@@ -38,7 +38,7 @@ static void set_up(struct bed *b, const struct wish *w)
 		 "fabric:\n"
 		 "  topology: {kind: node-mesh, columns: %u, rows: %u}\n"
 		 "  link: {rate: 2Gb/s, propagation: 5ns}\n"
-		 "  switch: {routing: 95ns, arbitration: 0ns%s}\n"
+		 "  switch: {routing_delay: 95ns, arbitration_delay: 0ns%s}\n"
 		 "  packet: {overhead: 0}\n"
 		 "  routing: {engine: xy, lids: paper}\n"
 		 "qos: {lanes: %u}\n"

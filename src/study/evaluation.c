@@ -71,7 +71,7 @@ static unsigned log2_of(uint32_t n)
 static const char bare_fabric[] =
 	"fabric:\n"
 	"  link: {propagation: 5ns}\n"
-	"  switch: {queueing: cioq, speedup: 2, routing: 0ns, arbitration: 20ns, input_buffer: 4 packets, output_buffer: 4 packets}\n"
+	"  switch: {queueing: cioq, speedup: 2, routing_delay: 0ns, arbitration_delay: 20ns, input_buffer: 4 packets, output_buffer: 4 packets}\n"
 	"  host: {input_buffer: 4 packets}\n"
 	"  routing: {lids: nodes}\n"
 	"traffic: [{name: db, kind: saturating}]\n";

@@ -175,7 +175,7 @@ static void show(const struct suffering *all, size_t n, struct results *r)
 
 static void vary(const struct failures *f, struct strbuf *out)
 {
-	strbuf_puts(out, "fabric.without=none");
+	strbuf_puts(out, "fabric.failed_links=none");
 	for (size_t i = 0; i < f->n; i++)
 		strbuf_printf(out, ",[%s]", f->items[i].without);
 }

@@ -4,7 +4,7 @@
 
 /*
  * What a scenario suffers without some of its cables, by simulation: it is run
- * as it is, and once more without each of them (fabric.without), routed again,
+ * as it is, and once more without each of them (fabric.failed_links), routed again,
  * each run in a process of its own. What comes out does not depend on how many
  * run at once.
  */
@@ -15,7 +15,7 @@
 /* Something that is missing. */
 struct failure {
 	const char *name;    /* for people */
-	const char *without; /* as fabric.without has it */
+	const char *without; /* as fabric.failed_links has it */
 };
 
 struct failures {

@@ -130,7 +130,7 @@ static void crowd_ports(struct crowd *c, const struct goals_case *v)
 		struct hd_rate rate = fabric->subnet.rate_of_port[p];
 
 		if (topo_is_switch(&fabric->topo, fabric->topo.ports[p].node))
-			fixed += model->sw.routing + model->sw.arbitration;
+			fixed += model->sw.routing_delay + model->sw.arbitration_delay;
 		c->ports[p] = like;
 		c->ports[p].fixed = (double)fixed * 1e-12;
 		c->ports[p].rate = rate.num ? hd_rate_bps(rate) / 8 : 1;
@@ -138,7 +138,7 @@ static void crowd_ports(struct crowd *c, const struct goals_case *v)
 	c->network = (struct bound_network){
 		.ports = c->ports,
 		.n_ports = fabric->topo.n_ports,
-		.any_order = model->sw.pick == SIM_ROUND_ROBIN,
+		.any_order = model->sw.arbitration == SIM_ROUND_ROBIN,
 	};
 }
 
@@ -269,9 +269,10 @@ enum hd_status goals_bounds(const struct goals_case *v, struct diag *d, struct g
 	for (unsigned i = 0; i < g->n && status == HD_OK; i++) {
 		uint32_t bytes = g->items[i].payload + v->link->overhead;
 		/* Heads pass switches while their tails still come. */
-		double fixed = way.links * (double)model->link.propagation * 1e-12 +
-			       (way.links - 1) * 1e-12 *
-				       (double)(model->sw.routing + model->sw.arbitration);
+		double fixed =
+			way.links * (double)model->link.propagation * 1e-12 +
+			(way.links - 1) * 1e-12 *
+				(double)(model->sw.routing_delay + model->sw.arbitration_delay);
 
 		out[i] = (struct goal_verdict){
 			.floor_latency = fixed + 8.0 * bytes / way.rate,

@@ -270,7 +270,7 @@ static enum hd_status run_seed(struct mcast_comparison *s, uint32_t seed, struct
 
 /* A scenario without a topology, for those who have but that. */
 static const char bare_fabric[] =
-	"fabric: {switch: {routing: 95ns, arbitration: 0ns}, packet: {overhead: 0}}\n"
+	"fabric: {switch: {routing_delay: 95ns, arbitration_delay: 0ns}, packet: {overhead: 0}}\n"
 	"traffic: [{name: op, kind: messages, payload: 1}]\n";
 
 static void put_topology(const struct mcast_compare_options *o, struct overrides *out)

@@ -46,10 +46,10 @@ static void rig_fini(struct rig *r)
  * Two hosts and a switch without delay; 64 bytes take 1 us on a link, 1 ps to
  * the next. A packet granted at g is delivered at g + 1 us + 2 ps.
  */
-#define HAND_FABRIC                                                         \
-	"{topology: {kind: star, hosts: 2}, link: {rate: 512Mb/s, "         \
-	"propagation: 1ps}, packet: {overhead: 0}, switch: {routing: 0ns, " \
-	"arbitration: 0ns, input_buffer: 64 packets}, "                     \
+#define HAND_FABRIC                                                               \
+	"{topology: {kind: star, hosts: 2}, link: {rate: 512Mb/s, "               \
+	"propagation: 1ps}, packet: {overhead: 0}, switch: {routing_delay: 0ns, " \
+	"arbitration_delay: 0ns, input_buffer: 64 packets}, "                     \
 	"host: {input_buffer: 64 packets}}"
 #define HAND_TRAFFIC "traffic: [{name: any, kind: cbr, payload: 64, rate: 1Mb/s}]"
 #define TABLE        "high: none, low: '0:1,1:1,2:1,3:1'"
@@ -300,10 +300,10 @@ static void a_lane_with_packets_of_its_own_is_not_borrowed(void **state)
  */
 #define RIVAL_BYTES 257.5
 #define BYTE_US     0.004
-#define CHAIN_FABRIC                                                         \
-	"{topology: {kind: star, hosts: 2}, link: {rate: 2Gb/s, "            \
-	"propagation: 1ns}, packet: {overhead: 0}, switch: {routing: 0ns, "  \
-	"arbitration: 0ns, input_buffer: 10 packets}, host: {input_buffer: " \
+#define CHAIN_FABRIC                                                               \
+	"{topology: {kind: star, hosts: 2}, link: {rate: 2Gb/s, "                  \
+	"propagation: 1ns}, packet: {overhead: 0}, switch: {routing_delay: 0ns, "  \
+	"arbitration_delay: 0ns, input_buffer: 10 packets}, host: {input_buffer: " \
 	"10 packets}}"
 
 /* Packets of 1 byte at `lambda` per us, for about `count` of them. */
@@ -511,7 +511,7 @@ static void credit_rig(struct rig *r, const struct credit_link *link, hd_time pr
 		      "{topology: {kind: star, hosts: 3}, link: {rate: "
 		      "2Gb/s, propagation: 1ns}, links: [{ports: h0, "
 		      "propagation: %llups}], packet: {overhead: 0}, switch: "
-		      "{routing: 0ns, arbitration: 0ns, input_buffer: 64KiB}, "
+		      "{routing_delay: 0ns, arbitration_delay: 0ns, input_buffer: 64KiB}, "
 		      "host: {input_buffer: 64KiB}}",
 		      (unsigned long long)propagation);
 	strbuf_printf(&qos, "{lanes: 2, high: none, low: '0:1,1:1', thresholds: {capacity: %zu}}",

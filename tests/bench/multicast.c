@@ -46,7 +46,7 @@ int main(void)
 		 "fabric:\n"
 		 "  topology: {kind: node-mesh, columns: %u, rows: 16}\n"
 		 "  link: {rate: 2Gb/s, propagation: 5ns}\n"
-		 "  switch: {routing: 95ns, input_buffer: 2 packets}\n"
+		 "  switch: {routing_delay: 95ns, input_buffer: 2 packets}\n"
 		 "  packet: {overhead: 0}\n"
 		 "  routing: {engine: xy, lids: paper}\n"
 		 "qos: {lanes: 1}\n"

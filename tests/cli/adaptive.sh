@@ -104,7 +104,7 @@ status 3 "$HEDDLE" sim half.yaml --set fabric.routing.adaptive=load \
 	--set fabric.routing.adaptive.hysteresis=65
 has err 'above the threshold'
 # Whoever says how, and not that: half.yaml has no choice.
-for field in per=flow threshold=3 around=64 heal=2us sls=1; do
+for field in per=flow threshold=3 nonminimal=64 failover_delay=2us sls=1; do
 	status 3 "$HEDDLE" sim half.yaml --set "fabric.routing.adaptive.$field"
 	one_line err
 	has err "has no 'choice'"

@@ -37,7 +37,7 @@ for fabric in '5 4 2 4 2' '9 4 4 2 2'; do
 $bounds
 END
 	next="--set traffic.a.destination=h$n..h$((2 * n - 1)) --set traffic.a.source=h0..h$((n - 1))"
-	by_third='--set fabric.routing.adaptive.around=128'
+	by_third='--set fabric.routing.adaptive.nonminimal=128'
 	within "minimal, $fabric" "$(delivered "$@" $next)" "$minimal"
 	within "around, $fabric" "$(delivered "$@" $next $by_third)" "$around"
 	every="--set traffic.a.source=h0..h$((all - 1))
@@ -62,7 +62,7 @@ status 0 "$HEDDLE" route "$SRC/examples/around.yaml" --json
 jq -e '.tables.adaptive.rows[0]["most hops"] == 4 and .tables.around.rows[0]["mean ports"] == 3' \
 	out >/dev/null || fail "ways around of the example"
 status 3 "$HEDDLE" route 'fat-tree --radix 8 --levels 2' --set fabric.routing.adaptive=load \
-	--set fabric.routing.adaptive.around=128
+	--set fabric.routing.adaptive.nonminimal=128
 has err 'has no ways around'
-status 2 "$HEDDLE" sim "$SRC/examples/around.yaml" --set fabric.routing.adaptive.around=-1
+status 2 "$HEDDLE" sim "$SRC/examples/around.yaml" --set fabric.routing.adaptive.nonminimal=-1
 has err 'is not a whole number'

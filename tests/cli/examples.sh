@@ -204,11 +204,11 @@ jq -e ".tables.summary.rows[0].delivered * 1.2 < $chosen" out >/dev/null ||
 run around 0
 around() {
 	"$HEDDLE" sim "$examples/around.yaml" --set traffic.next.pattern=$1 \
-		--set fabric.routing.adaptive.around=$2 --json -q >out || fail "around: $*"
+		--set fabric.routing.adaptive.nonminimal=$2 --json -q >out || fail "around: $*"
 	jq -r '.tables.summary.rows[0].delivered / 80 * 10 | round / 10' out
 }
 for margin in never 128 64 16; do
-	grep -q "| .around: $margin.* | $(around pairs $margin) % | $(around uniform $margin) % |" \
+	grep -q "| .nonminimal: $margin.* | $(around pairs $margin) % | $(around uniform $margin) % |" \
 		"$SRC/docs/routing.md" || fail "around $margin: not as in docs/routing.md"
 done
 
@@ -297,7 +297,7 @@ claim diffserv "the router chooses SLs by TClass" '
 # the buffer of its lane there full, which is some 30 of them.
 claim diffserv "what the router marks is served as what its source marks" '
 	row("traffic"; "phone").max < row("traffic"; "voice").max + 0.5'
-sed '/^  marks:/,/^  tclasses:/{/^  tclasses:/!d}' \
+sed '/^  tclass_of_sl:/,/^  tclasses:/{/^  tclasses:/!d}' \
 	"$examples/diffserv.yaml" >unmarked.yaml
 status 1 "$HEDDLE" sim unmarked.yaml --json
 cp out unmarked.json

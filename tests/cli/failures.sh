@@ -45,7 +45,7 @@ jq -e --argjson whole "$whole" '.tables["simulated failures"].rows as $f |
 	fail "not eight hosts without a rank and four slower jobs: $(cat many)"
 without=$(jq -r '.tables["simulated failures"].rows[8].failure' many |
 	sed 's| - .*||; s|/|:|')
-"$HEDDLE" sim job.yaml --set "fabric.without=$without" --json >one || true
+"$HEDDLE" sim job.yaml --set "fabric.failed_links=$without" --json >one || true
 jq -e --argjson whole "$whole" --slurpfile one one '
 	.tables["simulated failures"].rows[8].slowdown as $s |
 	($one[0].tables.jobs.rows[0].completion / $whole - $s | fabs) < 1e-9' many ||
@@ -58,8 +58,8 @@ status 0 "$HEDDLE" failures job.yaml --fail links --simulate 2 --html page.html 
 [ -s page.html ] || fail "no page"
 status 3 "$HEDDLE" failures 'star --hosts 2' --simulate 1
 [ "$(wc -l <err)" -eq 1 ] || fail "more than one line: $(cat err)"
-status 3 "$HEDDLE" sim job.yaml --set fabric.without=s9-9:1
-has err 'fabric.without'
+status 3 "$HEDDLE" sim job.yaml --set fabric.failed_links=s9-9:1
+has err 'fabric.failed_links'
 
 # Nothing to fail, nobody to lose.
 status 0 "$HEDDLE" failures 'star --hosts 2' --fail links
@@ -113,7 +113,7 @@ while read -r slowdown failure; do
 		without=$(echo "$failure" | sed 's|^[^(]*(\(0x[0-9a-f]*\))/\([0-9]*\) - .*|\1:\2|') ;;
 	*) continue ;;
 	esac
-	"$HEDDLE" sim shared.yaml --set "fabric.without=$without" --json >one || true
+	"$HEDDLE" sim shared.yaml --set "fabric.failed_links=$without" --json >one || true
 	jq -e --argjson whole "$whole" --argjson s "$slowdown" \
 		'(.tables.jobs.rows[0].completion / $whole - $s | fabs) < 1e-9' one >/dev/null ||
 		fail "$failure: not the run without $without"

@@ -12,7 +12,7 @@ fabric:
   link: {propagation: 7ns}
   links:
     - {ports: trunks, rate: 2Gb/s, propagation: 150ns}
-  switch: {routing: 250ns, arbitration: 50ns, management_buffer: 320}
+  switch: {routing_delay: 250ns, arbitration_delay: 50ns, management_buffer: 320}
 END
 
 # ask FABRIC: h0 asks h1 and is answered; ns between the six cables crossed are
@@ -52,7 +52,7 @@ takes 105 105 10017 105 105
 "$HEDDLE" live down
 
 # ---- what packets do in a simulation, and MADs do not
-for what in switch.queueing=cioq switch.order=fifo switch.readers=2 \
+for what in switch.queueing=cioq switch.order=fifo switch.crossbar_reads=2 \
 	credits=exact; do
 	status 3 "$HEDDLE" live up long.yaml --clock simulated --set "fabric.$what"
 	one_line err

@@ -142,7 +142,7 @@ for n, sl in enumerate(lanes):
 open("shares.yaml", "w").write(f"""fabric:
   topology: {{kind: star, hosts: {len(lanes) + 1}}}
   link: {{rate: 8Gb/s, propagation: 5ns}}
-  switch: {{order: voq, routing: 20ns, arbitration: 5ns, input_buffer: 64KiB}}
+  switch: {{order: voq, routing_delay: 20ns, arbitration_delay: 5ns, input_buffer: 64KiB}}
 traffic:
 """ + "\n".join(rows) + "\nrun: {warmup: 1ms, measure: 20ms}\n")
 said = {r["class"]: r["share"] for r in ask("qos", "explain", conf, *classes)
@@ -177,7 +177,7 @@ cat >shared.yaml <<'END'
 fabric:
   topology: {kind: star, hosts: 4}
   link: {rate: 8Gb/s, propagation: 5ns}
-  switch: {order: voq, routing: 20ns, arbitration: 5ns, input_buffer: 64KiB}
+  switch: {order: voq, routing_delay: 20ns, arbitration_delay: 5ns, input_buffer: 64KiB}
 traffic:
   - {name: a, kind: saturating, pattern: pairs, source: h0, destination: h3, sl: 0, payload: 4KiB}
   - {name: b, kind: saturating, pattern: pairs, source: h1, destination: h3, sl: 1, payload: 512}

@@ -7,7 +7,7 @@ fabric:
   topology: {kind: mesh, columns: 3, rows: 2, hosts: 2}
   routing: xy
   link: {propagation: 7ns}
-  switch: {routing: 70ns, arbitration: 30ns}
+  switch: {routing_delay: 70ns, arbitration_delay: 30ns}
 EOF
 seed=1
 draw() { # draw LOW HIGH: the next number of a fixed sequence, in $drawn
@@ -63,8 +63,8 @@ scaled() {
 		--set qos.lanes=4 --set fabric.link.rate=$((4 * $1))Gb/s \
 		--set "fabric.links=[{ports: trunks, rate: $((3 * $1))Gb/s}]" \
 		--set fabric.link.propagation=$((40 / $1))ns \
-		--set fabric.switch.routing=$((80 / $1))ns \
-		--set fabric.switch.arbitration=$((24 / $1))ns
+		--set fabric.switch.routing_delay=$((80 / $1))ns \
+		--set fabric.switch.arbitration_delay=$((24 / $1))ns
 	cp out s$1
 }
 for round in 1 2 3 4 5 6; do

@@ -121,7 +121,7 @@ status 0 "$HEDDLE" route 'torus --sizes 5x5' --engine updn --dump opensm
 # Every row has all LIDs of its subnet, though another's may have fewer.
 for without in h0 h5; do
 	"$HEDDLE" route 'routed --subnets 2 --hosts 3' --engine lash --lmc 1 \
-		--set fabric.without=$without --dump json |
+		--set fabric.failed_links=$without --dump json |
 		jq -e '. as $all | all(.ports[]; . as $p |
 		($all["path sls"][$p["sl row"]] | length) ==
 		([$all.ports[] | select(.subnet == $p.subnet) |

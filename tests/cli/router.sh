@@ -66,7 +66,7 @@ fabric:
   topology: {kind: routed, subnets: 3, hosts: 2, link: 4x EDR}
 qos:
   lanes: 4
-  marks:
+  tclass_of_sl:
     - {sl: 1, tclass: 184, subnet: 0}
     - {sl: 2, tclass: 8}
   tclasses:
@@ -101,7 +101,7 @@ cmp -s kinds kinds.want || fail "marks: $(cat kinds)"
 sed 's/tclass: 8}/tclass: 8, subnet: 3}/' marks.yaml >bad.yaml
 status 3 "$HEDDLE" sim bad.yaml
 one_line err
-has err "qos.marks[].subnet: no subnet 3; the fabric has 3, numbered from 0"
+has err "qos.tclass_of_sl[].subnet: no subnet 3; the fabric has 3, numbered from 0"
 sed 's/tclass: 8}/tclass: 0}/' marks.yaml >bad.yaml
 status 3 "$HEDDLE" sim bad.yaml
 one_line err
@@ -159,7 +159,7 @@ jq -e '.tables.summary.rows[0] | .packets == 1 and
 # Every kind of switch and credits, with every fault at once: whatever is not
 # lost arrives in order (a build with checks stops if it does not).
 for switch in 'order: fifo' 'order: voq' 'queueing: cioq, order: fifo' \
-	'queueing: cioq' 'readers: 1, pick: oldest'; do
+	'queueing: cioq' 'crossbar_reads: 1, arbitration: oldest'; do
 	for credits in delay exact; do
 		cat >all.yaml <<EOF
 fabric:

@@ -37,7 +37,7 @@ one=$("$HEDDLE" sim ok.yaml --checksum)
 status 0 "$HEDDLE" sim --explain ok.yaml
 cp out full.yaml
 has full.yaml "propagation: 5ns"
-has full.yaml "routing: 80ns"
+has full.yaml "routing_delay: 80ns"
 [ "$one" = "$("$HEDDLE" sim full.yaml --checksum)" ] || fail "explained run"
 
 # CSV, a file, a database.

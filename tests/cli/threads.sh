@@ -119,8 +119,8 @@ done
 # takes long enough to look ahead by.
 for quiet in '' -q; do
 	status 0 "$HEDDLE" sim "$SRC/examples/link-failure.yaml" --threads 2 \
-		--set fabric.link.propagation=1ps --set fabric.switch.routing=0s \
-		--set fabric.switch.arbitration=0s --set run.measure=10us $quiet
+		--set fabric.link.propagation=1ps --set fabric.switch.routing_delay=0s \
+		--set fabric.switch.arbitration_delay=0s --set run.measure=10us $quiet
 	one='heddle: computed on one thread: its links, switches or answers take'
 	[ -n "$quiet" ] || has err "$one"
 	[ -z "$quiet" ] || empty err

@@ -143,8 +143,8 @@ def scenario(draw):
             'congestion': draw.random() < 0.45, 'finite': draw.random() < 0.3}
     if draw.random() < 0.4:
         fabric['switch'] = draw.choice([
-            {'order': 'fifo'}, {'queueing': 'cioq'}, {'readers': 1}, {'input_buffer': '1 packets'},
-            {'pick': 'oldest'}, {'input_buffer': '6KiB'}])
+            {'order': 'fifo'}, {'queueing': 'cioq'}, {'crossbar_reads': 1}, {'input_buffer': '1 packets'},
+            {'arbitration': 'oldest'}, {'input_buffer': '6KiB'}])
     if draw.random() < 0.2:
         fabric['credits'] = 'exact'
     if draw.random() < 0.15:
@@ -367,7 +367,7 @@ def law_trees(args, draw, keep):
             'jobs': [{'name': 'j', 'on': ','.join('h%d' % h for h in members), 'repeat': draw.randint(1, 3),
                       'start': '400us', 'program': steps}],
             'run': {'horizon': '20ms'}}
-    without = dict(what, fabric=dict(what['fabric'], without=down))
+    without = dict(what, fabric=dict(what['fabric'], failed_links=down))
     events = [{'at': '%dus' % draw.randint(1, 90), 'kind': 'link-down', 'port': c} for c in down]
     faulty = dict(what, faults={'events': events},
                   sm={'trap': '5us', 'compute': '20us', 'program': '500ns', 'replan': 'fresh'})

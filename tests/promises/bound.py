@@ -25,9 +25,9 @@
 # begins with the pointer at any entry and nothing left of it.
 # A VL of the high table waits for R, its own packets and those of other high VLs.
 #
-# Delay. Packets of one VL of a host are served in their order; so are those of a switch with `pick: oldest`: before a packet
+# Delay. Packets of one VL of a host are served in their order; so are those of a switch with `arbitration: oldest`: before a packet
 # that becomes ready t after the beginning of the busy period, Q(t) = arrivals of all inputs in [0, t] less itself, and
-# W = max over t of S(Q(t)) - t. With `pick: round-robin` a packet of input i waits for
+# W = max over t of S(Q(t)) - t. With `arbitration: round-robin` a packet of input i waits for
 #   (a) all packets of its VL that arrive before it is granted: Q = own arrivals in [0, t] and others' in [0, S(Q)], or
 #   (b) from the instant on at which its input has packets: its n predecessors of this input, and n + 1 packets
 #       of each other input;
@@ -335,7 +335,7 @@ class Network:
         scenario = case.scenario['fabric']
         self.switch = scenario.get('switch', {})
         self.delay = 80e-9 + 20e-9
-        self.oldest = self.switch.get('pick') == 'oldest'
+        self.oldest = self.switch.get('arbitration') == 'oldest'
         self.fifo = self.switch.get('order') == 'fifo'
         self.cioq = self.switch.get('queueing') == 'cioq'
         self.propagation = seconds(scenario['link'].get('propagation', '5ns'))

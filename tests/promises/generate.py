@@ -313,7 +313,7 @@ def fabric_of(case):
         if 'flow' in words or 'flowlet' in words:
             choice['per'] = words[1]
         if 'heal' in words:
-            choice.update({'heal': '1us', 'notify': '2us'})
+            choice.update({'failover_delay': '1us', 'notify': '2us'})
         if 'be-only' in words:
             choice['sls'] = '8'
         choice['threshold'] = rng.choice([0, 16, 64])
@@ -327,7 +327,7 @@ def fabric_of(case):
         if order == 'cioq fifo':
             switch['order'] = 'fifo'
     elif order == 'readers':
-        switch['readers'] = rng.choice([1, 2])
+        switch['crossbar_reads'] = rng.choice([1, 2])
     buffers = case.has('buffers')
     if buffers in ('1 packets', '2 packets', '64KiB'):
         switch['input_buffer'] = buffers
@@ -340,7 +340,7 @@ def fabric_of(case):
     elif buffers == 'exact':
         fabric['credits'] = 'exact'
     if rng.random() < 0.3:
-        switch['pick'] = 'oldest'
+        switch['arbitration'] = 'oldest'
     if case.bounds and 'input_buffer' not in switch and rng.random() < 0.7:
         switch['input_buffer'] = '32KiB'
         if 'queueing' in switch:
@@ -372,7 +372,7 @@ def qos_of(case):
     if rng.random() < 0.3:
         classes[2]['weight'] = rng.choice([1632, 4080, 5100])
     case.best_effort_weight = classes[2].get('weight', 3264)
-    qos = {'lanes': lanes, 'classes': classes, 'admission': {'linger': time_of(case.linger)}}
+    qos = {'lanes': lanes, 'classes': classes, 'admission': {'release_delay': time_of(case.linger)}}
     if rng.random() < 0.2:
         qos['admission']['place'] = 'first'
     if rng.random() < 0.2:
@@ -540,7 +540,7 @@ def short_of(case):
     out = copy.deepcopy(case.scenario)
     out.pop('jobs', None)
     out['run'] = {'seed': out['run']['seed'], 'warmup': '0ns', 'measure': time_of(SHORT_TIME)}
-    out['qos']['admission']['linger'] = '20us'
+    out['qos']['admission']['release_delay'] = '20us'
     for row in out['traffic']:
         for key in ('transport', 'ack_timeout', 'deadline'):
             row.pop(key, None)

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-const char *const fill_mode_names[] = { "strict", "paper", "et", NULL };
+const char *const fill_mode_names[] = { "strict", "paper", "full-entries", NULL };
 const char *const fill_place_names[] = { "first", "spread", NULL };
 
 void fill_init(struct fill *f, enum fill_mode mode, enum fill_place place)

@@ -253,7 +253,7 @@ static void check_credits(hd_time propagation, unsigned packets, bool to_switch)
 		"fabric:\n  topology: {kind: star, hosts: 2}\n"
 		"  link: {rate: 8Gb/s, propagation: %llups}\n"
 		"  links: [{ports: \"%s\", propagation: 5ns}]\n"
-		"  switch: {routing: 100ns, arbitration: 23ns, input_buffer: %u packets}\n"
+		"  switch: {routing_delay: 100ns, arbitration_delay: 23ns, input_buffer: %u packets}\n"
 		"  host: {input_buffer: %u packets}\n"
 		"  packet: {mtu: 2048}\n"
 		"qos: {lanes: 1}\n"
@@ -331,7 +331,7 @@ static void run_two_switches(unsigned flows, const char *sw, const char *lane, d
 		text, sizeof(text),
 		"fabric:\n  topology: {kind: two-switch, remote: %u, local: %u, victims: 1}\n"
 		"  link: {rate: 1GB/s, propagation: 10ns}\n"
-		"  switch: {input_buffer: 4 packets, routing: 0ns, %s}\n"
+		"  switch: {input_buffer: 4 packets, routing_delay: 0ns, %s}\n"
 		"  packet: {overhead: 20}\n"
 		"qos: {lanes: 2}\n"
 		"traffic:\n"
@@ -353,14 +353,14 @@ static void congestion_spreads_to_a_victim_as_computed(void **state)
 		const char *sw, *lane;
 		double share[3];
 	} rows[] = {
-		{ 1, "order: fifo, arbitration: 0ns", "", { .5, .5, .5 } },
-		{ 1, "order: fifo, arbitration: 5ns", "", { 1 / 3., 2 / 3., 1 / 3. } },
-		{ 5, "order: fifo, arbitration: 0ns", "", { 1 / 30., 1 / 6., 1 / 30. } },
-		{ 5, "order: fifo, arbitration: 5ns", "", { 1 / 30., 1 / 6., 1 / 30. } },
+		{ 1, "order: fifo, arbitration_delay: 0ns", "", { .5, .5, .5 } },
+		{ 1, "order: fifo, arbitration_delay: 5ns", "", { 1 / 3., 2 / 3., 1 / 3. } },
+		{ 5, "order: fifo, arbitration_delay: 0ns", "", { 1 / 30., 1 / 6., 1 / 30. } },
+		{ 5, "order: fifo, arbitration_delay: 5ns", "", { 1 / 30., 1 / 6., 1 / 30. } },
 		/* With queues per output and a lane of its own it is free:
 		 * it has all that the remote flows leave of the cable. */
-		{ 5, "order: voq, arbitration: 5ns", ", sl: 1", { 1 / 30., 1 / 6., 5 / 6. } },
-		{ 1, "order: voq, arbitration: 5ns", ", sl: 1", { .5, .5, .5 } },
+		{ 5, "order: voq, arbitration_delay: 5ns", ", sl: 1", { 1 / 30., 1 / 6., 5 / 6. } },
+		{ 1, "order: voq, arbitration_delay: 5ns", ", sl: 1", { .5, .5, .5 } },
 	};
 
 	(void)state;
@@ -391,7 +391,7 @@ static void thin_traffic_suffers_behind_thick_traffic(void **state)
 			text, sizeof(text),
 			"fabric:\n  topology: {kind: star, hosts: 5}\n"
 			"  link: {rate: 8Gb/s, propagation: 5ns}\n"
-			"  switch: {order: fifo, input_buffer: 4 packets, routing: 80ns, arbitration: 20ns}\n"
+			"  switch: {order: fifo, input_buffer: 4 packets, routing_delay: 80ns, arbitration_delay: 20ns}\n"
 			"qos: {lanes: 2, low: [0:33, 1:33]}\n"
 			"traffic:\n"
 			"- {name: thick, kind: saturating, pattern: incast, source: 0..2, destination: 4}\n"

@@ -22,10 +22,10 @@
 	"destination: h9, payload: 512}\n"                                 \
 	"- {name: rest, kind: poisson, load: 40%, payload: 1KiB}\n"
 /* Links so slow that credits come later than what is routed counts. */
-#define SLOW_TREE                                                          \
-	"fabric:\n  topology: {kind: fat-tree, radix: 4, levels: 3}\n"     \
-	"  link: {rate: 4x DDR}\n"                                         \
-	"  switch: {input_buffer: 4 packets, routing: 20ns, arbitration: " \
+#define SLOW_TREE                                                                      \
+	"fabric:\n  topology: {kind: fat-tree, radix: 4, levels: 3}\n"                 \
+	"  link: {rate: 4x DDR}\n"                                                     \
+	"  switch: {input_buffer: 4 packets, routing_delay: 20ns, arbitration_delay: " \
 	"80ns}\n"
 #define HEAVY                                                              \
 	"traffic:\n"                                                       \
@@ -71,7 +71,7 @@ static const char *const mode_scenarios[MODES] = {
 	"congestion: {algorithm: cct, marking: {rule: iba, threshold: 12, rate: 1}}\n" ENDS,
 	SLOW_TREE "  routing: {engine: ftree, adaptive: {choice: turns, per: flow}}\n" HEAVY ENDS,
 	"fabric:\n  topology: {kind: mesh, columns: 5, rows: 4}\n"
-	"  switch: {queueing: cioq, routing: 3ns}\n"
+	"  switch: {queueing: cioq, routing_delay: 3ns}\n"
 	"  routing: {engine: negative-first, adaptive: {choice: load, threshold: 0}}\n" LOADED ENDS,
 };
 
@@ -83,7 +83,7 @@ static const char *const modes_watched[MODES_WATCHED] = {
 		    "{at: 12us, kind: sink-stuck, port: h9}, "
 		    "{at: 20us, kind: sink-free, port: h9}]}\n" ENDS,
 	TREE
-	"  routing: {engine: ftree, adaptive: {choice: load, heal: 2us}}\n" LOADED
+	"  routing: {engine: ftree, adaptive: {choice: load, failover_delay: 2us}}\n" LOADED
 	"faults: {ber: 1e-6, hoq_life: 2us, events: [{at: 10us, kind: link-down, port: 's2-0:1'}, {at: 15us, kind: link-up, port: 's2-0:1'}, {at: 12us, kind: link-down, port: 's1-1:3'}]}\n" ENDS,
 	TREE "  credits: exact\n" LOADED
 	     "congestion: {algorithm: cct, marking: {rule: iba, threshold: 12, rate: 1}}\n" ENDS,

@@ -59,7 +59,7 @@ static void print_fabric(struct rng *rng, struct strbuf *out)
 		"fabric:\n"
 		"  topology: {kind: %s}\n"
 		"  link: {rate: 8Gb/s, propagation: %uns}\n"
-		"  switch: {pick: %s, routing: %uns, arbitration: 20ns%s}\n"
+		"  switch: {arbitration: %s, routing_delay: %uns, arbitration_delay: 20ns%s}\n"
 		"qos:\n"
 		"  lanes: %s\n"
 		"  high_limit: %s\n"

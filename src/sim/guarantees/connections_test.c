@@ -25,13 +25,13 @@
 #define PACKET    320 /* whole blocks: what is reserved is what is sent */
 #define SENT      200000000.0
 
-#define MESH_OF_8G                                                  \
-	"fabric:\n"                                                 \
-	"  topology: {kind: mesh, columns: 3, rows: 2, hosts: 2}\n" \
-	"  link: {rate: 8Gb/s, propagation: 5ns}\n"                 \
-	"  switch: {order: voq, pick: oldest, routing: 20ns,"       \
-	" arbitration: 5ns, input_buffer: 128KiB}\n"                \
-	"  packet: {overhead: 18}\n"                                \
+#define MESH_OF_8G                                                         \
+	"fabric:\n"                                                        \
+	"  topology: {kind: mesh, columns: 3, rows: 2, hosts: 2}\n"        \
+	"  link: {rate: 8Gb/s, propagation: 5ns}\n"                        \
+	"  switch: {order: voq, arbitration: oldest, routing_delay: 20ns," \
+	" arbitration_delay: 5ns, input_buffer: 128KiB}\n"                 \
+	"  packet: {overhead: 18}\n"                                       \
 	"  routing: xy\n"
 
 static const struct sim_metrics *run(const struct fabric *fabric, struct sim **sim)

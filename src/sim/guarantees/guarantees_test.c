@@ -309,7 +309,7 @@ static const char line_text[] =
 	"fabric:\n"
 	"  topology: {kind: mesh, columns: 3, rows: 1, hosts: 2, link: 4x SDR}\n"
 	"  link: {rate: 8Gb/s, propagation: 5ns}\n"
-	"  switch: {order: voq, pick: oldest, routing: 20ns, arbitration: 5ns, input_buffer: 64KiB}\n"
+	"  switch: {order: voq, arbitration: oldest, routing_delay: 20ns, arbitration_delay: 5ns, input_buffer: 64KiB}\n"
 	"  packet: {overhead: 26}\n"
 	"  routing: xy\n"
 	"qos:\n  lanes: 4\n  high_limit: 255\n  classes:\n"

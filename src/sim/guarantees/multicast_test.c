@@ -23,7 +23,7 @@ static const char scenario_text[] =
 	"fabric:\n"
 	"  topology: {kind: mesh, columns: 4, rows: 2, hosts: 2}\n"
 	"  link: {rate: 8Gb/s, propagation: 5ns}\n"
-	"  switch: {order: voq, pick: oldest, routing: 90ns, arbitration: 5ns, input_buffer: 16 packets}\n"
+	"  switch: {order: voq, arbitration: oldest, routing_delay: 90ns, arbitration_delay: 5ns, input_buffer: 16 packets}\n"
 	"  packet: {overhead: 66}\n"
 	"  routing: xy\n"
 	"  groups: [{name: g, members: all, tree: xy}]\n"

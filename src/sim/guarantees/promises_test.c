@@ -78,7 +78,7 @@ static void print_scenario(struct strbuf *out, const struct goals *g, const stru
 		"fabric:\n"
 		"  topology: {kind: star, hosts: %u}\n"
 		"  link: {rate: 8Gb/s, propagation: 5ns}\n"
-		"  switch: {order: voq, routing: 20ns, arbitration: 5ns, input_buffer: 64KiB}\n"
+		"  switch: {order: voq, routing_delay: 20ns, arbitration_delay: 5ns, input_buffer: 64KiB}\n"
 		"  packet: {overhead: %u}\n"
 		"qos:\n  lanes: 8\n  high_limit: %u\n",
 		g->n + 1, OVERHEAD, arb->high_limit);

@@ -71,7 +71,7 @@ static void world_init(struct world *w, unsigned remote, unsigned local, const c
 		 "fabric:\n"
 		 "  topology: {kind: two-switch, remote: %u, local: %u, victims: 1}\n"
 		 "  link: {rate: 8Gb/s, propagation: 5ns}\n"
-		 "  switch: {%s, order: fifo, input_buffer: 4 packets, arbitration: 0ns}\n"
+		 "  switch: {%s, order: fifo, input_buffer: 4 packets, arbitration_delay: 0ns}\n"
 		 "  packet: {mtu: 2048, overhead: 20}\n"
 		 "qos: {lanes: 1}\n"
 		 "traffic: [{name: a, kind: saturating, payload: 2048}]\n"
@@ -169,7 +169,7 @@ static void without_control_congestion_spreads(void **state)
 	p.marking.rule = MARK_NONE;
 	p.warmup = 20 * HD_MS;
 	p.stop = 60 * HD_MS;
-	world_init(&w, 5, 5, "queueing: input, routing: 0ns");
+	world_init(&w, 5, 5, "queueing: input, routing_delay: 0ns");
 	s = run(&w, &p);
 	assert_near(s.remote, 5 / 30., 0.01);
 	assert_near(s.local, 5 / 6., 0.01);
@@ -193,7 +193,7 @@ struct expectation {
  * ours are given a routing delay of one packet time less the 5 ns of a cable
  * and the 11 ns of a credit. It does not cap the first increase.
  */
-#define SWITCH_OF_REFERENCE "queueing: input, routing: 2052ns"
+#define SWITCH_OF_REFERENCE "queueing: input, routing_delay: 2052ns"
 
 static const struct expectation reference[] = {
 	{ "fimd", 2, false, 1, .851, .365, .486, .021 },
@@ -277,7 +277,7 @@ static void marks_come_at_the_lowest_rate(void **state)
 	struct world w;
 	static const char *const names[] = { "fimd", "lipd" };
 
-	world_init(&w, 5, 5, "queueing: input, routing: 2068ns");
+	world_init(&w, 5, 5, "queueing: input, routing_delay: 2068ns");
 	for (int i = 0; i < 2; i++) {
 		struct congestion_params p = params(names[i]);
 
@@ -301,7 +301,7 @@ static void acknowledgements_may_be_packets(void **state)
 	struct world w;
 	struct congestion_params p = params("fimd");
 
-	world_init(&w, 5, 5, "queueing: input, routing: 100ns");
+	world_init(&w, 5, 5, "queueing: input, routing_delay: 100ns");
 	p.response.m = 2;
 	p.ack_delay = 0;
 	p.window = 4;
@@ -348,7 +348,7 @@ static void an_index_per_sl_slows_the_innocent(void **state)
 	struct congestion_params p = cct_params();
 	struct congestion_result r;
 
-	world_init(&w, 1, 5, "queueing: input, routing: 100ns");
+	world_init(&w, 1, 5, "queueing: input, routing_delay: 100ns");
 	add_flow(&w, "A1", "Bv");
 	r = run_whole(&w, &p);
 	uint32_t innocent = w.n_flows - 1;
@@ -374,7 +374,7 @@ static void cnps_carry_marks(void **state)
 	struct congestion_result r;
 	struct diag d = { .status = HD_OK };
 
-	world_init(&w, 2, 2, "queueing: input, routing: 100ns");
+	world_init(&w, 2, 2, "queueing: input, routing_delay: 100ns");
 	p.echo = SIM_ECHO_CNP;
 	r = run_whole(&w, &p);
 	assert_true(r.cnps > 100);
@@ -398,7 +398,7 @@ static void outputs_without_credits_mark_if_listed(void **state)
 	struct world w;
 	struct congestion_params p = cct_params();
 
-	world_init(&w, 5, 5, "queueing: input, routing: 100ns");
+	world_init(&w, 5, 5, "queueing: input, routing_delay: 100ns");
 	/* Nobody answers, so that both runs are the same but for marks. */
 	p.response.ccti_limit = 0;
 	struct congestion_result r = run_whole(&w, &p);
@@ -425,7 +425,7 @@ static void crossbars_are_marked_as_well(void **state)
 	struct world w;
 	struct congestion_params p = cct_params();
 
-	world_init(&w, 5, 5, "queueing: cioq, routing: 100ns");
+	world_init(&w, 5, 5, "queueing: cioq, routing_delay: 100ns");
 	p.algorithm = NULL;
 	p.window = 64;
 	struct shares s = run(&w, &p);
@@ -452,7 +452,7 @@ static void nonsense_is_refused(void **state)
 	struct congestion_result result;
 	struct diag d = { .status = HD_OK };
 
-	world_init(&w, 1, 1, "queueing: input, routing: 0ns");
+	world_init(&w, 1, 1, "queueing: input, routing_delay: 0ns");
 	p.window = 0;
 	assert_int_equal(congestion_run(&w.fabric->setup, w.flows, w.n_flows, &p, &d, &result),
 			 HD_ERR_RANGE);

@@ -171,7 +171,7 @@ static const char *const scenarios[] = {
 	"fabric:\n"
 	"  topology: {kind: rail, rails: 3, units: 3, hosts: 2, spines: 4}\n"
 	"  link: {rate: 4x HDR}\n"
-	"  inner: {rate: 800Gb/s, latency: 300ns}\n"
+	"  intra_host: {rate: 800Gb/s, latency: 300ns}\n"
 	"jobs:\n"
 	"- {name: a, rails: peer, eager: 2KiB, program: [{alltoall: 9000}]}\n"
 	"- {name: b, rails: peer, transport: rc, ack_timeout: 8us, place: random, ranks: 11, program: [{allreduce: 30000, algorithm: ring}]}\n",

@@ -68,7 +68,7 @@ static struct outcome run_with(const char *topology, const char *job, const char
 
 	snprintf(text, sizeof(text),
 		 "fabric:\n  topology: {%s}\n  link: {rate: 4x HDR}\n"
-		 "  inner: {rate: 3.6Tb/s, latency: %s}\njobs:\n- {name: a, %s}\n",
+		 "  intra_host: {rate: 3.6Tb/s, latency: %s}\njobs:\n- {name: a, %s}\n",
 		 topology, latency, job);
 	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &fabric) != HD_OK ||
 	    jobs_new(fabric, JOBS_ALL, &d, &jobs) != HD_OK)
@@ -147,7 +147,7 @@ static void planes_are_joined_inside_hosts(void **state)
 static void planes_without_peers_are_refused(void **state)
 {
 	static const char text[] =
-		"fabric: {topology: {kind: rail, rails: 2, units: 1, hosts: 2, spines: 2, planes: 2}, inner: 1Tb/s}\njobs:\n- {name: a, program: [{alltoall: 64}]}\n";
+		"fabric: {topology: {kind: rail, rails: 2, units: 1, hosts: 2, spines: 2, planes: 2}, intra_host: 1Tb/s}\njobs:\n- {name: a, program: [{alltoall: 64}]}\n";
 	struct diag d = { .status = HD_OK };
 	struct fabric *fabric = NULL;
 	struct jobs *jobs = NULL;

@@ -497,10 +497,10 @@ static void many_wait_for_acknowledgements(void **state)
 	strbuf_fini(&goal);
 }
 
-#define RAILS                                                              \
-	"fabric:\n  topology: {kind: rail, rails: 4, units: 1, hosts: 2, " \
-	"spines: 2}\n  link: {rate: 4x HDR}\n  inner: {rate: 3.6Tb/s, "    \
-	"latency: 500ns}\njobs:\n- {name: a, transport: rc, rails: %s, "   \
+#define RAILS                                                                \
+	"fabric:\n  topology: {kind: rail, rails: 4, units: 1, hosts: 2, "   \
+	"spines: 2}\n  link: {rate: 4x HDR}\n  intra_host: {rate: 3.6Tb/s, " \
+	"latency: 500ns}\njobs:\n- {name: a, transport: rc, rails: %s, "     \
 	"program: [{alltoall: 4096}]}\n"
 
 /* Inside hosts there are none (J12), and with peers those of a rail (J13): 8

@@ -82,19 +82,20 @@ static void scenario_of(const struct shape *x, const char *step, char *text, siz
 
 	for (unsigned i = 0; i < x->levels; i++)
 		hosts *= x->radix;
-	snprintf(text, room,
-		 "fabric:\n"
-		 "  topology: {kind: xgft, down: '%u%s%s', up: '1%s%s'}\n"
-		 "  link: {rate: 4x HDR, propagation: %lluns}\n"
-		 "  switch: {routing: %lluns, arbitration: %lluns, input_buffer: 64KiB}\n"
-		 "  packet: {mtu: %llu}\n"
-		 "  reduction: {payload: %llu, delay: %lluns}\n"
-		 "jobs:\n- {name: a, ranks: %u, program: [{%s, algorithm: in-network}]}\n",
-		 x->radix, x->levels > 1 ? ",R" : "", x->levels > 2 ? ",R" : "",
-		 x->levels > 1 ? ",1" : "", x->levels > 2 ? ",1" : "",
-		 (unsigned long long)x->propagation / HD_NS, (unsigned long long)x->routing / HD_NS,
-		 (unsigned long long)x->arbitration / HD_NS, (unsigned long long)x->mtu,
-		 (unsigned long long)x->payload, (unsigned long long)x->delay / HD_NS, hosts, step);
+	snprintf(
+		text, room,
+		"fabric:\n"
+		"  topology: {kind: xgft, down: '%u%s%s', up: '1%s%s'}\n"
+		"  link: {rate: 4x HDR, propagation: %lluns}\n"
+		"  switch: {routing_delay: %lluns, arbitration_delay: %lluns, input_buffer: 64KiB}\n"
+		"  packet: {mtu: %llu}\n"
+		"  reduction: {payload: %llu, delay: %lluns}\n"
+		"jobs:\n- {name: a, ranks: %u, program: [{%s, algorithm: in-network}]}\n",
+		x->radix, x->levels > 1 ? ",R" : "", x->levels > 2 ? ",R" : "",
+		x->levels > 1 ? ",1" : "", x->levels > 2 ? ",1" : "",
+		(unsigned long long)x->propagation / HD_NS, (unsigned long long)x->routing / HD_NS,
+		(unsigned long long)x->arbitration / HD_NS, (unsigned long long)x->mtu,
+		(unsigned long long)x->payload, (unsigned long long)x->delay / HD_NS, hosts, step);
 	for (char *c = text; (c = strstr(c, ",R")) != NULL; c++)
 		c[1] = (char)('0' + x->radix);
 }
@@ -207,8 +208,8 @@ static void all_kinds_of_switches_reduce(void **state)
 {
 	static const char *const kinds[] = {
 		"switch: {queueing: cioq}",
-		"switch: {pick: oldest}",
-		"switch: {readers: 1}",
+		"switch: {arbitration: oldest}",
+		"switch: {crossbar_reads: 1}",
 		"credits: exact",
 		"routing: {engine: ftree, adaptive: load}",
 		"links: [{ports: 's3-0:1', rate: 4x EDR}]",

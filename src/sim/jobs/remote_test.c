@@ -147,7 +147,7 @@ static void some_rails(struct rng *g, struct strbuf *out)
 	strbuf_printf(
 		out,
 		"fabric:\n  topology: {kind: rail, rails: %llu, units: %llu, hosts: 2, spines: %llu}\n  link: {rate: 4x HDR}\n"
-		"  inner: {rate: 1.6Tb/s, latency: %lluns}\n"
+		"  intra_host: {rate: 1.6Tb/s, latency: %lluns}\n"
 		"run: {seed: %llu}\njobs:\n",
 		(unsigned long long)rails, (unsigned long long)rng_below(g, 2) + 2,
 		(unsigned long long)rng_below(g, 2) + 4, (unsigned long long)rng_below(g, 2) * 300,

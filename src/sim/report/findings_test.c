@@ -20,7 +20,7 @@
 #define STAR                                            \
 	"fabric:\n  topology: {kind: star, hosts: 4}\n" \
 	"  link: {rate: 8Gb/s, propagation: 5ns}\n"     \
-	"  switch: {routing: 80ns, arbitration: 20ns}\n"
+	"  switch: {routing_delay: 80ns, arbitration_delay: 20ns}\n"
 
 struct run {
 	struct fabric *fabric;

@@ -50,7 +50,7 @@ static void run(const char *adaptive, const char *more, struct ends *out)
 		"fabric:\n"
 		"  topology: {kind: dragonfly-plus, groups: 3, leaves: 4, spines: 1, globals: 2, hosts: 1}\n"
 		"  link: {rate: 8Gb/s, propagation: 100ns}\n"
-		"  switch: {routing: 80ns, arbitration: 20ns}\n"
+		"  switch: {routing_delay: 80ns, arbitration_delay: 20ns}\n"
 		"  routing: {engine: dragonfly, adaptive: %s}\n"
 		"traffic:\n"
 		"- {name: a, kind: trace, file: around_test.csv}\n"
@@ -95,18 +95,18 @@ static void a_packet_goes_around_what_waits_too_long(void **state)
 	static const hd_time none[] = { MINIMAL, MINIMAL + D, MINIMAL + 2 * D, MINIMAL + 3 * D };
 
 	(void)state;
-	check("{choice: load, around: 0}", two, 2);
-	check("{choice: load, around: 15}", two, 2);
-	check("{choice: load, around: 16}", one, 1);
-	check("{choice: load, around: 31}", one, 1);
-	check("{choice: load, around: 32}", one, 1);
-	check("{choice: load, around: 47}", one, 1);
-	check("{choice: load, around: 48}", none, 0);
+	check("{choice: load, nonminimal: 0}", two, 2);
+	check("{choice: load, nonminimal: 15}", two, 2);
+	check("{choice: load, nonminimal: 16}", one, 1);
+	check("{choice: load, nonminimal: 31}", one, 1);
+	check("{choice: load, nonminimal: 32}", one, 1);
+	check("{choice: load, nonminimal: 47}", one, 1);
+	check("{choice: load, nonminimal: 48}", none, 0);
 	check("load", none, 0);
 	/* Whatever is chosen by within a group: loads say which group. */
-	check("{choice: turns, around: 15}", two, 2);
-	check("{choice: random, around: 16}", one, 1);
-	check("{choice: load, per: flow, around: 15}", two, 2);
+	check("{choice: turns, nonminimal: 15}", two, 2);
+	check("{choice: random, nonminimal: 16}", one, 1);
+	check("{choice: load, per: flow, nonminimal: 15}", two, 2);
 }
 
 /* Where no minimal way is left, loads are not asked. */
@@ -117,7 +117,7 @@ static void a_dead_cable_is_gone_around(void **state)
 	struct ends ends;
 
 	(void)state;
-	run("{choice: load, around: 1000}", down, &ends);
+	run("{choice: load, nonminimal: 1000}", down, &ends);
 	assert_int_equal(ends.n, HOSTS);
 	assert_int_equal(ends.around, HOSTS);
 	for (unsigned i = 0; i < HOSTS; i++)

@@ -52,7 +52,7 @@ static void load(const char *adaptive, unsigned n, hd_time gap, const char *more
 		      "fabric:\n"
 		      "  topology: {kind: xgft, down: '4,2', up: '1,4'}\n"
 		      "  link: {rate: 8Gb/s, propagation: 100ns}\n"
-		      "  switch: {routing: 80ns, arbitration: 20ns}\n"
+		      "  switch: {routing_delay: 80ns, arbitration_delay: 20ns}\n"
 		      "  routing: {engine: ftree, adaptive: %s}\n"
 		      "traffic:\n"
 		      "- {name: a, kind: trace, file: choose_test.csv}\n"
@@ -145,7 +145,7 @@ static void dead_links_are_left_when_it_is_known(void **state)
 		struct ends ends;
 
 		/* One packet of each host in 4 us: three cables suffice. */
-		snprintf(way, sizeof(way), "{choice: turns, heal: %uus}", heal);
+		snprintf(way, sizeof(way), "{choice: turns, failover_delay: %uus}", heal);
 		load(way, 60, 4 * D,
 		     "faults: {events: [{at: 100us, kind: link-down, port: 's1-0:5'}]}\n", &fabric);
 		struct sim *s = run(fabric, &ends);
@@ -243,10 +243,10 @@ static void neighbours_that_are_told_take_other_ways(void **state)
 		const char *adaptive;
 		hd_time told; /* after the fault */
 	} cases[] = {
-		{ "{choice: turns, heal: 2us, notify: 3us}", 5 * HD_US },
-		{ "{choice: turns, heal: 2us, notify: 1ps}", 2 * HD_US + 1 },
-		{ "{choice: turns, heal: 0s, notify: 7us}", 7 * HD_US },
-		{ "{choice: turns, heal: 2us}", HD_TIME_NEVER },
+		{ "{choice: turns, failover_delay: 2us, notify: 3us}", 5 * HD_US },
+		{ "{choice: turns, failover_delay: 2us, notify: 1ps}", 2 * HD_US + 1 },
+		{ "{choice: turns, failover_delay: 0s, notify: 7us}", 7 * HD_US },
+		{ "{choice: turns, failover_delay: 2us}", HD_TIME_NEVER },
 	};
 
 	(void)state;
@@ -280,8 +280,8 @@ static void neighbours_come_back(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
-		load(i ? "{choice: turns, heal: 1us, notify: 1us}"
-		       : "{choice: turns, heal: 1us, notify: 20us}",
+		load(i ? "{choice: turns, failover_delay: 1us, notify: 1us}"
+		       : "{choice: turns, failover_delay: 1us, notify: 20us}",
 		     90, D,
 		     "faults: {events: [{at: 10us, kind: link-down, port: 's2-0:2'}, {at: 20us, kind: link-up, port: 's2-0:2'}]}\n",
 		     &fabric);
@@ -587,8 +587,8 @@ static void run_rules(struct rules *r, struct hops *h)
 		"fabric:\n"
 		"  topology: {file: choose_test.net}\n"
 		"  link: {rate: 8Gb/s, propagation: 100ns}\n"
-		"  switch: {routing: 80ns, arbitration: 20ns}\n"
-		"  routing: {engine: ftree, adaptive: {choice: %s, per: %s, threshold: %u, hysteresis: %u, gap: %llups, heal: %llups}}\n"
+		"  switch: {routing_delay: 80ns, arbitration_delay: 20ns}\n"
+		"  routing: {engine: ftree, adaptive: {choice: %s, per: %s, threshold: %u, hysteresis: %u, gap: %llups, failover_delay: %llups}}\n"
 		"traffic:\n"
 		"- {name: a, kind: trace, file: choose_test.csv}\n"
 		"run: {warmup: %llups, measure: 10ms}\n",

@@ -54,7 +54,7 @@ static void load_outage(hd_time trap, const char *more, struct fabric **out)
 		      "fabric:\n"
 		      "  topology: {kind: ring, switches: 3}\n"
 		      "  link: {rate: 8Gb/s, propagation: 100ns}\n"
-		      "  switch: {routing: 80ns, arbitration: 20ns%s}\n"
+		      "  switch: {routing_delay: 80ns, arbitration_delay: 20ns%s}\n"
 		      "traffic:\n"
 		      "- {name: a, kind: trace, file: routes_test.csv}\n"
 		      "faults:\n  events:\n"
