@@ -146,10 +146,12 @@ static const struct field_name methods[] = {
 	{ MAD_REPORT, "Report" },
 	{ MAD_TRAP_REPRESS, "TrapRepress" },
 	{ MAD_GET_TABLE, "GetTable" },
+	{ MAD_GET_MULTI, "GetMulti" },
 	{ MAD_DELETE, "Delete" },
 	{ MAD_GET_RESP, "GetResp" },
 	{ MAD_RESPONSE | MAD_REPORT, "ReportResp" },
 	{ MAD_GET_TABLE_RESP, "GetTableResp" },
+	{ MAD_RESPONSE | MAD_GET_MULTI, "GetMultiResp" },
 	{ MAD_RESPONSE | MAD_DELETE, "DeleteResp" },
 	{ 0, NULL },
 };

@@ -57,6 +57,18 @@ void sa_query_add(struct sa_query *q, const uint8_t *record)
 		sa_query_add_unchecked(q, record);
 }
 
+/* An adapter's record matches whatever port the request names, as in OpenSM. */
+static void add_ignoring(struct sa_query *q, const struct found_node *n, uint64_t ports,
+			 const uint8_t *record)
+{
+	uint64_t mask = q->mask;
+
+	if (!n->is_switch)
+		q->mask &= ~ports;
+	sa_query_add(q, record);
+	q->mask = mask;
+}
+
 /* ---- records of nodes and ports */
 
 /* All ports with a LID; with `all`, also the external ports of switches. */
@@ -209,7 +221,7 @@ static void put_sl2vl(struct sa_query *q, const struct found_node *n, unsigned p
 		r[3] = (uint8_t)(n->is_switch ? port : 0);
 		for (unsigned sl = 0; sl < N_SLS; sl++)
 			r[8 + sl / 2] |= (uint8_t)(t->vl[sl] << (sl % 2 ? 0 : 4));
-		sa_query_add(q, r);
+		add_ignoring(q, n, 1 << 1 | 1 << 2, r);
 	}
 }
 
@@ -237,7 +249,7 @@ static void put_vlarb(struct sa_query *q, const struct found_node *n, unsigned p
 			r[8 + 2 * i] = e[first + i].vl;
 			r[9 + 2 * i] = e[first + i].weight;
 		}
-		sa_query_add(q, r);
+		add_ignoring(q, n, 1 << 1, r);
 	}
 }
 
@@ -255,7 +267,7 @@ static void put_pkeys(struct sa_query *q, const struct found_node *n, unsigned p
 		store_be16(r + 2, (uint16_t)b);
 		r[4] = (uint8_t)port;
 		sm_pkey_block(b, r + 8);
-		sa_query_add(q, r);
+		add_ignoring(q, n, 1 << 2, r);
 	}
 }
 
@@ -378,6 +390,7 @@ static const struct sa_kind kinds[] = {
 	  sa_services_change },
 	{ ATTR_PKEY_TABLE_RECORD, 72, COMPONENTS(pkey_components), pkeys_each, NULL },
 	{ ATTR_PATH_RECORD, 64, 0, NULL, sa_paths_each, NULL },
+	{ ATTR_MULTI_PATH_RECORD, 64, 0, NULL, NULL, NULL },
 	{ ATTR_VL_ARBITRATION_RECORD, 72, COMPONENTS(lid_byte_byte_components), vlarbs_each, NULL },
 	{ ATTR_MC_MEMBER_RECORD, 52, COMPONENTS(member_components), sa_groups_each,
 	  sa_groups_change },
@@ -396,7 +409,7 @@ static const struct sa_kind *kind_of(uint16_t attribute)
 
 static void respond(const struct sa_query *q, uint16_t status)
 {
-	bool is_table = q->mad[MAD_METHOD] == MAD_GET_TABLE;
+	bool is_table = q->mad[MAD_METHOD] == MAD_GET_TABLE || q->mad[MAD_METHOD] == MAD_GET_MULTI;
 	struct strbuf all = STRBUF_INIT;
 	uint8_t head[SA_DATA];
 
@@ -412,6 +425,8 @@ static void respond(const struct sa_query *q, uint16_t status)
 		store_be16(head + SA_OFFSET, (uint16_t)((q->kind->size + 7) / 8));
 	if (is_table)
 		head[RMPP_FLAGS] = RMPP_ACTIVE;
+	if (q->mad[MAD_METHOD] == MAD_GET_MULTI && status == 0)
+		store_be16(head + MAD_ATTRIBUTE, ATTR_PATH_RECORD);
 	strbuf_add(&all, (const char *)head, SA_DATA);
 	if (status == 0)
 		strbuf_add(&all, q->out.text, q->out.len);
@@ -438,6 +453,8 @@ static uint16_t process(struct sa_query *q)
 		return MAD_UNSUPPORTED;
 	if (method == MAD_SET || method == MAD_DELETE)
 		return q->kind->change ? q->kind->change(q) : MAD_UNSUPPORTED;
+	if (method == MAD_GET_MULTI && q->kind->attribute == ATTR_MULTI_PATH_RECORD)
+		return sa_paths_multi(q);
 	if (!q->kind->each || (method != MAD_GET && method != MAD_GET_TABLE))
 		return MAD_UNSUPPORTED;
 	if (q->kind->attribute == ATTR_PKEY_TABLE_RECORD && !q->is_trusted)

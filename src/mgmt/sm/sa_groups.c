@@ -15,7 +15,16 @@
  */
 
 /* Components of the mask, and offsets in the record. */
-enum { HAS_MGID, HAS_PORT, HAS_QKEY, HAS_TCLASS = 6, HAS_PKEY, HAS_SL = 12, HAS_JOIN = 16 };
+enum {
+	HAS_MGID,
+	HAS_PORT,
+	HAS_QKEY,
+	HAS_TCLASS = 6,
+	HAS_PKEY,
+	HAS_SL = 12,
+	HAS_FLOW,
+	HAS_JOIN = 16
+};
 enum { PORT_GID = 16, QKEY = 32, MLID = 36, MTU = 38, PKEY = 40, RATE = 42, LIFE = 43, SCOPE = 48 };
 enum {
 	RECORD = 52,
@@ -252,7 +261,7 @@ static uint16_t leave(struct sa_query *q, struct sa_group *g, struct sa_member *
 
 static bool can_create(const struct sa_query *q)
 {
-	static const unsigned needed[] = { HAS_QKEY, HAS_TCLASS, HAS_PKEY, HAS_SL };
+	static const unsigned needed[] = { HAS_QKEY, HAS_TCLASS, HAS_PKEY, HAS_SL, HAS_FLOW };
 
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
 		if (!sa_query_has(q, needed[i]))

@@ -229,18 +229,31 @@ static void find_ends(struct path_query *p)
 	}
 }
 
-void sa_paths_each(struct sa_query *q)
+static void path_query_init(struct path_query *p, struct sa_query *q)
 {
 	const struct subnet *s = sm_plan(q->manager);
 	uint32_t n = s->topo->n_ports;
-	struct path_query p = {
+
+	*p = (struct path_query){
 		.query = q,
 		.subnet = s,
-		.speeds = hd_alloc(n, sizeof(*p.speeds)),
-		.ends = hd_alloc(n, sizeof(*p.ends)),
+		.speeds = hd_alloc(n, sizeof(*p->speeds)),
+		.ends = hd_alloc(n, sizeof(*p->ends)),
 	};
+	find_ends(p);
+}
 
-	find_ends(&p);
+static void path_query_fini(struct path_query *p)
+{
+	free(p->speeds);
+	free(p->ends);
+}
+
+void sa_paths_each(struct sa_query *q)
+{
+	struct path_query p;
+
+	path_query_init(&p, q);
 	for (uint32_t i = 0; i < p.n_ends; i++) {
 		if (!is_endpoint(&p, p.ends[i], HAS_SGID, HAS_SLID))
 			continue;
@@ -248,6 +261,87 @@ void sa_paths_each(struct sa_query *q)
 			if (is_endpoint(&p, p.ends[k], HAS_DGID, HAS_DLID))
 				put_path(&p, p.ends[i], p.ends[k]);
 	}
-	free(p.speeds);
-	free(p.ends);
+	path_query_fini(&p);
+}
+
+/* ---- MultiPathRecord (InfiniBand Architecture Specification, 15.2.5.20) */
+
+enum {
+	MULTI_NUM_PATH = 5,
+	MULTI_SGIDS = 15, /* their number, and that of DGIDs behind it */
+	MULTI_GIDS = 24,
+	MULTI_MAX_GIDS = 11,
+	MULTI_MAX_PATHS = 127,
+	HAS_NUM_PATH = 6,
+	HAS_SGIDS = 19,
+	HAS_DGIDS = 20,
+};
+
+/* Components of a PathRecord: where MultiPathRecord has them. */
+static const struct {
+	uint8_t has, multi_has, at, multi_at, size;
+} multi_components[] = {
+	{ HAS_PKEY, 7, 50, 6, 2 },    { HAS_SL, 9, 52, 8, 2 },     { HAS_MTU, 10, 54, 10, 1 },
+	{ HAS_MTU + 1, 11, 0, 0, 0 }, { HAS_RATE, 12, 55, 11, 1 }, { HAS_RATE + 1, 13, 0, 0, 0 },
+};
+
+/* The end with that GID, or TOPO_NONE. */
+static port_id end_of(const struct path_query *p, const uint8_t *gid)
+{
+	uint8_t own[16];
+
+	for (uint32_t i = 0; i < p->n_ends; i++) {
+		put_gid(p->subnet, p->ends[i], own);
+		if (memcmp(own + 8, gid + 8, 8) == 0 &&
+		    (memcmp(own, gid, 8) == 0 || load_be64(gid) == GID_LINK_LOCAL))
+			return p->ends[i];
+	}
+	return TOPO_NONE;
+}
+
+static uint16_t each_pair(struct path_query *p, const uint8_t *multi, uint32_t max_paths)
+{
+	unsigned n_sources = multi[MULTI_SGIDS], n = n_sources + multi[MULTI_SGIDS + 1];
+	port_id ends[MULTI_MAX_GIDS];
+
+	for (unsigned i = 0; i < n; i++) {
+		ends[i] = end_of(p, multi + MULTI_GIDS + (size_t)16 * i);
+		if (ends[i] == TOPO_NONE)
+			return SA_INVALID_GID;
+	}
+	for (unsigned i = 0; i < n_sources; i++)
+		for (unsigned k = n_sources; k < n && p->query->n < max_paths; k++)
+			put_path(p, ends[i], ends[k]);
+	return 0;
+}
+
+uint16_t sa_paths_multi(struct sa_query *q)
+{
+	const uint8_t *multi = q->data;
+	unsigned n = multi[MULTI_SGIDS] + multi[MULTI_SGIDS + 1];
+	uint8_t wanted[SA_RECORD_MAX] = { 0 };
+	uint64_t mask = 0;
+	uint32_t max_paths = MULTI_MAX_PATHS;
+	struct path_query p;
+
+	if (!sa_query_has(q, HAS_SGIDS) || !sa_query_has(q, HAS_DGIDS))
+		return SA_INSUFFICIENT;
+	if (n > MULTI_MAX_GIDS || multi[MULTI_SGIDS] == 0 || multi[MULTI_SGIDS + 1] == 0)
+		return SA_INVALID;
+	if (sa_query_has(q, HAS_NUM_PATH))
+		max_paths = multi[MULTI_NUM_PATH] & 0x7F;
+	for (size_t i = 0; i < sizeof(multi_components) / sizeof(multi_components[0]); i++) {
+		memcpy(wanted + multi_components[i].at, multi + multi_components[i].multi_at,
+		       multi_components[i].size);
+		mask |= (uint64_t)sa_query_has(q, multi_components[i].multi_has)
+			<< multi_components[i].has;
+	}
+	q->data = wanted;
+	q->mask = mask;
+	path_query_init(&p, q);
+	uint16_t status = each_pair(&p, multi, max_paths);
+
+	path_query_fini(&p);
+	q->data = multi;
+	return status;
 }

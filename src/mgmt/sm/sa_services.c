@@ -38,18 +38,25 @@ static void remove_expired(struct sm *m)
 			l->rows[i] = l->rows[--l->n];
 }
 
+/* Only a trusted request gets the ServiceKey. */
+static void put_service(struct sa_query *q, const uint8_t *record)
+{
+	uint8_t r[SERVICE];
+
+	memcpy(r, record, sizeof(r));
+	if (!q->is_trusted)
+		memset(r + SECRET, 0, 16);
+	sa_query_add_unchecked(q, r);
+}
+
 void sa_services_each(struct sa_query *q)
 {
 	remove_expired(q->manager);
 	for (uint32_t i = 0; i < q->manager->services.n; i++) {
-		uint8_t r[SERVICE];
+		const uint8_t *record = q->manager->services.rows[i].record;
 
-		memcpy(r, q->manager->services.rows[i].record, sizeof(r));
-		if (!sa_query_matches(q, r))
-			continue;
-		if (!q->is_trusted)
-			memset(r + SECRET, 0, 16);
-		sa_query_add_unchecked(q, r);
+		if (sa_query_matches(q, record))
+			put_service(q, record);
 	}
 }
 
@@ -62,7 +69,7 @@ uint16_t sa_services_change(struct sa_query *q)
 	if (q->mad[MAD_METHOD] == MAD_DELETE) {
 		if (!k)
 			return SA_NO_RECORDS;
-		sa_query_add_unchecked(q, k->record);
+		put_service(q, k->record);
 		*k = m->services.rows[--m->services.n];
 		return 0;
 	}
@@ -70,7 +77,7 @@ uint16_t sa_services_change(struct sa_query *q)
 		k = add_registration(&m->services);
 	memcpy(k->record, q->data, SERVICE);
 	k->expires = lease == NO_EXPIRY ? HD_TIME_NEVER : m->now + lease * HD_S;
-	sa_query_add_unchecked(q, k->record);
+	put_service(q, k->record);
 	return 0;
 }
 

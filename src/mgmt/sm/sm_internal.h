@@ -339,6 +339,8 @@ static inline lid_t sm_lid_of(const struct sm *m, const struct found_node *n, un
 }
 
 void sa_paths_each(struct sa_query *q);
+/* The response to a GetMulti of MultiPathRecord is PathRecords. Returns the status. */
+uint16_t sa_paths_multi(struct sa_query *q);
 void sa_groups_each(struct sa_query *q);
 uint16_t sa_groups_change(struct sa_query *q);
 void sa_services_each(struct sa_query *q);
