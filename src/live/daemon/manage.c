@@ -52,7 +52,9 @@ static enum hd_status register_all(struct host *h, struct diag *d)
 {
 	static const uint8_t direct[] = { MAD_GET, MAD_SET, 0 };
 	static const uint8_t by_lid[] = { MAD_GET, MAD_SET, MAD_TRAP, 0 };
-	static const uint8_t sa[] = { MAD_GET, MAD_SET, MAD_GET_TABLE, MAD_GET_MULTI, MAD_DELETE, 0 };
+	static const uint8_t sa[] = {
+		MAD_GET, MAD_SET, MAD_GET_TABLE, MAD_GET_MULTI, MAD_DELETE, 0
+	};
 	enum hd_status status = register_one(h, DIRECT, MAD_SMP_DIRECT, direct, d);
 
 	if (status == HD_OK)

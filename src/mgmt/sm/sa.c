@@ -327,8 +327,13 @@ static void managers_each(struct sa_query *q)
 
 static void class_each(struct sa_query *q)
 {
-	/* UD multicast; PortInfo by capability mask; MulticastFDBTop. */
-	enum { CAP_MASK_BITS = 1 << 9 | 1 << 13, CAP_MASK2_BITS = 1 << 3, RESPONSE_TIME = 18 };
+	/* Optional records; UD multicast; MultiPathRecord; PortInfo by capability mask;
+	 * MulticastFDBTop. */
+	enum {
+		CAP_MASK_BITS = 1 << 1 | 1 << 9 | 1 << 10 | 1 << 13,
+		CAP_MASK2_BITS = 1 << 3,
+		RESPONSE_TIME = 18
+	};
 	uint8_t r[SA_RECORD_MAX] = { 1, 2 };
 
 	store_be16(r + 2, CAP_MASK_BITS);

@@ -19,11 +19,13 @@ enum {
 	HAS_MGID,
 	HAS_PORT,
 	HAS_QKEY,
+	HAS_MTU = 4, /* MTU selector; the MTU is the next component */
 	HAS_TCLASS = 6,
 	HAS_PKEY,
+	HAS_RATE,
 	HAS_SL = 12,
 	HAS_FLOW,
-	HAS_JOIN = 16
+	HAS_JOIN = 16,
 };
 enum { PORT_GID = 16, QKEY = 32, MLID = 36, MTU = 38, PKEY = 40, RATE = 42, LIFE = 43, SCOPE = 48 };
 enum {
@@ -71,6 +73,7 @@ static struct sa_group *add(struct sm *m, const uint8_t *record)
 	*g = (struct sa_group){ .mlid = (uint16_t)mlid };
 	memcpy(g->record, record, RECORD);
 	memset(g->record + PORT_GID, 0, 16);
+	g->record[LIFE] = (uint8_t)(EXACTLY | (g->record[LIFE] & 63));
 	store_be16(g->record + MLID, g->mlid);
 	g->record[SCOPE] &= 0xF0;
 	if (mlid - LID_FIRST_MCAST > m->top_mlid)
@@ -241,7 +244,8 @@ static uint16_t leave(struct sa_query *q, struct sa_group *g, struct sa_member *
 	struct sm *m = q->manager;
 	uint8_t r[SA_RECORD_MAX] = { 0 };
 
-	if (!g || !member || !(member->state & state))
+	/* All states that are left must be held (o15-0.1.14). */
+	if (!g || !member || state == 0 || (member->state & state) != state)
 		return SA_INVALID;
 	memcpy(r, g->record, RECORD);
 	memcpy(r + PORT_GID, q->data + PORT_GID, 16);
@@ -269,20 +273,127 @@ static bool can_create(const struct sa_query *q)
 	return true;
 }
 
+/* Of the port with that GUID, or NULL. */
+static const uint8_t *port_info_of(const struct sm *m, uint64_t guid)
+{
+	for (uint32_t i = 0; i < m->found.n; i++) {
+		const struct found_node *n = &m->found.nodes[i];
+
+		for (unsigned p = n->is_switch ? 0 : 1; p <= (n->is_switch ? 0U : n->n_ports); p++)
+			if ((n->is_switch ? n->guid : n->ports[p].guid) == guid &&
+			    n->ports[p].answered)
+				return n->ports[p].info;
+	}
+	return NULL;
+}
+
+/* An MGID that a request may name (o15-0.1.5). IPoIB has its own. */
+static bool is_valid_mgid(const uint8_t *mgid)
+{
+	enum { IPOIB_4 = 0x401B, IPOIB_6 = 0x601B, OF_SA = 0xA01B, LINK_LOCAL = 2 };
+	unsigned signature = load_be16(mgid + 2);
+
+	if (mgid[0] != 0xFF)
+		return false;
+	if (signature == IPOIB_4 || signature == IPOIB_6)
+		return true;
+	return !(mgid[1] & 0xE0) && !(signature == OF_SA && (mgid[1] & 15) == LINK_LOCAL);
+}
+
+/* An MGID of no group, for a request without one. */
+static void assign_mgid(struct sm *m, uint8_t *mgid)
+{
+	static const uint8_t head[] = { 0xFF, 0x12, 0xA0, 0x1B };
+
+	do {
+		memset(mgid, 0, 16);
+		memcpy(mgid, head, sizeof(head));
+		store_be32(mgid + 12, m->n_assigned_mgids++);
+	} while (find(m, mgid));
+}
+
+/* The MTU or rate of a new group; false if the port cannot have what is requested. */
+static bool choose(const struct sa_query *q, enum sa_quantity quantity, unsigned component,
+		   uint8_t port_code, uint8_t *field)
+{
+	unsigned how = *field >> 6, code = *field & 63;
+
+	if (!sa_query_has(q, component) || !sa_query_has(q, component + 1) || how == SA_LARGEST)
+		code = port_code;
+	else if (sa_rank(quantity, code) == 0)
+		return false;
+	else if (how == SA_GREATER)
+		code = sa_rank(quantity, code) < sa_rank(quantity, port_code) ? port_code : 0;
+	else if (how == SA_LESS)
+		code = sa_rank(quantity, code) > sa_rank(quantity, port_code)
+			       ? port_code
+			       : sa_code_below(quantity, code);
+	*field = (uint8_t)(EXACTLY | code);
+	return sa_rank(quantity, code) != 0;
+}
+
+/* Whether a group has the MTU or rate that a request selects, and the port can have it. */
+static bool agrees(const struct sa_query *q, enum sa_quantity quantity, unsigned component,
+		   unsigned at, const struct sa_group *g, uint8_t port_code)
+{
+	unsigned has = sa_rank(quantity, g->record[at] & 63);
+	unsigned wants = sa_rank(quantity, q->data[at] & 63);
+
+	/* The broadcast group, whose values are defaults, takes slower ports, too. */
+	if (sa_rank(quantity, port_code) < has && !g->permanent)
+		return false;
+	if (!sa_query_has(q, component))
+		return true;
+	switch (q->data[at] >> 6) {
+	case SA_GREATER:
+		return has > wants;
+	case SA_LESS:
+		return has < wants;
+	case SA_EXACTLY:
+		return has == wants;
+	default:
+		return true;
+	}
+}
+
+static uint16_t create(struct sa_query *q, const uint8_t *info, struct sa_group **out)
+{
+	static const uint8_t none[16];
+	struct sm *m = q->manager;
+	uint8_t record[RECORD];
+
+	if (!(q->data[SCOPE] & 1))
+		return SA_INVALID;
+	if (!can_create(q))
+		return SA_INSUFFICIENT;
+	memcpy(record, q->data, RECORD);
+	if (memcmp(record, none, sizeof(none)) == 0)
+		assign_mgid(m, record);
+	else if (!is_valid_mgid(record))
+		return SA_INVALID;
+	if (!choose(q, SA_MTU, HAS_MTU, sa_port_code(m, info, SA_MTU), &record[MTU]) ||
+	    !choose(q, SA_RATE, HAS_RATE, sa_port_code(m, info, SA_RATE), &record[RATE]))
+		return SA_INVALID;
+	*out = add(m, record);
+	return *out ? 0 : SA_INVALID;
+}
+
 static uint16_t join(struct sa_query *q, struct sa_group *g, uint64_t guid, uint8_t state)
 {
 	struct sm *m = q->manager;
 	struct sa_member *member;
+	const uint8_t *info = port_info_of(m, guid);
+	uint16_t status = 0;
 
-	if (state == 0 || port_of(m, guid) == TOPO_NONE)
+	if (state == 0 || port_of(m, guid) == TOPO_NONE || !info)
 		return SA_INVALID;
-	if (!g) {
-		if (!can_create(q) || !(state & 1))
-			return SA_INSUFFICIENT;
-		g = add(m, q->data);
-		if (!g)
-			return SA_INVALID;
-	}
+	if (!g)
+		status = create(q, info, &g);
+	else if (!agrees(q, SA_MTU, HAS_MTU, MTU, g, sa_port_code(m, info, SA_MTU)) ||
+		 !agrees(q, SA_RATE, HAS_RATE, RATE, g, sa_port_code(m, info, SA_RATE)))
+		status = SA_INVALID;
+	if (status)
+		return status;
 	member = find_member(g, guid);
 	if (!member) {
 		g->members = hd_grow(g->members, &g->members_cap, g->n_members + 1U,

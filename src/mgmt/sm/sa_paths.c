@@ -24,9 +24,6 @@ enum {
 	HAS_RATE = 18,
 };
 
-/* Codes of selectors. */
-enum { GREATER, LESS, EXACTLY, LARGEST };
-
 /* MTU and rate codes of a link. */
 struct link_capacity {
 	uint8_t mtu, rate;
@@ -130,43 +127,63 @@ static const uint16_t rate_ranks[] = {
 	1120, 1680, 250, 1000, 2000, 3000, 280, 500, 4000, 6000, 8000, 12000,
 };
 
+unsigned sa_rank(enum sa_quantity quantity, unsigned code)
+{
+	if (quantity == SA_MTU)
+		return code < sizeof(mtu_ranks) / sizeof(mtu_ranks[0]) ? mtu_ranks[code] : 0;
+	return code < sizeof(rate_ranks) / sizeof(rate_ranks[0]) ? rate_ranks[code] : 0;
+}
+
+uint8_t sa_code_below(enum sa_quantity quantity, unsigned code)
+{
+	unsigned best = 0;
+
+	for (unsigned i = 0; i < 64; i++)
+		if (sa_rank(quantity, i) < sa_rank(quantity, code) &&
+		    sa_rank(quantity, i) > sa_rank(quantity, best))
+			best = i;
+	return (uint8_t)best;
+}
+
+uint8_t sa_port_code(const struct sm *m, const uint8_t *info, enum sa_quantity quantity)
+{
+	struct link_capacity c = capacity_of(m, info);
+
+	return quantity == SA_MTU ? c.mtu : c.rate;
+}
+
 /*
  * True if the path satisfies a selector; lowers `value` if the request wants less. A smaller MTU
  * may be used, but the rate of a path is fixed.
  */
 static bool satisfies(const struct sa_query *q, unsigned selector, uint8_t field,
-		      const uint16_t *ranks, unsigned n, uint8_t *value)
+		      enum sa_quantity quantity, uint8_t *value)
 {
-	unsigned requested = field & 63, how = field >> 6, best = 0;
-	unsigned can = *value < n ? ranks[*value] : 0;
+	unsigned requested = field & 63, how = field >> 6;
+	unsigned can = sa_rank(quantity, *value), wants = sa_rank(quantity, requested);
 
-	if (!sa_query_has(q, selector) || !sa_query_has(q, selector + 1) || how == LARGEST)
+	if (!sa_query_has(q, selector) || !sa_query_has(q, selector + 1) || how == SA_LARGEST)
 		return true;
-	if (requested >= n || ranks[requested] == 0)
+	if (wants == 0)
 		return false;
-	if (how == GREATER)
-		return can > ranks[requested];
-	if (how == LESS && can < ranks[requested])
+	if (how == SA_GREATER)
+		return can > wants;
+	if (how == SA_LESS && can < wants)
 		return true;
-	if (how == LESS) {
-		for (unsigned i = 0; i < n; i++)
-			if (ranks[i] < ranks[requested] && ranks[i] > ranks[best])
-				best = i;
-	} else if (selector == HAS_MTU ? can >= ranks[requested] : can == ranks[requested]) {
-		best = requested;
-	}
-	*value = (uint8_t)best;
-	return best != 0;
+	if (how == SA_LESS)
+		*value = sa_code_below(quantity, requested);
+	else
+		*value =
+			(quantity == SA_MTU ? can >= wants : can == wants) ? (uint8_t)requested : 0;
+	return *value != 0;
 }
 
 static bool matches(const struct sa_query *q, struct link_capacity *minimum)
 {
 	return (!sa_query_has(q, HAS_PKEY) ||
 		(load_be16(q->data + 50) | PKEY_FULL) == PKEY_DEFAULT) &&
-	       satisfies(q, HAS_MTU, q->data[54], mtu_ranks,
-			 sizeof(mtu_ranks) / sizeof(mtu_ranks[0]), &minimum->mtu) &&
-	       satisfies(q, HAS_RATE, q->data[55], rate_ranks,
-			 sizeof(rate_ranks) / sizeof(rate_ranks[0]), &minimum->rate);
+	       satisfies(q, HAS_MTU, q->data[54], SA_MTU, &minimum->mtu) &&
+	       satisfies(q, HAS_RATE, q->data[55], SA_RATE, &minimum->rate);
 }
 
 static void put_path(const struct path_query *p, port_id from, port_id to)
@@ -187,9 +204,10 @@ static void put_path(const struct path_query *p, port_id from, port_id to)
 	r[53] = path_sl(s, from, s->lid_of_port[to], requested);
 	if (sa_query_has(p->query, HAS_SL) && r[53] != requested)
 		return;
-	r[54] = (uint8_t)(EXACTLY << 6 | minimum.mtu);
-	r[55] = (uint8_t)(EXACTLY << 6 | minimum.rate);
-	r[56] = EXACTLY << 6 | SA_LIFE_TIME;
+	r[54] = (uint8_t)(SA_EXACTLY << 6 | minimum.mtu);
+	r[55] = (uint8_t)(SA_EXACTLY << 6 | minimum.rate);
+	/* A loopback path has no life time (table 205 of the specification). */
+	r[56] = (uint8_t)(SA_EXACTLY << 6 | (from == to ? 0 : SA_LIFE_TIME));
 	sa_query_add_unchecked(p->query, r);
 }
 

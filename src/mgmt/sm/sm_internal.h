@@ -163,6 +163,7 @@ struct sm {
 
 	struct sa_group *groups; /* MLIDs from 0xC000 to 0xC000 + top_mlid */
 	uint32_t top_mlid;
+	uint32_t n_assigned_mgids;
 	uint32_t n_groups;
 	size_t groups_cap;
 	/*
@@ -339,6 +340,16 @@ static inline lid_t sm_lid_of(const struct sm *m, const struct found_node *n, un
 }
 
 void sa_paths_each(struct sa_query *q);
+/* MTU and rate: codes of different order. */
+enum sa_quantity { SA_MTU, SA_RATE };
+/* Selectors in front of their codes. */
+enum sa_selector { SA_GREATER, SA_LESS, SA_EXACTLY, SA_LARGEST };
+/* The place of a code in their order; 0: not a code. */
+unsigned sa_rank(enum sa_quantity quantity, unsigned code);
+/* The next smaller code, or 0. */
+uint8_t sa_code_below(enum sa_quantity quantity, unsigned code);
+/* The code of a port with that PortInfo. */
+uint8_t sa_port_code(const struct sm *m, const uint8_t *info, enum sa_quantity quantity);
 /* The response to a GetMulti of MultiPathRecord is PathRecords. Returns the status. */
 uint16_t sa_paths_multi(struct sa_query *q);
 void sa_groups_each(struct sa_query *q);

@@ -1,0 +1,75 @@
+# Subnet administration of our manager and of OpenSM: osmtest passes every mode with both, and the
+# same questions get the same records and statuses.
+. "$SRC/tests/cli/lib.sh"
+. "$SRC/tests/cli/live_lib.sh"
+command -v osmtest >/dev/null || fail "osmtest is not installed"
+fabric='fat-tree --radix 4 --levels 2'
+
+# ask FOLDER: one file per question, with the exit status as its last line.
+ask() {
+	mkdir -p "$1"
+	n=0
+	while read -r question; do
+		n=$((n + 1))
+		got=0
+		# What the tables say is the manager's choice. OpenSM counts port 0 of a switch, 1x
+		# SDR (0x82), among the links of a path, and writes the block number of a P_Key
+		# table in the order of its processor.
+		on h3 saquery -t 300000 $question >reply 2>err || got=$?
+		{
+			echo "# saquery $question"
+			# Of records, the lines in order, each record on a line of its own.
+			awk '/dump:/ { if (r) print r; r = "" } { r = r "|" $0 } END { print r }' reply |
+				sed 's/|[\t ]*\(SL\|VL *\|Block[^|]*|[\t ]*PKey Table\):.*//
+					s/ActCount[^|]*//; s/Capability mask 2.*//
+					s/\(HoqLife\|OperVLs\|PartEnforceInb\|PartEnforceOutb\):[^|]*//g
+					s/\(rate\.*\)0x82/\10x91/' |
+				sort
+			sed -n 's/.*\(status.*\)/\1/p' err
+			echo "exit $got"
+		} >"$1/$n"
+	done <<'END'
+NR
+NR 3
+PIR
+PIR 3/1
+PIR 9999/1
+PR --src-to-dst 1:3
+PR --slid 1
+PR --dlid 9999
+LR
+LR 1
+SWI
+LFTR
+SL2VL
+SL2VL 1
+VLAR
+VLAR 1
+GIR
+SMIR
+MCMR
+SR
+--smkey 1 PKTR
+--smkey 1 PKTR 1
+PKTR
+IIR
+CPI
+END
+	# osmtest ends with the status 0 exactly if all of a mode's tests pass.
+	for mode in c a v s e m q; do
+		rm -f osmtest.log
+		timeout 120 "$HEDDLE" live exec h5 -- osmtest -f $mode -l osmtest.log \
+			>osmtest.out 2>&1 ||
+			fail "osmtest -f $mode with $1: $(grep ERR osmtest.log | tail -n 3)"
+	done
+}
+
+"$HEDDLE" live up "$fabric" -q
+manage h0 log -R minhop -y
+wait_for 1 'SUBNET UP'
+ask opensm
+"$HEDDLE" live down -q
+"$HEDDLE" live up "$fabric" --sm minhop -q
+ask ours
+"$HEDDLE" live down -q
+diff -r opensm ours >differences || fail "$(cat differences)"
