@@ -205,7 +205,7 @@ static void number_subnets(struct subnet *s)
 	s->top_lid = hd_alloc(s->n_subnets, sizeof(*s->top_lid));
 	s->mft = hd_alloc(s->n_subnets, sizeof(*s->mft));
 	for (unsigned i = 0; i < s->n_subnets; i++) {
-		/* A link-local prefix is not routed, so many need another. */
+		/* A link-local prefix is not routed: several subnets need others. */
 		s->prefix[i] = s->n_subnets == 1 ? GID_LINK_LOCAL : PREFIX_SITE_LOCAL + i + 1;
 		s->port_of_lid[i] = hd_alloc(LID_MAX_UNICAST + 1, sizeof(port_id));
 		memset(s->port_of_lid[i], 0xFF, (LID_MAX_UNICAST + 1) * sizeof(port_id));

@@ -75,8 +75,8 @@ static inline uint16_t pkey_own(const struct pkey_table *t, uint16_t key)
 }
 
 /*
- * Whether a switch takes a packet in by a port with that table, which names
- * the partitions of whoever sends there: as a limited member, too.
+ * Whether a switch accepts a packet at a port with that table, which lists the
+ * partitions of the senders behind the port, as full or limited members.
  */
 static inline bool pkey_enters(const struct pkey_table *t, uint16_t key)
 {
@@ -186,8 +186,8 @@ struct subnet {
 
 	struct pkey_table *pkeys; /* per port_id */
 	uint8_t *vls_of_port;     /* operational data VLs, per port_id */
-	/* Data rate of the link, per port_id; num 0: there is none. What the
-	 * ports agree on, unless whoever builds the fabric says otherwise. */
+	/* Data rate of the link, per port_id; num 0: no link. Negotiated by the
+	 * ports unless the builder of the fabric sets it. */
 	struct hd_rate *rate_of_port;
 
 	const char *engine; /* which routing engine filled the LFTs */
@@ -272,9 +272,9 @@ HD_MUST_CHECK enum hd_status subnet_assign_lids(struct subnet *s, const struct l
 						struct diag *d);
 
 /*
- * Where a subnet's manager runs, if nobody says: of managers with equal
- * priority the one with the lowest GUID is elected, whatever order nodes are
- * listed in. TOPO_NONE if the subnet has no end port.
+ * The default position of a subnet's manager: of managers with equal priority
+ * the one with the lowest GUID is elected, independent of the order of nodes.
+ * TOPO_NONE if the subnet has no end port.
  */
 port_id subnet_manager_port(const struct topo *t, unsigned subnet);
 
@@ -338,7 +338,7 @@ HD_MUST_CHECK enum hd_status subnet_split_lanes(struct subnet *s, const struct l
  * leaves the choice open.
  */
 uint8_t path_sl(const struct subnet *s, port_id source, lid_t dlid, uint8_t wanted);
-/* The set of SLs that it can be, whoever sends; only where engines choose. */
+/* The set of possible SLs from all sources; only if the algorithm chooses. */
 uint16_t path_sls(const struct subnet *s, port_id source, lid_t dlid);
 
 /* The forwarding table of one switch, for many looks. */

@@ -4,8 +4,8 @@
 
 /*
  * Steps of a program, which all ranks of a job do together (docs/timing-rules.md, J7
- * to J9). Nothing of them is stored: which operation stands where follows from
- * (step, rank, sequence, round, place), so that a collective of any size takes no
+ * to J9). Their operations are not stored: an operation is a function of (step,
+ * rank, sequence, round, index), so that a collective of any size takes no
  * memory.
  *
  *	for (uint32_t i = 0; step_op(s, n, rank, sequence, round, i, &op); i++)
@@ -21,7 +21,7 @@ struct workload_step;
 struct group_member;
 struct step_position;
 
-/* What of a step an algorithm looks at, beside its size. */
+/* Parameters of a step that an algorithm uses, in addition to its size. */
 enum step_use {
 	STEP_ROOT = 1 << 0,
 	STEP_GROUPS = 1 << 1, /* and their layout */
@@ -45,7 +45,7 @@ struct algorithm {
 };
 extern const struct algorithm workload_algorithms[];
 extern const size_t workload_n_algorithms;
-/* `name` NULL: the default; NULL if there is none such. */
+/* `name` NULL: the default algorithm. NULL if not found. */
 const struct algorithm *workload_algorithm_find(const char *operation, const char *name);
 
 #define STEP_DIMENSIONS 3
@@ -56,7 +56,7 @@ struct workload_step {
 	uint32_t root;                  /* within its group */
 	uint32_t groups;                /* at least 1 */
 	bool strides;                   /* ranks of a group are `groups` apart */
-	uint32_t grid[STEP_DIMENSIONS]; /* of a halo; 1 where there is none */
+	uint32_t grid[STEP_DIMENSIONS]; /* of a halo; 1 for unused dimensions */
 	uint64_t segment;               /* of a tree; 0: all at once */
 	uint64_t request;               /* of storage, */
 	uint32_t outstanding, servers;

@@ -13,7 +13,7 @@ struct labels {
 	struct label {
 		uint32_t hash;
 		uint32_t op; /* + 1; 0: free */
-		size_t name; /* where it stands in `names` */
+		size_t name; /* offset in `names` */
 		uint32_t len;
 	} * slots;
 	size_t cap, n; /* cap is 0 or a power of two */
@@ -209,7 +209,7 @@ static bool is_label(const struct token *t)
 	return t->len > 0;
 }
 
-/* `t` is its first word; `next` becomes what stands behind it. */
+/* `t` is its first token; `next` becomes the token after it. */
 static enum hd_status read_op(struct goal *p, const struct token *t, struct token *next)
 {
 	struct op op = { .line = t->line };

@@ -269,7 +269,7 @@ static void draw_matrix(struct rng *draws, struct strbuf *out)
 	strbuf_fini(&lines);
 }
 
-/* At every place; of its last number nobody knows how long it was. */
+/* At every offset; the original length of the last number is unknown. */
 static void check_cuts(char *text)
 {
 	for (size_t len = (size_t)(strrchr(text, ' ') - text); len > 0; len--) {

@@ -55,7 +55,7 @@ static void push(struct ideal *i, hd_time when, hd_time delay, uint64_t key, uin
 	else
 		diag_fail_at(
 			i->d, HD_ERR_RANGE, line, 0,
-			"the job goes on for more than 106 days, which is beyond what is counted in picoseconds");
+			"the job takes more than 106 days, the maximum of a time in picoseconds");
 }
 
 static uint32_t letter_new(struct ideal *i)

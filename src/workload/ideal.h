@@ -4,8 +4,8 @@
 
 /*
  * A job on an ideal network: a rank's messages leave one after the other at
- * its rate, and each is there a latency after its last byte has left; nobody
- * is in anybody's way. What a fabric adds is all beyond this.
+ * its rate, and each arrives a latency after its last byte has left, without
+ * contention. The additional time on a fabric is due to the fabric.
  */
 
 #include "workload/rank_group.h"
@@ -15,8 +15,8 @@ struct ideal_net {
 	struct hd_rate rate;
 };
 
-/* A receive that gets nothing, or more than it has room for; or a send that
- * nobody receives. */
+/* A receive without a message, or with one that is too large; or a send without
+ * a receive. */
 struct ideal_problem {
 	uint32_t rank;
 	struct op op;

@@ -3,7 +3,7 @@
 #define HD_WORKLOAD_MATCH_H
 
 /*
- * Who waits for whom (docs/timing-rules.md, J4): receives that wait for messages, or
+ * Matching (docs/timing-rules.md, J4): receives that wait for messages, or
  * messages that wait for receives, of many ranks. The first that was put and
  * fits is the first that is taken, in constant time if no source or tag is
  * OP_ANY; otherwise in the time it takes to look at those of the rank.

@@ -83,8 +83,8 @@ static enum hd_status read_ends(struct matrix *m, const struct token *t, struct 
 
 enum { FIELD_ID, FIELD_PRIO, FIELD_START, FIELD_SIZE, FIELD_TRIGGER };
 
-/* One "word value" of a connection, noted in `given`; false if the word is none
- * of its. */
+/* One "word value" of a connection, noted in `given`; false for other
+ * words. */
 static bool read_field(struct matrix *m, const struct token *t, struct connection *c,
 		       unsigned *given, enum hd_status *status)
 {
@@ -139,7 +139,7 @@ static enum hd_status check_given(struct matrix *m, unsigned line, unsigned give
 	return HD_OK;
 }
 
-/* `t` is its first word and becomes what stands behind it. */
+/* `t` is its first token and becomes the token after it. */
 static enum hd_status read_connection(struct matrix *m, struct token *t)
 {
 	struct connection c = { .line = t->line,

@@ -5,12 +5,12 @@
  * program itself runs as it would, but its ranks stay on one thread at a time.
  *
  * A line is a word and numbers. Ranks are those of the communicator; a request
- * is numbered from 1, 0 stands for a call that returns when it is done.
+ * is numbered from 1, 0 means a blocking call.
  *
  *	comm ID N RANK...                  world ranks of a communicator
  *	calc NS                            since the last call
  *	send|recv COMM PEER TAG BYTES REQUEST
- *	match REQUEST PEER TAG             what a receive from anybody got
+ *	match REQUEST PEER TAG             source and tag of a wildcard receive
  *	wait REQUEST
  *	step OPERATION ALGORITHM COMM BYTES ROOT REQUEST
  *	lists COMM REQUEST N BYTES... BYTES...   to and from each
@@ -43,7 +43,7 @@ static struct timespec left;
 static struct pending *pendings;
 static size_t n_pendings, cap_pendings;
 
-/* Without memory or a file there is no record, and no use in going on. */
+/* Recording is impossible without memory or a file: end the program. */
 _Noreturn static void give_up(void)
 {
 	PMPI_Abort(MPI_COMM_WORLD, 4);
@@ -227,7 +227,7 @@ static void pending_drop(struct pending *p)
 	*p = pendings[--n_pendings];
 }
 
-/* A message that a request stands for. */
+/* The message of a request. */
 static void begun(const char *word, const MPI_Request *handle, MPI_Comm comm, int peer, int tag,
 		  long long bytes)
 {

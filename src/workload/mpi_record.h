@@ -25,7 +25,7 @@ FILE *recording_file(void);
 void recording_enter(void);
 /* Returns `result`. */
 int recording_leave(int result);
-/* Whether the program made the call, not MPI itself, and somebody asks. */
+/* Whether the program made the call, not MPI itself, and recording is on. */
 bool recording_is_on(void);
 
 /* The communicator to note something of; NULL: nothing is to be. */

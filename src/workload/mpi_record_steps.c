@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Collectives of a program that is recorded: by which algorithm they are
- * replayed, and of how many bytes. Those whose members have sizes of their own
+ * Collectives of a recorded program: the algorithm of their replay and their
+ * number of bytes. Those whose members have sizes of their own
  * are a message from each to each that has something for it. And probes, which
  * are nothing but waiting.
  */
@@ -65,7 +65,7 @@ STEP(Allreduce, allreduce(recording_bytes(n, t)), recording_bytes(n, t), 0,
 BEGINS_STEP(Iallreduce, allreduce(recording_bytes(n, t)), recording_bytes(n, t), 0,
 	    (const void *b, void *o, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c, MPI_Request *r),
 	    (b, o, n, t, op, c, r))
-/* What stands in the receive buffer counts: the other may be MPI_IN_PLACE. */
+/* The receive buffer determines the size: the other may be MPI_IN_PLACE. */
 STEP(Allgather, "allgather ring", recording_bytes(rn, rt), 0,
      (const void *b, int n, MPI_Datatype t, void *o, int rn, MPI_Datatype rt, MPI_Comm c),
      (b, n, t, o, rn, rt, c))

@@ -338,7 +338,7 @@ static void op_start(struct rank_group *t, uint32_t rank, const struct op *op, u
 	}
 }
 
-/* ---- going on ------------------------------------------------------------ */
+/* ---- progress ------------------------------------------------------------ */
 
 /* The operations of the sequence's next round that has any. */
 static void strand_go_on(struct rank_group *t, uint32_t rank, uint32_t number)

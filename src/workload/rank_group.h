@@ -4,9 +4,9 @@
 
 /*
  * The ranks of a job at work (docs/timing-rules.md, J2 to J4, J7): what is ready,
- * what the CPUs do, which receive gets which message. A rank group knows nothing of
- * the network; whoever carries its messages tells it what happens there, in
- * order of time, and is told what to do:
+ * what the CPUs do, which receive gets which message. A rank group does not depend
+ * on the network: the network reports events in order of time and receives
+ * requests through struct network_ops:
  *
  *	rank_group_init(&group, &job, &network, ranks);
  *	rank_group_begin(&group, rank, job.start);      each of them
@@ -38,12 +38,12 @@ struct job {
 	uint32_t n_cpus;
 };
 
-/* The last message of a chain of causes, for whoever carries messages. */
+/* The last message of a critical path, for the network. */
 struct path_message {
 	hd_time until;         /* it arrived, or had left */
-	hd_time held;          /* its packets waited so long at their first link */
+	hd_time held;          /* wait of its packets at their first link */
 	uint64_t wait;         /* the longest at one that follows (chain.c) */
-	uint32_t from, number; /* from 1; 0: there is none */
+	uint32_t from, number; /* from 1; 0: no message */
 	bool has_left;         /* that is why it is in the chain */
 };
 
@@ -134,7 +134,7 @@ struct rank_group {
 	struct critical_path last_path;
 	struct oversized_message *misfits;
 	size_t n_misfits, misfits_cap;
-	/* While it is told something. */
+	/* During a call: */
 	hd_time now;
 	struct critical_path path;
 	uint32_t *ready; /* a heap */
@@ -171,7 +171,7 @@ void rank_group_answered(struct rank_group *t, uint32_t rank, hd_time now, uint3
 
 /*
  * Between two instants: what a rank remembers, as bytes or back (base/pack.h),
- * but for who waits for whom (match_list) and what the rank group has summed up.
+ * without the waiting receives and messages (match_list) and the group's sums.
  */
 void rank_group_pack_rank(struct rank_group *t, struct pack *k, uint32_t rank);
 

@@ -11,7 +11,7 @@
 #define MOST_COMMS ((uint32_t)1 << 24)
 #define MOST_RANKS ((uint32_t)1 << 20)
 #define NO_OP      UINT32_MAX
-#define ANYBODY    (-1)
+#define ANY_SOURCE (-1)
 
 /* World ranks of a communicator, as each of its members tells them. */
 struct comm {
@@ -20,7 +20,7 @@ struct comm {
 	uint32_t steps; /* that the rank being read has done in it */
 };
 
-/* What a request stands for. */
+/* The operation of a request. */
 struct recorded_request {
 	int64_t peer, tag; /* of a receive, once it is known */
 	bool is_matched;
@@ -75,7 +75,7 @@ static int64_t number(struct program_recorder *r, int64_t low, int64_t high)
 	long long value = strtoll(text, &end, 10);
 
 	if (end == text || *end || value < low || value >= high) {
-		refuse(r, "a number that makes no sense");
+		refuse(r, "a number outside its range");
 		return low;
 	}
 	return value;
@@ -91,7 +91,7 @@ static struct comm *comm(struct program_recorder *r)
 	uint32_t at = map_get(&r->comm_of, (uint64_t)number(r, 0, INT64_MAX));
 
 	if (at == MAP_NONE) {
-		refuse(r, "a communicator that nobody has made");
+		refuse(r, "an unknown communicator");
 		return NULL;
 	}
 	return &r->comms[at];
@@ -106,7 +106,7 @@ static struct recorded_request *request_at(struct program_recorder *r, int64_t i
 		return &r->requests[at];
 	r->requests =
 		hd_grow(r->requests, &r->requests_cap, r->n_requests + 1, sizeof(*r->requests));
-	r->requests[next] = (struct recorded_request){ .peer = ANYBODY, .op = NO_OP };
+	r->requests[next] = (struct recorded_request){ .peer = ANY_SOURCE, .op = NO_OP };
 	r->n_requests++;
 	return &r->requests[next];
 }
@@ -264,8 +264,8 @@ static uint32_t world_rank(struct program_recorder *r, const struct comm *c, int
 static void read_message(struct program_recorder *r, enum op_kind kind)
 {
 	const struct comm *c = comm(r);
-	int64_t peer = number(r, ANYBODY, MOST_RANKS);
-	int64_t tag = number(r, ANYBODY, INT32_MAX);
+	int64_t peer = number(r, ANY_SOURCE, MOST_RANKS);
+	int64_t tag = number(r, ANY_SOURCE, INT32_MAX);
 	struct op op = { .kind = (uint8_t)kind, .size = (uint64_t)bytes(r) };
 	int64_t id = request_id(r);
 
@@ -453,7 +453,7 @@ static void read_nothing(struct program_recorder *r)
 	(void)r;
 }
 
-/* Read before all else: a receive from anybody is told later from whom. */
+/* Read first: matches give the sources of wildcard receives. */
 static void read_match(struct program_recorder *r)
 {
 	struct recorded_request *q = request_at(r, request_id(r));

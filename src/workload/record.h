@@ -4,8 +4,8 @@
 
 /*
  * What the ranks of an MPI program did, as mpi_record.c notes it, to operations
- * with dependencies: calls of a rank follow each other; what it only begins
- * goes on beside them until it is waited for. Collectives become the rounds of
+ * with dependencies: calls of a rank follow each other; nonblocking
+ * operations overlap with them until their wait. Collectives become the rounds of
  * workload/collective.h, those with sizes of their own a message per pair.
  */
 
@@ -15,7 +15,7 @@
 
 /* The records of the ranks, one after the other from rank 0 on. */
 struct record_source {
-	FILE *(*open)(void *context, uint32_t rank); /* NULL: there is none */
+	FILE *(*open)(void *context, uint32_t rank); /* NULL: no such record */
 	void *context;
 };
 HD_MUST_CHECK enum hd_status record_read_from(const struct record_source *from, bool has_compute,

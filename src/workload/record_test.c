@@ -111,7 +111,7 @@ static void collectives_become_their_rounds(void **state)
 	       "c: calc 0\nc requires a\nc requires b\n}\n");
 }
 
-/* The second step of one is the second for all, whatever goes on in others. */
+/* The steps of a communicator are counted independently of others. */
 static void every_communicator_counts_its_own_steps(void **state)
 {
 	(void)state;
@@ -145,10 +145,10 @@ static void what_makes_no_sense_is_refused(void **state)
 	refused("", "an empty record");
 	refused("record 2 0 2\n", "no record of this rank");
 	refused("record 1 1 2\n", "no record of this rank");
-	refused("record 1 0 1000000000\n", "a number that makes no sense");
+	refused("record 1 0 1000000000\n", "a number outside its range");
 	refused(HEAD0, "rank 0 has not come to MPI_Finalize");
 	refused(HEAD0 "dance 1\n", "a line that is not known");
-	refused(HEAD0 "send 5 1 1 1 0\n", "that nobody has made");
+	refused(HEAD0 "send 5 1 1 1 0\n", "an unknown communicator");
 	refused(HEAD0 "send 0 2 1 1 0\n", "not in its communicator");
 	refused(HEAD0 "send 0 1 1 1099511627777 0\n", "a number");
 	refused(HEAD0 "comm 3 2 0 2\n", "a number");

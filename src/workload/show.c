@@ -120,10 +120,11 @@ static void put_pairs(const struct opgraph *g, bool all, struct results *r)
 {
 	size_t n;
 	struct rank_pair_row *pairs = pairs_of(g, &n);
-	struct table *t = results_table(r, "pairs",
-					n > FEW && !all ? "who sends most to whom; --all shows all"
-							: "who sends how much to whom",
-					pair_columns);
+	struct table *t =
+		results_table(r, "pairs",
+			      n > FEW && !all ? "pairs of ranks with most bytes; --all shows all"
+					      : "messages and bytes between ranks",
+			      pair_columns);
 
 	qsort(pairs, n, sizeof(*pairs), by_bytes);
 	for (size_t i = 0; i < n && (all || i < FEW); i++)
@@ -169,10 +170,9 @@ static void put_time(const struct ideal_net *net, const struct ideal_result *fou
 	};
 
 	table_put_row(
-		results_record(
-			r, "critical path",
-			"on a network where nobody is in anybody's way, and what led to the end",
-			time_columns),
+		results_record(r, "critical path",
+			       "completion on a network without contention, and the critical path",
+			       time_columns),
 		&row);
 }
 
@@ -206,8 +206,8 @@ static void put_problem(struct table *t, const struct job_view *view, const stru
 		.bytes = x->op.size,
 		.problem = x->came                 ? table_text(t, "its message has %llu bytes",
 								(unsigned long long)x->came)
-			   : x->op.kind == OP_SEND ? "nobody receives it"
-						   : "nobody sends to it",
+			   : x->op.kind == OP_SEND ? "it has no receive"
+						   : "no message arrives for it",
 	};
 
 	table_put_row(t, &row);

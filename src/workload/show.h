@@ -2,8 +2,8 @@
 #ifndef HD_WORKLOAD_SHOW_H
 #define HD_WORKLOAD_SHOW_H
 
-/* A file of operations in numbers: what ranks do, who sends how much to whom,
- * and how long all that takes where nobody is in anybody's way. */
+/* Tables about a file of operations: what ranks do, bytes between ranks, and
+ * the time on a network without contention. */
 
 #include "measure/results.h"
 #include "workload/ideal.h"
@@ -15,7 +15,7 @@ struct job_view {
 };
 
 /* *well is false if something fails, which is said: the job never ends, or
- * nobody receives what is sent, or it is larger than its receive. */
+ * a message has no receive or is larger than its receive. */
 HD_MUST_CHECK enum hd_status opgraph_show(const struct opgraph *g, const struct job_view *view,
 					  struct diag *d, struct results *r, bool *well);
 

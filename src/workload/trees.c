@@ -5,7 +5,7 @@
  */
 #include "workload/collective.h"
 
-#define NOBODY UINT32_MAX
+#define NO_RANK UINT32_MAX
 
 struct tree_node {
 	uint32_t parent, children[2];
@@ -14,7 +14,7 @@ struct tree_node {
 /* The in-order tree over 0 .. p - 1; 0 has the rest below it. */
 static struct tree_node node_of(uint32_t v, uint32_t p)
 {
-	struct tree_node n = { NOBODY, { NOBODY, NOBODY } };
+	struct tree_node n = { NO_RANK, { NO_RANK, NO_RANK } };
 	uint32_t bit = v & -v, half = bit / 2;
 
 	if (v == 0) {
@@ -43,7 +43,7 @@ static uint32_t turned(uint32_t r, uint32_t p)
 
 static uint32_t turned_back(uint32_t v, uint32_t p)
 {
-	if (v == NOBODY)
+	if (v == NO_RANK)
 		return v;
 	return p % 2 ? (v + 1) % p : p - 1 - v;
 }
@@ -95,7 +95,7 @@ uint32_t step_tree_rounds(const struct workload_step *s, struct group_member m, 
 {
 	struct tree_node n = tree_at(sequence / 2, m);
 
-	if (m.p == 1 || (sequence % 2 && n.parent == NOBODY))
+	if (m.p == 1 || (sequence % 2 && n.parent == NO_RANK))
 		return 0;
 	return 2 * n_segments(s, sequence / 2);
 }
@@ -103,7 +103,7 @@ uint32_t step_tree_rounds(const struct workload_step *s, struct group_member m, 
 static bool to_child(const struct tree_node *n, uint32_t index, struct op *out)
 {
 	/* The first may be missing only if both are. */
-	if (index > 1 || n->children[index] == NOBODY)
+	if (index > 1 || n->children[index] == NO_RANK)
 		return false;
 	out->peer = n->children[index];
 	return true;
@@ -122,9 +122,9 @@ bool step_tree_op(const struct workload_step *s, struct group_member m, struct s
 		.tag = at.sequence,
 	};
 	/* What the root has reduced, it sends down. */
-	if (n.parent == NOBODY && second)
+	if (n.parent == NO_RANK && second)
 		out->tag = at.sequence | 1;
-	if (down == second || n.parent == NOBODY)
+	if (down == second || n.parent == NO_RANK)
 		return to_child(&n, at.index, out);
 	out->peer = n.parent;
 	return at.index == 0;

@@ -102,7 +102,7 @@ b requires a" "circle"
 printf 'num_ranks 2\nrank 1 {\nrecv 5b from 0\n}\n' >x.goal
 scenario hangs.yaml "goal: x.goal"
 status 1 "$HEDDLE" sim hangs.yaml
-has out "nobody sends to it"
+has out "no message arrives for it"
 has out "x.goal:3"
 has out "1 of 2 ranks"
 
@@ -173,7 +173,7 @@ cmp out again.goal
 printf 'num_ranks 2\nrank 1 {\nrecv 5b from 0\n}\n' >x.goal
 status 1 "$HEDDLE" job show x.goal
 has out "the job does not come to its end: 1 of 2 ranks are done"
-grep -q "^ *1  receive  *x.goal:3  rank 0  *5  nobody sends to it" out ||
+grep -q "^ *1  receive  *x.goal:3  rank 0  *5  no message arrives for it" out ||
 	fail "what hangs is not named: $(cat out)"
 {
 	echo 'num_ranks 1 rank 0 {'
@@ -181,7 +181,7 @@ grep -q "^ *1  receive  *x.goal:3  rank 0  *5  nobody sends to it" out ||
 	echo '}'
 } >x.goal
 status 3 "$HEDDLE" job show x.goal
-has err "x.goal:11: the job goes on for more than 106 days"
+has err "x.goal:11: the job takes more than 106 days"
 echo 'num_ranks 2 rank 0 { send 1b to 0 }' >x.goal
 status 3 "$HEDDLE" job show x.goal
 has err "x.goal:1: rank 0 sends to itself"

@@ -200,7 +200,7 @@ done <<'EOT'
 2 unknown kind of topology 'foo'   | mcast compare --topology 'kind: foo'
 3 'foo' is not a share             | qos plan a=foo
 3 class 'a' is given twice         | qos plan a=50% a=50%
-3 'foo' is none of xy, union       | route mesh --mcast foo=h-0-0-0
+3 unknown tree 'foo', expected    | route mesh --mcast foo=h-0-0-0
 3 at most 1e100                    | model queue mm1 --lambda 1e308
 3 places 1.5: must be a whole      | model loss --places 1.5
 3 must be in 0..10000000           | model loss --erlangs -1

@@ -350,11 +350,11 @@ static void what_hangs_is_named(void **state)
 	assert_true(o.completion[0] == HD_TIME_NEVER);
 	assert_string_equal(cell_of(&o, 0, "operation"), "send");
 	assert_non_null(strstr(cell_of(&o, 0, "where"), ":2"));
-	assert_string_equal(cell_of(&o, 0, "problem"), "nobody receives it");
+	assert_string_equal(cell_of(&o, 0, "problem"), "it has no receive");
 	assert_string_equal(cell_of(&o, 1, "operation"), "receive");
 	assert_non_null(strstr(cell_of(&o, 1, "where"), ":4"));
 	assert_string_equal(cell_of(&o, 1, "peer"), "rank 0 (h0)");
-	assert_string_equal(cell_of(&o, 1, "problem"), "nobody sends to it");
+	assert_string_equal(cell_of(&o, 1, "problem"), "no message arrives for it");
 	results_free(o.results);
 }
 

@@ -209,7 +209,7 @@ void job_mail(void *context, struct pack *k, uint32_t from, uint32_t to)
 
 /* ---- what the first process shows --------------------------------------- */
 
-static const struct pack_member gang_members[] = {
+static const struct pack_member rank_group_members[] = {
 	PACK(rank_group, n_done),
 	PACK(rank_group, last),
 	PACK(rank_group, last_rank),
@@ -251,9 +251,9 @@ static bool op_is_sound(const struct placed_job *p, const struct op *op)
 	return p->job.graph || op->tag >> 8 < p->job.n_steps;
 }
 
-static void pack_gang(struct pack *k, const struct placed_job *p, struct rank_group *t)
+static void pack_rank_group(struct pack *k, const struct placed_job *p, struct rank_group *t)
 {
-	PACK_STRUCT(k, gang_members, t);
+	PACK_STRUCT(k, rank_group_members, t);
 	pack_check(k, chain_cause_is_valid(p, &t->last_path.last));
 	pack_check(k, t->n_done <= p->job.n_ranks &&
 			      (t->last_rank < p->job.n_ranks || t->last_rank == RANK_GROUP_NONE));
@@ -373,7 +373,7 @@ void job_collect(void *context, struct pack *k, uint32_t part)
 	struct job_domain *s = &p->shares[part];
 
 	PACK_STRUCT(k, share_members, s);
-	pack_gang(k, p, &s->rank_group);
+	pack_rank_group(k, p, &s->rank_group);
 	pack_actors(k, p, part);
 	pack_links(k, p, part);
 	pairs_collect(s, k);

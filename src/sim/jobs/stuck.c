@@ -70,7 +70,7 @@ static void add_receives(struct job_problems *all, const struct placed_job *p, u
 				 .operation = "receive",
 				 .bytes = r->op.size,
 				 .what = r->is_matched ? "its message does not arrive"
-						       : "nobody sends to it",
+						       : "no message arrives for it",
 			 });
 	}
 }
@@ -119,11 +119,11 @@ static const char *fate_of(const struct placed_job *p, const struct job_message 
 	if (m->sent < m->n_packets)
 		return is_rc ? "it is not acknowledged" : "it is not sent";
 	if (m->kind == MSG_ASK)
-		return "nobody receives it";
+		return "it has no receive";
 	if (m->kind == MSG_REDUCE)
 		return "its result does not come";
 	return m->here.arrived == m->n_packets && !m->dlid && m->target < p->job.n_ranks
-		       ? "nobody receives it"
+		       ? "it has no receive"
 		       : "it does not arrive";
 }
 

@@ -21,7 +21,7 @@ struct inspection_options {
 	/* Sweeps (sweeps.h) come first; the rest is of the tables after. */
 	struct option_list sweeps;
 	enum replan_mode replan;
-	const struct route_options *route; /* by which the routes were made */
+	const struct route_options *route; /* options of the routing algorithm */
 	/* Files in force, or NULL: */
 	const char *sl2vl;         /* opensm-sl2vl.dump */
 	const char *path_sls;      /* the SL of each path */

@@ -63,7 +63,7 @@ static const struct value *cell(const struct scene *s, const char *table, size_t
 /*
  * Two of the 16 hosts of a 4 x 4 mesh are 2 * (4^2 - 1) / (3 * 4) = 2.5 apart
  * on the mean, a host and itself counted: 2.5 * 256 / 240 of different ones.
- * The 240 flows are on so many of the 48 channels between switches each.
+ * Each of the 240 flows uses that many of the 48 channels between switches.
  */
 static void a_mesh_has_the_hops_that_arithmetic_says(void **state)
 {
@@ -115,7 +115,7 @@ static void a_path_is_walked_node_by_node(void **state)
 {
 	const struct inspection_options o = { .path = "h0:h15" };
 	const struct inspection_options none = { .path = "h0" };
-	const struct inspection_options nobody = { .path = "h0:h99" };
+	const struct inspection_options unknown = { .path = "h0:h99" };
 	struct scene s;
 
 	(void)state;
@@ -127,7 +127,7 @@ static void a_path_is_walked_node_by_node(void **state)
 	leave(&s);
 	assert_int_equal(look(&s, "star --hosts=4", "minhop", &none), HD_ERR_USAGE);
 	leave(&s);
-	assert_int_equal(look(&s, "star --hosts=4", "minhop", &nobody), HD_ERR_NOT_FOUND);
+	assert_int_equal(look(&s, "star --hosts=4", "minhop", &unknown), HD_ERR_NOT_FOUND);
 	leave(&s);
 }
 

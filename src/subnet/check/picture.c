@@ -407,13 +407,13 @@ static void put_pairs(const struct subnet *s, switch_id sw, struct table *t)
 	}
 }
 
-/* What all ends or all switches share stands in one row, for "any". */
+/* A mapping that all end ports or all switches share is one row, "any". */
 static void put_mappings(const struct subnet *s, struct results *r)
 {
 	const struct topo *topo = s->topo;
 	struct table *t = results_table(
 		r, "lane mapping",
-		"the VL of each SL; 'any' stands for those without a row of their own",
+		"the VL of each SL; 'any' applies to ports without a row of their own",
 		mapping_columns);
 	const struct sl2vl *first = s->n_switches ? only_mapping(s, 0) : NULL;
 	struct sl2vl common = first ? *first : sl2vl_default(N_DATA_VLS);
@@ -462,7 +462,7 @@ static const char *entries_text(struct table *t, const struct vlarb_entry *entri
 	return text.len ? table_take(t, &text) : "empty";
 }
 
-/* The table that most ports have stands in one row, for "any". */
+/* The table that most ports have is one row, "any". */
 static void put_arbitration(const struct subnet *s, const struct picture_link *links, size_t n,
 			    struct results *r)
 {
@@ -470,7 +470,7 @@ static void put_arbitration(const struct subnet *s, const struct picture_link *l
 	uint32_t most = 0;
 	struct table *t =
 		results_table(r, "arbitration",
-			      "VL arbitration; 'any' stands for ports without a row of their own",
+			      "VL arbitration; 'any' applies to ports without a row of their own",
 			      arbitration_columns);
 
 	for (size_t i = 0; i < n; i++)

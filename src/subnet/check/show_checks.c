@@ -166,7 +166,7 @@ void check_show_choices(struct results *r, const struct subnet *s)
 	table_put_row(t, &row);
 	if (!s->adaptive->detours)
 		return;
-	t = results_record(r, "around", "ports that lead by a third group, beside those",
+	t = results_record(r, "around", "further ports that lead through a third group",
 			   around_columns);
 	table_put_row(t, &row);
 }

@@ -164,7 +164,7 @@ bool check_show_groups(struct results *r, const struct subnet *s)
 			s->groups[c->fault_group].mlid,
 			topo_node_of(s->topo, c->fault_sender)->name,
 			c->fault_receiver == TOPO_NONE
-				? "nobody"
+				? "no port"
 				: topo_node_of(s->topo, c->fault_receiver)->name,
 			(unsigned long long)c->fault_copies);
 	return mcast_check_is_clean(c);

@@ -126,8 +126,8 @@ static void try_case(const struct failure_search *y, struct failure_case *c, con
 		return;
 	}
 	/*
-	 * Fewer paths on the same lanes make no new cycle, and whoever does not
-	 * choose lanes by path leaves them as they were.
+	 * Fewer paths on the same VLs add no cycle, and an algorithm that does not
+	 * choose VLs by path keeps them.
 	 */
 	bool is_free = !before->can_lock && !now.subnet.sl_of_path && !now.subnet.lanes_by_engine &&
 		       only_lost_entries(&now);

@@ -12,8 +12,8 @@
  *	failure_show(results, &analysis, 20);
  *	failure_fini(&analysis);
  *
- * The manager is taken to be where most end ports are: whoever it was, a
- * standby goes on there.
+ * After a failure the subnet manager is assumed to run in the part with most
+ * end ports, if necessary as a former standby.
  */
 
 #include "measure/results.h"
@@ -78,7 +78,7 @@ struct failure_options {
 	void *context;
 };
 
-/* Adds the kind of that name; false if it is none, or pairs. */
+/* Adds the kind of that name; false for an unknown name and for pairs. */
 bool failure_fail(struct failure_options *o, const char *kind);
 
 struct failure_analysis {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Failures one by one, beside what graphs alone say of them. */
+/* Each failure, compared with results from the graph alone. */
 #include "subnet/failures/analysis.h"
 
 #include <math.h>
@@ -165,7 +165,7 @@ static void what_the_engine_refuses_is_worst(void **state)
 	leave(&c);
 }
 
-/* A failure_options.tick that wants an end after so many. */
+/* A failure_options.tick that stops after a number of cases. */
 static bool enough(void *context, size_t done, size_t all)
 {
 	(void)all;
@@ -242,7 +242,7 @@ static bool is_cut(const struct topo *t, const struct failure_case *c, port_id p
 	return p == c->what[0] || q == c->what[0] || p == c->what[1] || q == c->what[1];
 }
 
-/* Hosts in the largest piece that is left; a host that has no cable is none. */
+/* Hosts in the largest remaining component; hosts without a cable do not count. */
 static uint32_t largest_piece(const struct topo *t, const struct failure_case *c)
 {
 	node_id *parent = hd_alloc(t->n_nodes, sizeof(*parent));
@@ -300,7 +300,7 @@ static void random_fabrics_lose_what_graphs_say(void **state)
 	}
 }
 
-/* Whoever works, and with how many: the same cases in the same order. */
+/* Any number of threads finds the same cases in the same order. */
 static void threads_find_the_same(void **state)
 {
 	struct scene c;

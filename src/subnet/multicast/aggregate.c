@@ -25,7 +25,7 @@ static bool next_port(const struct subnet *s, const struct mcast_group *m, switc
 	return false;
 }
 
-/* The switch behind a port, and by which of its ports; TOPO_NONE: none is. */
+/* The switch behind a port, and its port of that cable; or TOPO_NONE. */
 static switch_id behind(const struct subnet *s, switch_id sw, unsigned out, unsigned *in)
 {
 	const struct topo *t = s->topo;
@@ -37,7 +37,7 @@ static switch_id behind(const struct subnet *s, switch_id sw, unsigned out, unsi
 	return s->switch_of_node[t->ports[peer].node];
 }
 
-/* The switch that an end port is on, and by which port; TOPO_NONE: none. */
+/* The switch of an end port, and its port of that cable; or TOPO_NONE. */
 static switch_id home_of(const struct subnet *s, port_id end, unsigned *in)
 {
 	const struct topo *t = s->topo;
@@ -272,7 +272,7 @@ static enum hd_status climb(struct trial *t, port_id member, struct diag *d)
 		t->a->mlid);
 }
 
-/* Every aggregator waits for those that it hears. */
+/* Every aggregator waits for the children that send to it. */
 static enum hd_status listen(const struct trial *t, struct diag *d)
 {
 	for (uint32_t i = 0; i < t->a->n; i++) {

@@ -30,8 +30,8 @@ struct aggregation {
 };
 
 /*
- * How many of them a switch may have; those before `from`, by number, do not
- * count: they are of another run.
+ * Maximum number of trees per switch. Trees with a number below `from` belong to
+ * another run and do not count.
  */
 struct aggregation_limit {
 	uint32_t most, from;
@@ -39,20 +39,20 @@ struct aggregation_limit {
 
 /*
  * Makes a tree of a group that any member may send to. Its root is the switch
- * from which the farthest one is nearest, the lower number of two. A switch
- * that has as many as it may: HD_ERR_FULL. HD_ERR_UNFIT if the sets of the
- * group are no tree of all its members.
+ * from which the farthest one is nearest, the lower number of two. HD_ERR_FULL
+ * if a switch has reached the limit. HD_ERR_UNFIT if the port sets of the group
+ * are not a tree of all its members.
  */
 HD_MUST_CHECK enum hd_status aggregation_add(struct subnet *s, uint32_t group,
 					     struct aggregation_limit limit, struct diag *d);
-/* Forgets all but the first n. */
+/* Removes all trees but the first n. */
 void aggregation_drop(struct subnet *s, uint32_t n);
 
 /*
- * Whether a reduction along it is one: from every member the parents lead to
- * the root, every aggregator hears as many children as it waits for and nobody
- * else, and the root's copies reach every member once. The refusal names the
- * first fault.
+ * Whether reductions along the tree complete: from every member the parents
+ * lead to the root, every aggregator receives from exactly the children that it
+ * waits for, and the root's copies reach every member once. The refusal names
+ * the first fault.
  */
 HD_MUST_CHECK enum hd_status aggregation_check(const struct subnet *s, const struct aggregation *a,
 					       struct diag *d);

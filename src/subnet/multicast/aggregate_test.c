@@ -221,9 +221,9 @@ static void a_switch_has_so_many_trees_and_no_more(void **state)
 	add(&s, MCAST_SHARED, TOPO_NONE, ends, n);
 	assert_int_equal(aggregation_add(&s, 3, up_to(3), &d), HD_ERR_FULL);
 	/* Those of another run do not count. */
-	struct aggregation_limit beside = { .most = 1, .from = 3 };
+	struct aggregation_limit other_run = { .most = 1, .from = 3 };
 
-	assert_int_equal(aggregation_add(&s, 3, beside, &d), HD_OK);
+	assert_int_equal(aggregation_add(&s, 3, other_run, &d), HD_OK);
 	aggregation_drop(&s, 3);
 	assert_non_null(strstr(d.message, "has 3 aggregation trees already"));
 	assert_int_equal(s.n_aggregations, 3);

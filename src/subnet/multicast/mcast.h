@@ -43,7 +43,7 @@ struct mcast_group {
 	lid_t mlid;
 	uint16_t subnet;
 	uint8_t sl;
-	uint16_t more_sls; /* set of those that senders use, beside `sl` */
+	uint16_t more_sls; /* set of further SLs of senders, without `sl` */
 	port_id source;    /* TOPO_NONE: any member may send */
 	port_id *members;  /* end ports, none twice */
 	uint32_t n_members;
@@ -105,7 +105,7 @@ void mcast_drop(struct subnet *s, uint32_t n_groups);
 void mcast_make_room(struct subnet *s, unsigned subnet, uint32_t n_mlids);
 /*
  * For tables that came from a file: makes each MLID with ports a group whose
- * members, any of whom may send, are the end ports in its sets.
+ * members are the end ports in its sets; all of them may send.
  */
 void mcast_groups_from_tables(struct subnet *s);
 

@@ -26,8 +26,8 @@ struct mcast_choice {
 };
 
 /*
- * Adds the groups to the subnet, beside those that it has. Of a group wanted,
- * `method` is ignored; without a source all its members send. Refuses as
+ * Adds the groups to those of the subnet. The `method` of each group
+ * is ignored; without a source all its members send. Refuses as
  * mcast_add does if no kind of tree fits. Free after HD_OK.
  */
 HD_MUST_CHECK enum hd_status mcast_choose(struct subnet *s, const struct mcast_group *wanted,

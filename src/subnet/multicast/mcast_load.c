@@ -37,15 +37,15 @@ void mcast_load_clear(struct mcast_load *l)
 	memset(l->ejected, 0, n * sizeof(*l->ejected));
 }
 
-/* Where a packet stands: in a switch, by which of its ports. */
-struct standing {
+/* Position of a packet: a switch and its input port. */
+struct mcast_position {
 	node_id at;
 	port_id in;
 	uint16_t hops;
 };
 
-/* The first switch of what an end port sends; false if there is none. */
-static bool enter(const struct topo *t, port_id source, struct standing *out)
+/* The first switch of what an end port sends; false if there is no switch. */
+static bool enter(const struct topo *t, port_id source, struct mcast_position *out)
 {
 	port_id in = source;
 
@@ -53,15 +53,15 @@ static bool enter(const struct topo *t, port_id source, struct standing *out)
 		in = t->ports[source].peer;
 	if (in == TOPO_NONE || !topo_is_switch(t, t->ports[in].node))
 		return false;
-	*out = (struct standing){ .at = t->ports[in].node, .in = in };
+	*out = (struct mcast_position){ .at = t->ports[in].node, .in = in };
 	return true;
 }
 
 enum step { STEP_LOST, STEP_HOST, STEP_SWITCH };
 
 /* Sends from port number `out`; where it gets is in `to`. */
-static enum step step(struct mcast_load *l, const struct standing *from, unsigned out,
-		      struct standing *to)
+static enum step step(struct mcast_load *l, const struct mcast_position *from, unsigned out,
+		      struct mcast_position *to)
 {
 	const struct topo *t = l->s->topo;
 
@@ -75,9 +75,9 @@ static enum step step(struct mcast_load *l, const struct standing *from, unsigne
 	if (out > 0)
 		l->sent[p]++;
 	if (out > 0 && topo_is_switch(t, t->ports[peer].node)) {
-		*to = (struct standing){ .at = t->ports[peer].node,
-					 .in = peer,
-					 .hops = (uint16_t)(from->hops + 1) };
+		*to = (struct mcast_position){ .at = t->ports[peer].node,
+					       .in = peer,
+					       .hops = (uint16_t)(from->hops + 1) };
 		return STEP_SWITCH;
 	}
 	l->ejected[peer]++;
@@ -89,7 +89,7 @@ bool mcast_load_unicast(struct mcast_load *l, port_id source, port_id member)
 {
 	const struct subnet *s = l->s;
 	lid_t lid = s->lid_of_port[member];
-	struct standing at;
+	struct mcast_position at;
 
 	l->hops[member] = GRAPH_FAR;
 	if (!enter(s->topo, source, &at))
@@ -106,12 +106,12 @@ bool mcast_load_unicast(struct mcast_load *l, port_id source, port_id member)
 }
 
 struct stack {
-	struct standing *items;
+	struct mcast_position *items;
 	size_t n, cap;
 };
 
 /* Sends from all ports of the tree but the one of arrival. */
-static void fan_out(struct mcast_load *l, const struct standing *from, lid_t mlid,
+static void fan_out(struct mcast_load *l, const struct mcast_position *from, lid_t mlid,
 		    struct stack *stack)
 {
 	const struct subnet *s = l->s;
@@ -120,7 +120,7 @@ static void fan_out(struct mcast_load *l, const struct standing *from, lid_t mli
 					s->switch_of_node[from->at], s->n_switches, mlid);
 
 	for (unsigned out = 0; ports && out <= t->nodes[from->at].n_ports; out++) {
-		struct standing to;
+		struct mcast_position to;
 
 		if (out == t->ports[from->in].number || !mcast_has_port(ports, out) ||
 		    step(l, from, out, &to) != STEP_SWITCH)
@@ -134,7 +134,7 @@ static void fan_out(struct mcast_load *l, const struct standing *from, lid_t mli
 bool mcast_load_tree(struct mcast_load *l, port_id sender, lid_t mlid)
 {
 	struct stack stack = { 0 };
-	struct standing at;
+	struct mcast_position at;
 	/* A tree enters a switch once; a loop soon enters more often. */
 	uint32_t left = 4 * l->s->n_switches + 4;
 

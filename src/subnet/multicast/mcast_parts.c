@@ -40,14 +40,14 @@ static uint32_t label_of(const struct mesh *m, switch_id sw)
 	return at[1] * columns + (at[1] % 2 ? columns - 1 - at[0] : at[0]);
 }
 
-/* ---- who is in which part ------------------------------------------------ */
+/* ---- members of each part ------------------------------------------------ */
 
 /*
- * The neighbour beside the source, along its row, on the way up or down the
- * path; TOPO_NONE unless there is one above or below it, too: then there is
- * nothing to part.
+ * The neighbour of the source in its row, on the way up or down the path;
+ * TOPO_NONE if the source has no neighbour above or below it: then there is only
+ * one part.
  */
-static switch_id beside(const struct mesh *m, bool up)
+static switch_id row_neighbour(const struct mesh *m, bool up)
 {
 	uint32_t here = label_of(m, m->source);
 	switch_id side = TOPO_NONE;
@@ -85,7 +85,7 @@ static unsigned part_of(const struct mesh *m, switch_id home)
 		return quadrant(from, to);
 	if (m->want->method == MCAST_DUAL)
 		return up ? 0 : 2;
-	switch_id side = beside(m, up);
+	switch_id side = row_neighbour(m, up);
 	bool sideways = false;
 
 	if (side != TOPO_NONE && home != m->source) {
@@ -157,7 +157,7 @@ static void write_path(const struct mesh *m, const struct mcast_group *part, uns
 					  part->members[i] };
 	qsort(stops, part->n_members, sizeof(*stops), up ? upward : downward);
 	if (sideways)
-		go(m, part, &at, beside(m, up));
+		go(m, part, &at, row_neighbour(m, up));
 	for (uint32_t i = 0; i < part->n_members; i++) {
 		port_id p = stops[i].member;
 		switch_id home = mcast_home(m->s, p);

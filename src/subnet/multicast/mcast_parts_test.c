@@ -136,8 +136,8 @@ static void parts_reach_every_member_once(void **state)
 	}
 }
 
-/* The longest wait of multicasts for each other, and of unicast among them. */
-static void find_circles(const struct subnet *s, uint32_t *alone, uint32_t *beside)
+/* Length of a cycle of multicasts alone, and together with unicast. */
+static void find_circles(const struct subnet *s, uint32_t *alone, uint32_t *together)
 {
 	struct deadlock_check lock;
 	struct depgraph deps;
@@ -149,13 +149,13 @@ static void find_circles(const struct subnet *s, uint32_t *alone, uint32_t *besi
 	free(cycle);
 	depgraph_fini(&deps);
 	route_check_deadlock(s, DEADLOCK_PLAIN, &lock);
-	*beside = lock.n_cycle;
+	*together = lock.n_cycle;
 	route_deadlock_fini(&lock);
 }
 
 /*
  * All send to all: no circle of channels, by any of them. Paths go down and up
- * the rows, so that they close one with XY unicast beside them; XY trees in
+ * the rows, so that they close one together with XY unicast; XY trees in
  * quadrants do not.
  */
 static void parts_wait_in_no_circle(void **state)
@@ -164,7 +164,7 @@ static void parts_wait_in_no_circle(void **state)
 	for (unsigned i = 0; i < 3; i++) {
 		struct topo t;
 		struct subnet s;
-		uint32_t alone, beside;
+		uint32_t alone, together;
 		struct diag d = { .status = HD_OK };
 		port_id ends[20];
 
@@ -178,9 +178,9 @@ static void parts_wait_in_no_circle(void **state)
 			want.source = ends[k];
 			assert_int_equal(mcast_add_parts(&s, &want, &d), HD_OK);
 		}
-		find_circles(&s, &alone, &beside);
+		find_circles(&s, &alone, &together);
 		assert_int_equal(alone, 0);
-		assert_int_equal(beside > 0, i < 2);
+		assert_int_equal(together > 0, i < 2);
 		tear_down(&t, &s);
 	}
 }

@@ -6,7 +6,7 @@
 
 #include "subnet/multicast/mcast.h"
 
-/* The switch an end port sends into; TOPO_NONE if there is none. */
+/* The switch of an end port; TOPO_NONE if it is not on a switch. */
 switch_id mcast_home(const struct subnet *s, port_id p);
 /* Adds a group, which is taken, as it is. */
 void mcast_keep(struct subnet *s, const struct mcast_group *m);

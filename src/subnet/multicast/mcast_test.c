@@ -118,7 +118,7 @@ static void a_union_over_negative_first_gives_one_member_two_copies(void **state
 		assert_int_equal(mcast_check_is_clean(&c), i == 0);
 		if (i == 0)
 			assert_int_equal(c.n_cables, 5); /* Figure 3 (b) */
-		/* What enters twice goes on twice: N(3,3) has two as well. */
+		/* A packet that enters twice leaves twice: N(3,3) has two as well. */
 		assert_int_equal(c.n_duplicates, i ? 2 : 0);
 		assert_int_equal(c.fault_receiver, i ? members[1] : TOPO_NONE);
 		assert_int_equal(c.fault_copies, i ? 2 : 0);

@@ -219,7 +219,7 @@ bool adaptive_goes_around(const struct adaptive *a)
 
 #define UNKNOWN UINT16_MAX
 
-/* Where a walk through the choices of a switch stands. */
+/* State of a walk through the choices of a switch. */
 struct adaptive_position {
 	switch_id sw;
 	port_id in; /* TOPO_NONE: here it begins */

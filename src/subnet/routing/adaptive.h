@@ -12,10 +12,10 @@
  * on VL15, keep to the forwarding tables. The last switch has no choice.
  *
  * A dragonfly may also permit *ways around*: by a cable to a third group that
- * ends at a switch with a cable to the target's group. Who has crossed between
- * groups once must not do so again but to the target's, and the input by which
- * a packet comes tells whether it has: so where there are ways around, a switch
- * has groups by the kind of the input, as real ones have private tables.
+ * ends at a switch with a cable to the target's group. A packet
+ * that has crossed between groups once may cross again only to the target's
+ * group. The input port shows whether it has crossed: with ways around a switch
+ * has groups per kind of input, as real switches have private tables.
  */
 
 #include "subnet/routing/balance.h"

@@ -324,7 +324,7 @@ static void draw_lanes(struct subnet *s, switch_id sw, struct rng *r)
 		subnet_set_sl2vl(s, sw, i / n, i % n, &table);
 }
 
-/* Groups of a relation that is none: the second port is in all of them. */
+/* An invalid relation: the second port is in all groups. */
 static void add_ways_back(struct subnet *s, switch_id sw)
 {
 	port_id second = switch_node(s, sw)->first_port + 2;
@@ -521,7 +521,7 @@ static void ways_around_are_all_by_one_third_group(void **state)
 	}
 }
 
-/* What came by a global cable goes on by one in the lane that it came in. */
+/* Packets from a global cable leave by one on the VL that they came in. */
 static void keep_lanes(struct subnet *s, switch_id sw)
 {
 	const struct topo_node *v = switch_node(s, sw);

@@ -34,7 +34,7 @@ struct balancer {
 	struct group *groups;
 	uint32_t n_groups;
 	unsigned from, to;    /* offsets of LIDs beyond a port's first */
-	switch_id first, end; /* switches, of which a piece has so many */
+	switch_id first, end; /* range of switches, cut into pieces of */
 	uint32_t piece;
 	uint8_t *rows; /* of these switches */
 };

@@ -39,9 +39,9 @@ struct route_rule {
 	 */
 	unsigned (*ports)(const void *rule, const void *view, switch_id at, uint8_t *out);
 	/*
-	 * Of ways around (adaptive.h), or NULL: the kind of a port, as an
-	 * input; and the ports for what came in by such a one, as `ports` has
-	 * them, of minimal ways or of those around.
+	 * Of ways around (adaptive.h), or NULL: the kind of an input port;
+	 * and the permitted outputs for each kind of input, in the form of
+	 * `ports`, for minimal ways or ways around.
 	 */
 	enum way_in (*way_in)(const void *rule, switch_id at, unsigned port);
 	unsigned (*detours)(const void *rule, const void *view, switch_id at, enum way_in from,

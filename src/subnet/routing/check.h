@@ -43,7 +43,7 @@ struct route_check {
 	uint64_t hops;         /* summed over the pairs that arrive */
 	uint64_t minimal_hops; /* what they would be on shortest paths */
 	unsigned max_hops;
-	/* Pairs (source end port, LID of a switch that is none). */
+	/* Pairs (source end port, LID of a switch without an end port). */
 	uint64_t n_switch_pairs;
 	uint64_t n_switch_unreachable;
 	/* Of (switch, LID) entries, whether or not a host sends that way. */

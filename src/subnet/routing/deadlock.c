@@ -64,7 +64,7 @@ static port_id port_at(const struct tracer *t, switch_id sw, unsigned number)
 	return topo_port_of(t->s->topo, t->s->node_of_switch[sw], number);
 }
 
-/* The VL by which a packet leaves, or VL_MANAGEMENT if it is dropped. */
+/* The VL on which a packet leaves; VL_MANAGEMENT if it is dropped. */
 static unsigned lane(struct tracer *t, switch_id sw, unsigned in, unsigned out, unsigned sl)
 {
 	if (t->only_vl != VL_MANAGEMENT)
@@ -82,7 +82,7 @@ static unsigned lane(struct tracer *t, switch_id sw, unsigned in, unsigned out, 
 	return VL_MANAGEMENT;
 }
 
-/* The port by which switch `sw` sends to the destination; false if none. */
+/* The output of switch `sw` toward the destination; false without one. */
 static bool out_of(const struct tracer *t, switch_id sw, unsigned *out)
 {
 	if (sw == t->target && t->next[sw] == PATH_ARRIVED)
@@ -134,7 +134,7 @@ static bool chooses(const struct tracer *t, unsigned sl)
 	       topo_is_end_port(t->s->topo, t->dest.owner);
 }
 
-/* All ports by which switch `sw` may send what came in by `in`. */
+/* All permitted outputs of switch `sw` for packets from input `in`. */
 static struct port_set outs_of(const struct tracer *t, switch_id sw, unsigned in, unsigned sl)
 {
 	struct port_set one = { { 0 } };
@@ -154,7 +154,7 @@ static struct port_set outs_of(const struct tracer *t, switch_id sw, unsigned in
 
 /*
  * A packet with `sl` at switch `sw`, which it entered by `in` on `vl_in`: waits
- * for every port that may be chosen. VL_MANAGEMENT: nobody waits for it there.
+ * for every port that may be chosen. VL_MANAGEMENT: no packet waits for it.
  */
 static void choose(struct tracer *t, switch_id sw, unsigned in, unsigned vl_in, unsigned sl)
 {
@@ -200,8 +200,8 @@ static void follow_choices(struct tracer *t)
 }
 
 /*
- * Groups go by the switch that destinations hang on, so one stands for all;
- * unless it is a router, or paths have SLs of their own.
+ * Groups depend only on the switch of a destination, so one destination per
+ * switch suffices, except for routers and paths with SLs of their own.
  */
 static bool has_been_followed(struct tracer *t)
 {

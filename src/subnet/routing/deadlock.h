@@ -13,9 +13,9 @@
  * SL is left open, for every SL. Management packets (VL15) are not flow
  * controlled and cannot lock. A plain switch port 0 receives nothing but
  * management, so paths to it count only with DEADLOCK_WITH_SWITCHES.
- * DEADLOCK_ONE_LANE looks at the unicast tables alone, as if every packet went
- * on one lane: what becomes of them where nobody knows the lanes;
- * DEADLOCK_UNICAST as if there were no groups.
+ * DEADLOCK_ONE_LANE checks the unicast tables alone with every packet on one
+ * VL, for fabrics whose VLs are unknown; DEADLOCK_UNICAST ignores multicast
+ * groups.
  *
  * Where switches choose (adaptive.h), a packet may wait for any port of the
  * group: a choice, once made, is waited for, so there is no way out of a cycle
@@ -33,7 +33,7 @@ struct deadlock_check {
 	uint64_t n_dropped; /* (path, SL) that lose their packets: no lane */
 	port_id dropped_at; /* output port of the first of these */
 	uint8_t dropped_sl;
-	struct channel *cycle; /* NULL if there is none */
+	struct channel *cycle; /* NULL: free of cycles */
 	uint32_t n_cycle;
 };
 

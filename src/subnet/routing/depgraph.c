@@ -32,7 +32,7 @@ uint64_t *depgraph_add_matrix(struct depgraph *d, unsigned vl_in, unsigned vl_ou
 	if (__atomic_compare_exchange_n(&d->bits[vl_in][vl_out], &there, bits, false,
 					__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return bits;
-	free(bits); /* somebody was faster */
+	free(bits); /* another thread was faster */
 	return there;
 }
 

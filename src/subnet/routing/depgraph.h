@@ -55,7 +55,7 @@ void depgraph_measure(const struct depgraph *d, struct depgraph_size *out);
 /*
  * A cycle of channels, each waiting for the next and the last for the first;
  * the shortest through one of its channels. *cycle (to be freed) is NULL and
- * the result 0 if there is none.
+ * the result 0 if there is no cycle.
  */
 uint32_t depgraph_find_cycle(const struct depgraph *d, struct channel **cycle);
 

@@ -14,8 +14,8 @@
  * dragonfly+ these are leaf to spine, spine to spine, spine to leaf.)
  *
  * Cables inside a group are used before and after the global hop, which could
- * close circles; so what came in by a global cable goes on in the odd lane of
- * a pair, everything else in the even one. A switch knows which from (in, out)
+ * close circles; so packets from a global cable use the odd VL of a pair,
+ * all others the even one. A switch knows which from (in, out)
  * alone. SLs spread over the pairs that the links have.
  *
  * Ways around, for switches that choose: one cable inside the group of the
@@ -179,8 +179,8 @@ static enum way_in dragonfly_way_in(const void *rule, switch_id at, unsigned por
 }
 
 /*
- * May a packet that came in so leave by e? Who has taken a local cable in a
- * group that is not the target's goes on by a global one.
+ * Whether a packet from this input may leave by e. After a local cable in a
+ * group other than the target's, the next cable is a global one.
  */
 static bool is_permitted(const struct dragonfly *f, const struct aims *a, switch_id at, edge_id e,
 			 enum way_in from)
@@ -389,7 +389,7 @@ static void set_lanes(struct subnet *s, const struct dragonfly *f, switch_id sw)
 		edge_id to = edge_of(f->g, sw, out);
 		struct sl2vl table = sl2vl_default(s->vls_of_port[v->first_port + out]);
 
-		/* Lanes to hosts are nobody's concern here. */
+		/* VLs toward hosts do not matter for deadlocks. */
 		for (unsigned sl = 0; to != TOPO_NONE && sl < N_SLS; sl++)
 			table.vl[sl] = (uint8_t)(2 * (sl % pairs) + is_late(f, from, to));
 		subnet_set_sl2vl(s, sw, in, out, &table);

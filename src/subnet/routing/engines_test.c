@@ -445,8 +445,8 @@ static void updn_refuses_roots_that_part_the_hosts(void **state)
 	struct lid_options o = { .sm_port = TOPO_NONE };
 	uint64_t ends[] = { SWITCH_GUID, SWITCH_GUID + 4 };
 	struct route_options two = { .roots = ends, .n_roots = 2 };
-	uint64_t nobody = 77;
-	struct route_options none = { .roots = &nobody, .n_roots = 1 };
+	uint64_t unknown = 77;
+	struct route_options none = { .roots = &unknown, .n_roots = 1 };
 
 	(void)state;
 	build_grid(&t, FAMILY_MESH, 2, dims, 1);

@@ -25,7 +25,7 @@
 #define LIDS_AT_ONCE 256
 #define SWITCHES     16 /* of a piece of work */
 
-/* One step of a way: a switch and the port by which it sends down. */
+/* One hop of a path: a switch and its downward output port. */
 struct ftree_step {
 	switch_id sw;
 	uint8_t port;
@@ -267,7 +267,7 @@ static void meet(void *context, unsigned member, size_t i)
 	t->fails = !join_rest(f, w, f->s->topo->ports[t->owner].subnet, ports);
 }
 
-/* ---- by which cable: switch by switch ---------------------------------- */
+/* ---- choice of cables, switch by switch ------------------------------- */
 
 static void fill_row(struct ftree *f, switch_id sw)
 {

@@ -10,7 +10,7 @@
 
 #define NO_DIRECTION 0xFF
 
-/* Which way a step leads along dimension k; NO_DIRECTION if it is none. */
+/* The direction of a cable along dimension k, or NO_DIRECTION. */
 static uint8_t step_along(const struct grid *grid, unsigned k, unsigned from, unsigned to)
 {
 	uint32_t size = grid->size[k];

@@ -69,7 +69,7 @@ struct lanes_reader {
 	struct topo_reader r;
 	struct subnet *s;
 	struct map ports; /* by GUID */
-	port_id at;       /* whose rows come; TOPO_NONE: nobody's */
+	port_id at;       /* owner of the next rows, or TOPO_NONE */
 	bool any;
 };
 

@@ -26,7 +26,7 @@ struct lash {
 	struct path_dests dests;
 	bool is_grid;
 	struct grid grid;
-	uint32_t *length; /* per edge: what it adds beside the hop */
+	uint32_t *length; /* per edge: cost in addition to the hop */
 	edge_id **way;    /* [target][switch]: the channel toward it */
 	struct layers layers;
 	struct search_space *spaces; /* per thread */

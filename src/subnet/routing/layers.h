@@ -38,7 +38,7 @@ void layers_fini(struct layers *l);
 
 /*
  * Puts the paths together into the first layer that stays free of circles.
- * Returns its number, or -1 if there is none.
+ * Returns its number, or -1 if every layer would have a cycle.
  */
 int layers_place(struct layers *l, const struct layer_path *paths, unsigned n);
 /*

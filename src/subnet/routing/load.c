@@ -267,7 +267,7 @@ static bool trace_path(const struct loads *l, port_id from, port_id to, struct p
 	return trace->n != before || (at == to && inside);
 }
 
-/* One pattern: who sends to whom. */
+/* One traffic pattern: sources and destinations. */
 struct pattern {
 	struct load_flow *flows;
 	size_t n;

@@ -23,7 +23,7 @@ struct load_spread {
 	uint32_t n_idle;     /* of these, without any flow */
 	uint64_t max;
 	uint64_t total; /* summed over these channels */
-	port_id max_at; /* the first port that sends so many; TOPO_NONE */
+	port_id max_at; /* the first port with that maximum, or TOPO_NONE */
 };
 
 /* Every end port to every other, by base LIDs. */
@@ -42,12 +42,12 @@ struct load_shares {
 	double half_width;  /* of the 95 % interval of mean_share */
 };
 
-/* Who sends to whom: end ports. */
+/* Source and destination, both end ports. */
 struct load_flow {
 	port_id from, to;
 };
 
-/* A pattern that somebody has in mind; list NULL: nobody has. */
+/* A traffic pattern of the user; list NULL: none was given. */
 struct load_traffic {
 	struct load_flow *list;
 	size_t n, cap;
@@ -60,7 +60,7 @@ struct load_traffic {
  */
 struct load_map {
 	uint64_t *all_pairs, *shifts; /* by port */
-	uint64_t *traffic;            /* NULL: there is none */
+	uint64_t *traffic;            /* NULL: none was given */
 	struct load_shares of_shifts, of_traffic;
 };
 void load_map_init(struct load_map *m, const struct subnet *s, unsigned n,

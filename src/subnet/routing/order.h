@@ -32,7 +32,7 @@ uint32_t order_hosts(const struct subnet *s, const struct sw_graph *g, port_id *
 struct dest {
 	port_id owner;
 	switch_id sw; /* where it leaves the fabric */
-	uint8_t port; /* and by which port; 0 = the switch itself */
+	uint8_t port; /* output port there; 0 = the switch itself */
 	bool counts;  /* its traffic counts in balancing */
 };
 

@@ -10,10 +10,10 @@
 /* The graph with parallel cables merged: one number per pair of neighbours. */
 struct simple_graph {
 	const struct sw_graph *g;
-	uint32_t *first;  /* neighbours of sw: first[sw] .. first[sw + 1] */
-	switch_id *to;    /* by the number of the lowest port */
-	uint32_t *joined; /* base/union_find.h: entries of one dimension */
-	uint32_t *twin;   /* the same pair seen from the other switch */
+	uint32_t *first;   /* neighbours of sw: first[sw] .. first[sw + 1] */
+	switch_id *to;     /* by the number of the lowest port */
+	uint32_t *joined;  /* base/union_find.h: entries of one dimension */
+	uint32_t *reverse; /* the same pair seen from the other switch */
 };
 
 static uint32_t find_entry(const struct simple_graph *p, switch_id a, switch_id b)
@@ -34,7 +34,7 @@ static void plain_init(struct simple_graph *p, const struct sw_graph *g)
 		.first = hd_alloc(g->n + 1u, sizeof(*p->first)),
 		.to = hd_alloc(g->n_edges, sizeof(*p->to)),
 		.joined = union_find_new(g->n_edges),
-		.twin = hd_alloc(g->n_edges, sizeof(*p->twin)),
+		.reverse = hd_alloc(g->n_edges, sizeof(*p->reverse)),
 	};
 	for (switch_id sw = 0; sw < g->n; sw++) {
 		p->first[sw] = n;
@@ -48,7 +48,7 @@ static void plain_init(struct simple_graph *p, const struct sw_graph *g)
 	}
 	for (switch_id sw = 0; sw < g->n; sw++) {
 		for (uint32_t i = p->first[sw]; i < p->first[sw + 1]; i++)
-			p->twin[i] = find_entry(p, p->to[i], sw);
+			p->reverse[i] = find_entry(p, p->to[i], sw);
 	}
 }
 
@@ -57,7 +57,7 @@ static void plain_fini(struct simple_graph *p)
 	free(p->first);
 	free(p->to);
 	free(p->joined);
-	free(p->twin);
+	free(p->reverse);
 }
 
 /* The one switch other than `at` next to both a and b, or TOPO_NONE. */
@@ -99,7 +99,7 @@ static void relate_all(struct simple_graph *p)
 		uint32_t end = p->first[sw + 1];
 
 		for (uint32_t i = p->first[sw]; i < end; i++) {
-			union_find_join(p->joined, i, p->twin[i]);
+			union_find_join(p->joined, i, p->reverse[i]);
 			for (uint32_t k = i + 1; k < end; k++)
 				relate(p, sw, i, k);
 		}
@@ -158,7 +158,7 @@ static void slices_fini(struct slices *s)
 /* Slices as a line: each has at most two neighbours. */
 struct switch_chain {
 	uint32_t n;
-	uint32_t (*next)[2]; /* TOPO_NONE where there is none */
+	uint32_t (*next)[2]; /* TOPO_NONE at the ends */
 };
 
 static bool add_neighbour(struct switch_chain *l, uint32_t a, uint32_t b)

@@ -77,7 +77,7 @@ static void discover(struct planner *p, unsigned subnet)
 	}
 }
 
-/* What nobody reaches is as good as unplugged. */
+/* Nodes that cannot be reached are treated as removed. */
 static void drop_unseen(struct planner *p)
 {
 	struct topo *t = &p->out->topo;
@@ -86,7 +86,7 @@ static void drop_unseen(struct planner *p)
 		if (!p->seen[t->ports[a].node])
 			topo_unlink(t, a);
 	}
-	/* Nor does anybody hear the port that a switch has for itself. */
+	/* Port 0 of an unreachable switch is unreachable too. */
 	for (node_id v = 0; v < t->n_nodes; v++)
 		t->nodes[v].enhanced_port0 &= p->seen[v];
 }

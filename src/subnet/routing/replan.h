@@ -42,7 +42,7 @@ struct replan_options {
 	port_id manager; /* TOPO_NONE: subnet_manager_port() of each */
 };
 
-/* The engine by which a manager goes on from these routes: a file's, minhop. */
+/* The algorithm with which a manager re-routes; minhop for routes of a file. */
 const char *replan_engine(const struct subnet *s);
 
 struct lft_change {

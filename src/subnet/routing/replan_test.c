@@ -163,7 +163,7 @@ static void assert_routed(const struct subnet *s)
 
 /*
  * An entry changes only if it must: its cable is gone, or it is no longer on a
- * shortest path, or nobody is there any more.
+ * shortest path, or its LID has no port any more.
  */
 static void assert_no_needless_change(const struct world *w, const struct subnet *before,
 				      const struct replan *r)

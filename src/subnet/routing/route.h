@@ -7,9 +7,9 @@
  *
  * An engine fills the forwarding tables of a subnet whose LIDs are assigned
  * and, where its freedom from deadlock needs lanes, the SL2VL tables and the
- * SL of every path. It either does what its name says or refuses with the
- * reason; no engine ever stands in for another. s->engine, s->vls_used and
- * s->note say what was done.
+ * SL of every path. It either applies the named algorithm or refuses with
+ * the reason; it never substitutes another algorithm. s->engine, s->vls_used and
+ * s->note record what was done.
  */
 
 #include "subnet/routing/graph.h"
@@ -39,7 +39,7 @@ struct route_engine {
 extern const struct route_engine *const route_engines[];
 extern const unsigned route_n_engines;
 
-/* NULL if there is none of that name. */
+/* NULL if no engine has that name. */
 const struct route_engine *route_engine_find(const char *name);
 /* The same; refused with the nearest one's name. */
 HD_MUST_CHECK enum hd_status route_engine_known(const char *name, struct diag *d);

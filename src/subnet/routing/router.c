@@ -121,7 +121,7 @@ lid_t route_dlid(const struct subnet *s, port_id from, port_id to)
 	return dlid_in(s, s->topo->ports[from].subnet, to);
 }
 
-/* The port by which a router sends toward subnet `to`, or TOPO_NONE. */
+/* The output of a router toward subnet `to`, or TOPO_NONE. */
 static port_id port_toward(const struct subnet *s, node_id router, unsigned to)
 {
 	const struct topo_node *v = &s->topo->nodes[router];

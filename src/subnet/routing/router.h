@@ -3,8 +3,8 @@
 #define HD_SUBNET_ROUTING_ROUTER_H
 
 /*
- * Between subnets: which router port to address for a packet whose DGID has
- * another subnet's prefix, and what a router does with such a packet.
+ * Routing between subnets: the router port to which a source addresses a packet
+ * whose DGID has another subnet's prefix, and the forwarding of the routers.
  *
  * Paths cross as few routers as possible. Where several routers are equally
  * good, the destination port decides among them, so that all packets to one

@@ -78,7 +78,7 @@ static int32_t place_of(uint32_t block, unsigned number)
 
 void lft_fold_begin(struct lft_fold *f, uint32_t n_switches, uint32_t stride)
 {
-	/* A row of its own where there are no switches, for looks in vain. */
+	/* One row even without switches, so that look-ups find the empty block. */
 	*f = (struct lft_fold){
 		.n_places = (n_switches ? n_switches : 1) * (size_t)LFT_BLOCKS,
 		.in_row = n_switches ? stride / LFT_BLOCK_LIDS : 0,
@@ -98,7 +98,7 @@ static void lft_fold_end(struct lft_fold *f, struct lft_blocks *out)
 {
 	const size_t n = f->kept.n;
 
-	/* One more, for LIDs that nobody has. */
+	/* One more, for LIDs without a port. */
 	out->bytes = hd_alloc_dense(n + 1, LFT_BLOCK_LIDS);
 	out->at = f->at;
 	if (n)
@@ -145,11 +145,11 @@ void lft_fold_into(struct lft_fold *f, struct subnet *s)
 
 void lft_clear(struct subnet *s)
 {
-	struct lft_fold nobody;
+	struct lft_fold empty;
 
-	/* Of no row any block is known: all are that of nobody. */
-	lft_fold_begin(&nobody, s->n_switches, 0);
-	lft_fold_into(&nobody, s);
+	/* Without known rows every block is the empty one. */
+	lft_fold_begin(&empty, s->n_switches, 0);
+	lft_fold_into(&empty, s);
 }
 
 static void share_blocks(struct subnet *s)

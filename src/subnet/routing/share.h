@@ -14,7 +14,7 @@
 
 #include "subnet/subnet.h"
 
-/* Finds what was kept before by its hash; numbers are + 1, 0 is nobody. */
+/* Finds stored rows by their hash; numbers are + 1, 0 marks a free slot. */
 struct intern_index {
 	uint32_t *slots;
 	size_t n_slots; /* a power of two, more than twice those kept */

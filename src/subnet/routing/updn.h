@@ -7,7 +7,7 @@
  * equals, the lower number); a legal path never goes up after it went down.
  *
  * A forwarding table does not know where a packet came from. So that packets
- * which arrive from above can go on, a switch that can reach a destination by
+ * from above can be forwarded, a switch that can reach a destination by
  * going down only does so, even where the way over an upper switch is shorter;
  * the others go up to the nearest switch that can.
  *

@@ -143,11 +143,11 @@ static enum hd_status read_method(const struct subnet *s, char *text, struct mca
 		*source++ = '\0';
 	while (i < MCAST_FILE && strcmp(mcast_method_names[i], text) != 0)
 		i++;
-	/* MCAST_FILE stands for a tree that is still to be chosen. */
+	/* MCAST_FILE marks a tree that is still to be chosen. */
 	if (i == MCAST_FILE && strcmp(text, "auto") != 0)
 		return diag_fail(
 			d, HD_ERR_INPUT,
-			"'%s' is none of xy, union, shortest, shared, dual-path, multi-path, double-xy, paths, auto",
+			"unknown tree '%s', expected one of xy, union, shortest, shared, dual-path, multi-path, double-xy, paths, auto",
 			text);
 	m->method = (enum mcast_method)i;
 	m->source = TOPO_NONE;

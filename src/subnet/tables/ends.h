@@ -7,7 +7,7 @@
  *
  * An end port is the name of its node, a LID ("12"), a GUID ("0x1a2b") of its
  * own or of its node, or a name and port number ("node7/2"). A group is
- * METHOD[@SOURCE]=MEMBER,... where "*" stands for all end ports, as in
+ * METHOD[@SOURCE]=MEMBER,... where "*" means all end ports, as in
  * "xy@h12=h3,h4" or "shared=*"; the source of a shared tree sends besides its
  * members and receives nothing. The method "auto" leaves the kind of tree to
  * mcast_choose.
@@ -18,7 +18,7 @@
 
 /*
  * The first end port of the node of that name or GUID, or the one of that GUID:
- * what needs no LIDs. HD_ERR_NOT_FOUND if there is none, HD_ERR_INPUT if
+ * what needs no LIDs. HD_ERR_NOT_FOUND if not found, HD_ERR_INPUT if
  * several nodes have the name.
  */
 HD_MUST_CHECK enum hd_status end_named(const struct topo *t, const char *name, struct diag *d,

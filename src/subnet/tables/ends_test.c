@@ -19,7 +19,7 @@
 struct fabric {
 	struct topo topo;
 	struct subnet subnet;
-	port_id host[HOSTS], twin[2];
+	port_id host[HOSTS], dual[2];
 };
 
 static void fabric_init(struct fabric *fabric)
@@ -34,11 +34,11 @@ static void fabric_init(struct fabric *fabric)
 	for (unsigned i = 0; i < HOSTS; i++)
 		fabric->host[i] =
 			topo_port_of(&fabric->topo, add_host(&fabric->topo, hub, i + 1), 1);
-	node_id twin = topo_add_node(&fabric->topo, NODE_CA, 2, "twin");
+	node_id dual = topo_add_node(&fabric->topo, NODE_CA, 2, "dual");
 
 	for (unsigned i = 0; i < 2; i++) {
-		fabric->twin[i] = topo_port_of(&fabric->topo, twin, i + 1);
-		join(&fabric->topo, twin, i + 1, hub, HOSTS + 1 + i);
+		fabric->dual[i] = topo_port_of(&fabric->topo, dual, i + 1);
+		join(&fabric->topo, dual, i + 1, hub, HOSTS + 1 + i);
 	}
 	subnet_init(&fabric->subnet, &fabric->topo);
 	assert_int_equal(subnet_assign_lids(&fabric->subnet, &lids, &d), HD_OK);
@@ -90,9 +90,9 @@ static void every_end_has_a_name_a_lid_and_a_guid(void **state)
 		assert_int_equal(found(&fabric, text), fabric.host[i]);
 		assert_int_equal(named(&fabric.topo, text), fabric.host[i]);
 	}
-	assert_int_equal(found(&fabric, "twin"), fabric.twin[0]);
-	assert_int_equal(found(&fabric, "twin/1"), fabric.twin[0]);
-	assert_int_equal(found(&fabric, "twin/2"), fabric.twin[1]);
+	assert_int_equal(found(&fabric, "dual"), fabric.dual[0]);
+	assert_int_equal(found(&fabric, "dual/1"), fabric.dual[0]);
+	assert_int_equal(found(&fabric, "dual/2"), fabric.dual[1]);
 	/* LIDs are decimal, whatever they begin with. */
 	fabric.subnet.port_of_lid[0][10] = fabric.host[2];
 	assert_int_equal(found(&fabric, "0010"), fabric.host[2]);
@@ -104,7 +104,7 @@ static void what_is_no_end_port_is_not_found(void **state)
 	(void)state;
 	struct fabric fabric;
 	const char *const wrong[] = {
-		"",        "host", "host9", "host0/2", "twin/3", "twin/",
+		"",        "host", "host9", "host0/2", "dual/3", "dual/",
 		"switch0", "0",    "49151", "65536",   "0x1",    "3x",
 	};
 
@@ -112,7 +112,7 @@ static void what_is_no_end_port_is_not_found(void **state)
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		assert_int_equal(found(&fabric, wrong[i]), TOPO_NONE);
 	assert_int_equal(named(&fabric.topo, "switch0"), TOPO_NONE);
-	assert_int_equal(named(&fabric.topo, "twin/2"), TOPO_NONE);
+	assert_int_equal(named(&fabric.topo, "dual/2"), TOPO_NONE);
 	fabric_fini(&fabric);
 }
 
@@ -128,7 +128,7 @@ static void a_star_is_everybody_and_auto_is_left_open(void **state)
 	assert_int_equal(fabric.subnet.n_groups, 1);
 	assert_int_equal(fabric.subnet.groups[0].n_members, HOSTS + 2);
 	assert_int_equal(fabric.subnet.groups[0].sl, 3);
-	/* A source beside the members sends and receives nothing. */
+	/* A source that is not a member sends and receives nothing. */
 	assert_int_equal(group_add(&fabric.subnet, "shared@host3=host0,host1", 0, &open, &d),
 			 HD_OK);
 	assert_int_equal(fabric.subnet.groups[1].n_members, 2);

@@ -2,7 +2,7 @@
 #ifndef HD_SUBNET_TABLES_PACKET_H
 #define HD_SUBNET_TABLES_PACKET_H
 
-/* Bytes of a packet beside its payload, and what credits count in. */
+/* Bytes of a packet without its payload, and the unit of credits. */
 
 #include <stdint.h>
 

@@ -52,7 +52,7 @@ static enum hd_status set_sl(struct sls_reader *l, uint32_t line, port_id source
 			     uint64_t sl)
 {
 	if (owner_of(l, dlid) == TOPO_NONE)
-		return refuse_at(l, line, "nobody in the fabric has the LID", dlid);
+		return refuse_at(l, line, "no port of the fabric has the LID", dlid);
 	if (sl >= N_SLS)
 		return refuse_at(l, line, "expected an SL, 0 to 15, not", sl);
 	uint8_t *at = &row_of(l, source)[dlid];
@@ -81,7 +81,7 @@ static enum hd_status end_record(struct sls_reader *l)
 	port_id source = owner_of(l, x->slid);
 
 	if (source == TOPO_NONE)
-		return refuse_at(l, x->line, "nobody in the fabric has the LID", x->slid);
+		return refuse_at(l, x->line, "no port of the fabric has the LID", x->slid);
 	return set_sl(l, x->line, source, x->dlid, x->sl);
 }
 

@@ -171,7 +171,7 @@ void path_visit(const struct subnet *s, const struct sw_graph *g, const struct p
 
 struct parallel_pool *path_pool(const struct sw_graph *g, const struct path_dests *p)
 {
-	enum { STEPS = 8 }; /* about so many for each switch of a column */
+	enum { STEPS = 8 }; /* about this many for each switch of a column */
 
 	return parallel_pool_new((uint64_t)p->n * g->n * STEPS);
 }

@@ -27,7 +27,7 @@ struct port_tables {
 
 void port_tables_fini(struct port_tables *t);
 
-/* The row of a port; NULL if there is none. */
+/* The row of a port; NULL if it has none. */
 const struct port_table *port_tables_find(const struct port_tables *t, uint64_t node,
 					  unsigned port);
 const struct port_table *port_tables_of(const struct port_tables *t, const struct topo *topo,

@@ -36,8 +36,8 @@ const struct table_writer *tables_writer_find(const char *name);
 /*
  * May the tables be handed on in that format? HD_ERR_UNFIT if a manager would
  * program them and they can then lock up, since they count on lanes or on SLs
- * of paths that it has no way to know. Tables that could lock up where they
- * are, with all that belongs to them, are nobody's surprise and pass.
+ * of paths that it has no way to know. Tables that can lock up together with
+ * their own VLs and SLs pass: they were so before.
  */
 HD_MUST_CHECK enum hd_status tables_check_export(const struct subnet *s,
 						 const struct table_writer *w, struct diag *d);

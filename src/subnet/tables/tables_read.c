@@ -146,7 +146,7 @@ static enum hd_status check_owner(struct tables_reader *t, uint64_t lid)
 	port_id owner = t->s->port_of_lid[sub][lid];
 
 	if (owner == TOPO_NONE)
-		return reader_refuse(r, "LID %" PRIu64 " belongs to nobody in the fabric", lid);
+		return reader_refuse(r, "LID %" PRIu64 " belongs to no port of the fabric", lid);
 	if (order_port_guid(t->s->topo, owner) != guid)
 		return reader_refuse(r,
 				     "LID %" PRIu64 " is said to be that of port 0x%016" PRIx64

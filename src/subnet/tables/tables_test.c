@@ -283,7 +283,7 @@ static const struct {
 	{ LIST_HEAD "0xbfff 001 : (x)\n", 2, "above all LIDs" },
 	{ LIST_HEAD "0x0001 001\n0x0001 002\n", 3, "second entry" },
 	{ LIST_HEAD "0x0001 001 : (Switch portguid 0x77: 'x')\n", 2, "is said to be that of port" },
-	{ LIST_HEAD "0x0010 001 : (Switch portguid 0x77: 'x')\n", 2, "belongs to nobody" },
+	{ LIST_HEAD "0x0010 001 : (Switch portguid 0x77: 'x')\n", 2, "belongs to no port" },
 	{ LIST_HEAD "0x0001 one\n", 2, "expected a port" },
 	{ LIST_HEAD "zzz\n", 2, "expected an entry or the count" },
 	{ LIST_HEAD "0 valid lids dumped \n" LIST_HEAD, 3, "second table" },

@@ -56,7 +56,7 @@ static uint32_t mapped_switches(const struct subnet *s, switch_id *out)
 	return n;
 }
 
-/* Directed routes: by which port each node was found, and from which node. */
+/* Directed routes: the port and the node from which each node was found. */
 struct discovery_routes {
 	uint8_t *by; /* 0: where discovery began */
 	node_id *from;

@@ -73,7 +73,7 @@ static void states_fini(struct states *s)
 	graph_fini(&s->g);
 }
 
-/* Counts one destination anew. */
+/* Recounts one destination. */
 static void count_dest(struct states *s, uint32_t dest)
 {
 	const struct path_dest *d = &s->dests.dests[dest];
@@ -119,7 +119,7 @@ static enum path_end end_of(const struct states *s, uint32_t dest, switch_id sw)
 	return ENDS_NEVER;
 }
 
-/* Whoever passes a switch ends as it does: mostly nothing changes. */
+/* A path through a switch ends where the switch's own path ends. */
 static void write_entry(struct states *s, switch_id sw, lid_t lid, uint8_t port)
 {
 	uint8_t *at = &s->mixed.lft[(size_t)sw * s->mixed.lft_stride + lid];
@@ -207,8 +207,8 @@ static uint8_t lane_of(const struct united *u, switch_id sw, unsigned in, unsign
 }
 
 /*
- * Nobody who was sent here by the new entry of the switch before meets the old
- * entry of this one if this one was written first.
+ * A packet that the previous switch sent by its new entry does not meet the old
+ * entry of this switch if this switch was written first.
  */
 static bool is_too_late(const struct united *u, const struct held *h, switch_id sw, unsigned k)
 {
@@ -219,9 +219,9 @@ static bool is_too_late(const struct united *u, const struct held *h, switch_id 
 	       written[sw] < written[before];
 }
 
-/* A packet of `sl` goes on from input `in` of a switch, by either table. */
-static void go_on(struct united *u, switch_id sw, unsigned in, unsigned sl,
-		  const struct held *holds)
+/* Forwards a packet of `sl` from input `in` of a switch by either table. */
+static void forward_packet(struct united *u, switch_id sw, unsigned in, unsigned sl,
+			   const struct held *holds)
 {
 	for (unsigned k = 0; k < 2; k++) {
 		edge_id e = u->next[k][sw];
@@ -280,7 +280,7 @@ static void enter(struct united *u, switch_id sw)
 
 		for (unsigned sl = 0; sl < N_SLS; sl++) {
 			if (sls >> sl & 1)
-				go_on(u, sw, k, sl, NULL);
+				forward_packet(u, sw, k, sl, NULL);
 		}
 		if (u->one_lane)
 			return;
@@ -300,7 +300,7 @@ static void follow_dest(struct united *u, switch_id target)
 		struct held h = u->stack[--u->depth];
 		const struct sw_edge *e = &u->g.edges[h.edge];
 
-		go_on(u, e->to, e->in, h.sl, &h);
+		forward_packet(u, e->to, e->in, h.sl, &h);
 	}
 }
 

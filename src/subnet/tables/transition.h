@@ -3,9 +3,9 @@
 #define HD_SUBNET_TABLES_TRANSITION_H
 
 /*
- * What can happen while a manager writes new tables, block by block: the
- * tables of a moment are partly the old and partly the new ones. Each may be
- * right by itself and their mixture not.
+ * Checks the transition from old to new tables. A manager writes tables block
+ * by block, so that meanwhile some are old and some are new. Both sets can be
+ * correct while their mixture is not.
  *
  * Pairs are those of check.h, among the end ports that the manager reaches:
  * the mixture is followed over the cables that are there now, once before the
@@ -15,7 +15,7 @@
  * Packets on their way were routed by any of these tables. Whether they can
  * lock up is decided for all of them at once: with the old and the new entry
  * of each switch together no cycle of dependencies (deadlock.h) may arise,
- * except that nobody comes by a new entry to one that is no longer old. That
+ * except that no packet comes by a new entry to one that is no longer old. That
  * is sufficient; a cycle says that a deadlock cannot be ruled out. Only unicast
  * is looked at, each subnet for itself.
  */
@@ -27,7 +27,7 @@ struct table_transition {
 	uint64_t unreachable;       /* pairs at once, loops included, at worst */
 	uint64_t loops;             /* pairs at once whose packets go in circles */
 	uint64_t unreachable_after; /* once all is written */
-	struct channel *cycle;      /* NULL if there is none */
+	struct channel *cycle;      /* NULL: free of cycles */
 	uint32_t n_cycle;
 };
 

@@ -153,8 +153,8 @@ static void every_state_is_counted_as_it_is(void **state)
 
 /*
  * Three switches in a ring, a host on each. When the cable from 0 to 1 goes,
- * both send to each other by 2, which sends on as it always did: nobody ever
- * turns back, and while the cable is gone two pairs are.
+ * both send to each other through 2, whose entries stay the same: no packet
+ * turns back, and without the cable two pairs are unreachable.
  */
 static void a_ring_of_three_loses_two_pairs_and_never_turns_back(void **state)
 {

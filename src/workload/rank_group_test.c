@@ -110,7 +110,7 @@ static void hosts_cost_what_they_say(void **state)
 }
 
 /* Rank 1 computes long enough for both messages to wait, the one of 30 bytes
- * first; who takes which shows in how long it goes on. */
+ * first; the completion time shows which receive took which. */
 static void receives_take_messages_in_order(void **state)
 {
 	(void)state;
