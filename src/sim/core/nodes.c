@@ -116,7 +116,8 @@ static void node_init(struct sim *s, uint32_t id)
 	n->lft_len = sub->lft_stride;
 	n->subnet = sub->topo->ports[sub->topo->nodes[sn->node].first_port].subnet;
 	n->vl_of_sl = common_sl2vl(s, n);
-	n->plain = n->vl_of_sl && n->vls && !n->enforces && !s->mode.relaned && lft_is_sound(s, n);
+	n->uniform = n->vl_of_sl && n->vls && !n->enforces && !s->mode.relaned;
+	n->plain = n->uniform && lft_is_sound(s, n);
 }
 
 /* Could packets of two input lanes meet on one output lane? */

@@ -282,6 +282,7 @@ struct node {
 	uint8_t low;   /* plain: output numbers are low .. 254 */
 	bool plain;    /* LFT, vl_of_sl and vls decide all */
 	bool enforces; /* P_Keys */
+	bool uniform;  /* SL2VL and VLs: for all ports the same, all run; no P_Keys */
 };
 
 /* ---- senders (T13p) ----------------------------------------------------- */

@@ -71,6 +71,8 @@ uint8_t switch_lane(const struct sim *s, const struct node *n, const struct pack
 {
 	unsigned in = is_made_here(p) ? 0 : p->in;
 
+	if (n->uniform && !is_made_here(p))
+		return n->vl_of_sl[p->sl];
 	return sl2vl_at(lanes_at(s, p->head), n->switch_id, in, out)->vl[p->sl];
 }
 

@@ -39,6 +39,37 @@ static void memories_init(struct sim *s, struct choices *c)
 		c->kept = hd_alloc(n, sizeof(*c->kept));
 }
 
+/* Counts the ports of a group. Returns false if one of them has no cable. */
+static bool group_count(const struct sim *s, const struct node *n, const struct port_set *group,
+			uint8_t *size)
+{
+	unsigned out = 0;
+	bool sound = true;
+
+	while (port_set_next(group, &out)) {
+		sound = sound && out < n->n_in && is_plugged(s, n->first_port + out);
+		++*size;
+	}
+	return sound;
+}
+
+static void groups_init(struct sim *s, struct choices *c)
+{
+	c->all_outputs = true;
+	for (uint32_t v = 0; v < s->setup->n_nodes; v++) {
+		const struct node *n = &s->nodes[v];
+		switch_id sw = n->switch_id;
+
+		if (n->kind != SIM_SWITCH)
+			continue;
+		c->sizes[sw] = hd_alloc(c->groups->n_groups[sw], 1);
+		for (uint32_t g = 0; g < c->groups->n_groups[sw]; g++) {
+			if (!group_count(s, n, &c->groups->groups[sw][g], &c->sizes[sw][g]))
+				c->all_outputs = false;
+		}
+	}
+}
+
 void choice_init(struct sim *s)
 {
 	const struct subnet *sub = s->setup->subnet;
@@ -53,6 +84,7 @@ void choice_init(struct sim *s)
 		.target = hd_alloc(sub->n_subnets, sizeof(*c->target)),
 		.ports = hd_alloc(s->setup->n_ports, sizeof(*c->ports)),
 		.turns = hd_alloc(sub->n_switches, sizeof(*c->turns)),
+		.sizes = hd_alloc(sub->n_switches, sizeof(*c->sizes)),
 	};
 	for (unsigned i = 0; i < sub->n_subnets; i++)
 		c->target[i] = targets_of(sub, i);
@@ -62,6 +94,8 @@ void choice_init(struct sim *s)
 		c->ports[port].down = NEVER;
 	for (uint32_t v = 0; v < s->setup->n_nodes; v++)
 		s->nodes[v].plain = false;
+	groups_init(s, c);
+	c->has_faults = s->setup->n_faults > 0;
 	c->notices = notice_table_new(s->setup, s->rules.stop);
 	memories_init(s, c);
 }
@@ -74,8 +108,10 @@ void choice_fini(struct sim *s)
 		return;
 	for (unsigned i = 0; i < s->setup->subnet->n_subnets; i++)
 		free(c->target[i]);
-	for (switch_id sw = 0; sw < s->setup->subnet->n_switches; sw++)
+	for (switch_id sw = 0; sw < s->setup->subnet->n_switches; sw++) {
 		free(c->turns[sw]);
+		free(c->sizes[sw]);
+	}
 	for (uint32_t v = 0; c->kept && v < s->setup->n_nodes; v++) {
 		map_fini(&c->kept[v].index);
 		free(c->kept[v].ways);
@@ -84,6 +120,7 @@ void choice_fini(struct sim *s)
 	free(c->kept);
 	free(c->luck);
 	free(c->turns);
+	free(c->sizes);
 	free(c->target);
 	free(c->ports);
 	free(c);
@@ -136,13 +173,22 @@ struct options {
 static void keep_usable(const struct sim *s, const struct node *n, const struct packet_record *p,
 			struct candidates *c)
 {
+	const struct choices *x = s->choices;
 	unsigned out = 0;
 
-	*c = (struct candidates){ .group = c->group };
+	c->set = (struct port_set){ 0 };
+	c->n = 0;
 	if (c->group == ADAPTIVE_NO_GROUP)
 		return;
-	const struct port_set *group = &s->choices->groups->groups[n->switch_id][c->group];
+	const struct port_set *group = &x->groups->groups[n->switch_id][c->group];
 
+	if (n->uniform && x->all_outputs && !is_made_here(p)) {
+		if (n->vl_of_sl[p->sl] < n->vls) {
+			c->set = *group;
+			c->n = x->sizes[n->switch_id][c->group];
+		}
+		return;
+	}
 	while (port_set_next(group, &out)) {
 		if (!switch_permits(s, n, p, out))
 			continue;
@@ -228,6 +274,8 @@ static struct candidates alive_of(const struct sim *s, const struct node *n, swi
 /* D3, D6: leaves those that are not known to lead nowhere, unless all do. */
 static void avoid_dead(const struct sim *s, const struct node *n, struct options *o)
 {
+	if (!s->choices->has_faults && !s->choices->notices)
+		return;
 	struct options alive = {
 		.target = o->target,
 		.minimal = alive_of(s, n, o->target, &o->minimal),
@@ -264,13 +312,26 @@ static unsigned choose_at_random(struct sim *s, const struct node *n, const stru
 static unsigned least_loaded(const struct sim *s, const struct node *n, const struct candidates *c)
 {
 	const struct choice_port *ports = &s->choices->ports[n->first_port];
-	unsigned out = next_after(&c->set, s->choices->turns[n->switch_id][c->group]);
-	unsigned best = out;
+	unsigned turn = s->choices->turns[n->switch_id][c->group], best = 0;
+	uint64_t least = UINT64_MAX;
 
-	for (unsigned i = 1; i < c->n; i++) {
-		out = next_after(&c->set, out);
-		if (ports[out].load < ports[best].load)
-			best = out;
+	/* Words from that of `turn` on; this one first without the bits up to it, last with them.
+	 */
+	for (unsigned i = 0; i <= 4; i++) {
+		unsigned word = (turn / 64 + i) % 4;
+		uint64_t after = ~(uint64_t)0 << turn % 64 << 1;
+		uint64_t bits = c->set.bits[word] & (i == 0   ? after
+						     : i == 4 ? ~after
+							      : ~(uint64_t)0);
+
+		for (; bits; bits &= bits - 1) {
+			unsigned out = 64 * word + (unsigned)__builtin_ctzll(bits);
+
+			if (ports[out].load < least) {
+				least = ports[out].load;
+				best = out;
+			}
+		}
 	}
 	return best;
 }

@@ -50,6 +50,9 @@ struct choices {
 	struct rng *luck;           /* per node; at random only */
 	struct group_choices *kept; /* per node; by flow or flowlet only */
 	struct notices *notices;    /* NULL: no switch is told anything (D6) */
+	uint8_t **sizes;            /* ports of a group: [switch][group] */
+	bool all_outputs;           /* every port of a group is an output, in all runs */
+	bool has_faults;            /* ports may go down */
 };
 
 struct pack;
