@@ -31,7 +31,7 @@ struct bench {
 };
 
 void bench_begin(struct bench *b, const char *name);
-/* A goal of 0 means that there is none yet. */
+/* A goal of 0 means no goal yet. */
 void bench_at_least(struct bench *b, const char *what, const char *unit, double goal, double value);
 void bench_at_most(struct bench *b, const char *what, const char *unit, double goal, double value);
 /* Prints the rows; the exit status: 1 if a goal was missed. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Collectives of many ranks on trees that block nobody (4x HDR), and a file of
+ * Collectives of many ranks on non-blocking trees (4x HDR), and a file of
  * operations that is read.
  */
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The queueing models: sweeps, the large chain, the twins. */
+/* The queueing models: sweeps, the large chain, the counterparts. */
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE /* wait4 */
 #endif

@@ -56,7 +56,7 @@ static void stride_on(struct stride *r, hd_time by)
 	r->hops = p.hops;
 }
 
-/* Goes on for at least so many hops; returns how many there were. */
+/* Advances by at least `hops` hops; returns the number of hops. */
 static uint64_t stride_hops(struct stride *r, uint64_t hops)
 {
 	uint64_t before = r->hops;

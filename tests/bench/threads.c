@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What threads bring, by the clock on the wall: one fabric on two threads
- * against one, beside what pure arithmetic and bare event queues gain on two,
+ * Gain of threads in elapsed time: one fabric on two threads against one,
+ * compared with the gain of pure arithmetic and bare event queues on two,
  * and how many threads a fabric could keep busy if it had them. Goals are for
- * two cores that nobody else uses; where arithmetic does not double either,
+ * two idle cores; where arithmetic does not double either,
  * they are as much lower.
  */
 #include <inttypes.h>

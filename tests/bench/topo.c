@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The topology room on a fat tree of three levels of 36-port switches (11,664
- * hosts, 1,620 switches; 5.8 MB of text): what stands before every other
- * question about such a fabric must not be felt.
+ * hosts, 1,620 switches; 5.8 MB of text): reading it, the first step of every
+ * command, must not be noticeable.
  */
 #include <stdlib.h>
 

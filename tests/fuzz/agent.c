@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * MADs that anybody may send, and cables that come and go: the agents answer
- * the one who asked, at most once each, or nobody.
+ * Arbitrary MADs, and cables that fail and return: each MAD has at most one
+ * answer, which goes to its sender.
  */
 #include <stdlib.h>
 #include <string.h>

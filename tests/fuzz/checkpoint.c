@@ -3,7 +3,7 @@
  * Checkpoints: whatever a file says, it is refused or makes a run that can be
  * saved and freed. The first byte says what the others are: a whole file, or
  * changes to the state of one of the scenarios, four bytes each: where, and
- * what stands there then. A state has no digest; the file has.
+ * the new value. A state has no digest; the file has.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -123,7 +123,7 @@ static void command(struct bench *b)
 
 		demand(a.bytes.len == sizeof(e) && a.taken == 1);
 		memcpy(&e, a.bytes.text, sizeof(e));
-		if (e.event == 4) /* somebody wants to connect */
+		if (e.event == 4) /* connect request */
 			b->ids[b->n_ids++ % 8] = e.id;
 	}
 	strbuf_fini(&a.bytes);

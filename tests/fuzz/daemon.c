@@ -117,7 +117,7 @@ static void leave(struct program *p)
 /* A connection, and its greeting: right, or with some bytes of the input. */
 static void arrive(struct bench *b, struct program *p)
 {
-	static const char *const hosts[] = { "h0", "h1", "s-0-0", "", "nobody" };
+	static const char *const hosts[] = { "h0", "h1", "s-0-0", "", "unknown" };
 	struct live_greeting g = { .magic = LIVE_MAGIC };
 	int ends[2];
 	uint8_t how = take(&b->in), more = take(&b->in);
@@ -133,7 +133,7 @@ static void arrive(struct bench *b, struct program *p)
 	if (more & 0x80)
 		take_bytes(&b->in, (uint8_t *)&g, more % sizeof(g));
 	say(p, &g, more & 0x40 ? more % sizeof(g) : sizeof(g), -1);
-	p->questions = 0; /* a greeting is none */
+	p->questions = 0; /* a greeting does not count */
 	look(b);
 	hear(p);
 }

@@ -58,7 +58,7 @@ static void read_runs(const char *path)
 	database_infos_free(infos, n);
 }
 
-/* SQLite reads files; one in memory if there is such a place. */
+/* SQLite reads files; in memory if the system has a memory file system. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char path[] = "/dev/shm/heddle-fuzz-XXXXXX", other[] = "/tmp/heddle-fuzz-XXXXXX";

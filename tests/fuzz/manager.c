@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * MADs that anybody may send to a subnet manager, answers that nobody asked
- * for among them, between those of a fabric that it manages: it goes on, and
- * each question to subnet administration has at most one answer.
+ * Arbitrary MADs to a subnet manager, including unrequested answers, between
+ * those of a fabric that it manages: it continues, and each query to subnet
+ * administration has at most one answer.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What perftest printed, or what somebody made of it: rows that are taken have
+ * The output of perftest, possibly edited: accepted rows have
  * a size and a result that can be computed with, of a test that we have.
  */
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Files that somebody may take for recordings of a live fabric: refused in one
- * line, or deeds that agents can do. The input is a file, or what comes behind
+ * Files that resemble recordings of a live fabric: refused in one line, or
+ * changes that agents can apply. The input is a file, or what comes behind
  * the beginning of a good one.
  */
 #include <stdio.h>

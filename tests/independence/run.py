@@ -480,7 +480,7 @@ def main():
         held, refused, violated = (totals[law, o] for o in ('held', 'refused', 'violated'))
         bad += violated
         print('%-8s %d held, %d refused, %d violated' % (law, held, refused, violated))
-        # Scenarios that nobody runs prove nothing.
+        # Refused scenarios prove nothing.
         if len(cases) > 1 and held + violated < 0.6 * len(cases):
             print('%s: too few scenarios run' % law)
             bad += 1

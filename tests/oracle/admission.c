@@ -17,13 +17,13 @@ struct asker {
 	bool asked;
 	uint32_t n;                /* devices; the last is the destination */
 	uint32_t end[MAX_DEVICES]; /* their end ports */
-	uint32_t out[MAX_DEVICES]; /* by which they send the flow on */
+	uint32_t out[MAX_DEVICES]; /* output ports of the flow */
 };
 
 struct admission {
 	struct asker *askers;
 	uint32_t n;
-	struct sim_arrival *arrivals; /* the oracle's, while somebody asks */
+	struct sim_arrival *arrivals; /* the oracle's, during requests */
 	uint64_t (*promised)[N_SLS];  /* by port, in bits per second */
 };
 

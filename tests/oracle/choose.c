@@ -226,7 +226,7 @@ bool choice_is_open(struct oracle *o, uint32_t in, struct slot *slot)
 
 /* ---- at h + r ---- */
 
-/* D2: whether a copy that stands in an input buffer counts for its output. */
+/* D2: whether a copy in an input buffer counts for its output. */
 static bool is_load(const struct oracle *o, const struct slot *slot, const struct copy *c)
 {
 	if (!c->routed && o->mutation != MUT_LOAD_FROM_HEAD)

@@ -115,7 +115,7 @@ static hd_time in_network(uint64_t m)
 	return DELAYS + REDUCING + all + last;
 }
 
-/* 0: there is none. */
+/* 0: no closed form. */
 static hd_time closed_form(enum oracle_step_kind kind, uint32_t p, uint64_t m)
 {
 	bool even = m % p == 0, power = is_power(p);

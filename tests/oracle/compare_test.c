@@ -13,7 +13,7 @@
  *
  * The first form draws N scenarios from one seed, always the same one unless
  * it is given; the second runs one scenario as a failure has printed it. With
- * --parts the fabric is cut into so many; otherwise each scenario into 1, 2, 3
+ * --parts N the fabric is cut into N domains; otherwise each scenario into 1, 2, 3
  * and 7 parts in turn, and into as many as it has switches. With --jobbed those
  * without jobs are passed over, with --adaptive those whose switches do not
  * choose, with --around those without ways around; with --spread all have queue
@@ -54,7 +54,7 @@ static struct {
 	uint64_t cut, uncut;
 } cutting;
 
-/* Scenarios in which switches choose, beside links that fail, in which a notice
+/* Scenarios in which switches choose, with links that fail, in which a notice
  * changes what they choose, in which they have ways around, packets take one,
  * and the loads of both ways are why; and those that have control and jobs. */
 static uint64_t adaptive, failing, noticed, with_ways, around, overloaded, controlled, jobbed;
@@ -224,8 +224,8 @@ static void tally(const struct scenario *s, const struct oracle_stats *stats)
 static void sum_up(void)
 {
 	printf("engine and oracle agree; %" PRIu64 " were cut, %" PRIu64 " were not; in %" PRIu64
-	       " switches choose, in %" PRIu64 " of them beside links that fail and in %" PRIu64
-	       " by what neighbours told, in %" PRIu64
+	       " switches choose, in %" PRIu64 " of them with links that fail and in %" PRIu64
+	       " by notifications of neighbours, in %" PRIu64
 	       " with ways around, which packets take in %" PRIu64 " and for the load in %" PRIu64
 	       "; %" PRIu64 " have control, %" PRIu64 " have jobs\n",
 	       cutting.cut, cutting.uncut, adaptive, failing, noticed, with_ways, around,

@@ -414,7 +414,7 @@ static void the_guard_spares_who_waits_alone(void **state)
 	struct rig r;
 
 	(void)state;
-	/* A packet fills its buffer, and nobody else wants its output. */
+	/* A packet fills its buffer, and no other packet wants its output. */
 	for (int guard = 0; guard < 2; guard++) {
 		rig_star(&r, 2, 1);
 		throttle(&r, 0, 0);
@@ -487,7 +487,7 @@ static void a_cnp_goes_before_the_ack(void **state)
 	run(&r);
 	/*
 	 * Delivered at 74. The CNP (42 bytes) starts then, its head is at the
-	 * switch at 79 and goes on; it is back at 74 + 10 + 42. The buffer has
+	 * switch at 79 and is forwarded; it is back at 74 + 10 + 42. The buffer has
 	 * one block, free at 121, usable at 132: then the ACK starts.
 	 */
 	assert_true(marked(&r, 0, 0));

@@ -21,7 +21,7 @@
 #include "sim/jobs/jobs.h"
 #include "subnet/multicast/aggregate.h"
 
-/* ---- a scenario that stands for the case ---- */
+/* ---- the scenario of the case ---- */
 
 static void must(enum hd_status status, const struct diag *d)
 {
@@ -286,7 +286,7 @@ static void origins_fill(struct fabric *fabric)
 	}
 }
 
-/* Somebody who sends after the end: a run with nothing to do ends before. */
+/* A sender after the end: a run with nothing to do ends before. */
 static void last_flow_fill(const struct oracle_case *c, struct guest *g)
 {
 	struct sim_arrival *a = &g->traces[c->n_arrivals];
@@ -325,7 +325,7 @@ static void scenario_load(const struct oracle_case *c, struct guest *g)
 	g->own = *g->in;
 }
 
-/* Jobs make their trees themselves, beside the groups that are there. */
+/* Jobs make their trees themselves, in addition to the groups. */
 static void groups_copy(const struct oracle_case *c, struct guest *g)
 {
 	struct subnet *s = &g->in->subnet;
@@ -400,7 +400,7 @@ static void guest_leave(const struct oracle_case *c, struct guest *g)
 
 /* ---- what is seen of it ---- */
 
-/* A queue pair's packet has no flow: who sent it, to whom, how long. */
+/* A queue pair's packet has no flow: source, destination and length. */
 static void ended(void *context, const struct sim_event_record *e, const struct sim_packet *p)
 {
 	struct sim_record *r = context;

@@ -7,8 +7,8 @@
 #include "oracle.h"
 
 /*
- * Cut into parts as it says; returns how many there were. With queue pairs the
- * case runs as a scenario's rows would, on adapters that take no time; such a
+ * Cut into the given domains; returns their number. With queue pairs the
+ * case runs as a scenario's rows would, on adapters that take no time; the
  * run ends at a deadlock (M3), before the horizon.
  */
 uint32_t engine_replay(const struct oracle_case *c, struct sim_replay_cut cut,

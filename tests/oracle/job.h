@@ -5,8 +5,8 @@
 /*
  * Jobs of a case (docs/timing-rules.md, J1 to J9, J14, S2): what their ranks do, as
  * operations with requirements. A step of a program is a small graph like that
- * too, one for each rank (rounds.c): what stands in a round requires all of the
- * round before it.
+ * too, one for each rank (rounds.c): the operations of a round require all of
+ * the round before it.
  */
 
 #include <stdbool.h>

@@ -160,7 +160,7 @@ static void line_give(struct oracle *o, uint32_t job, struct job_line *l)
 	packet_give(o, l, m);
 }
 
-/* Mutations only: of those that nobody waits for in line. */
+/* Mutations only: of messages without a queue. */
 static bool goes_first(const struct oracle *o, const struct letter *m)
 {
 	return (o->mutation == MUT_BODY_FIRST && m->kind == LETTER_BODY) ||

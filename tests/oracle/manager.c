@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a manager outside changes while a run goes on: T11l, C9. */
+/* Changes by an external manager during a run: T11l, C9. */
 #include "state.h"
 
 /* Whose lanes and partitions hold then; NULL: those of the beginning. */

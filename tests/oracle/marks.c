@@ -32,14 +32,14 @@ struct waiter *waiter_add(struct oracle *o, uint32_t in, const struct slot *slot
 	return w;
 }
 
-/* C3 (b): the buffer that `came` stands in, if it is full now. */
+/* C3 (b): the buffer of `came`, if it is full now. */
 static void buffer_look(struct oracle *o, const struct waiter *came)
 {
 	bool told[256][N_DATA_VLS] = { { false } };
 	uint32_t first = node_of(o, came->in)->first_port;
 	uint32_t size, more = came->blocks;
 
-	if (is_results_input(o, came->in)) /* there is none */
+	if (is_results_input(o, came->in)) /* no buffer */
 		return;
 	size = o->setup->ports[came->in].in_blocks;
 	if (o->mutation == MUT_FULL_WITHOUT_ANOTHER)
@@ -83,7 +83,7 @@ void marks_leave(struct oracle *o)
 			mark_leave(&o->ports[w->out].marks[w->vl], w->blocks);
 			w->counts = false;
 		}
-		/* Nobody asks for what has left both. */
+		/* Copies that have left both are not needed any more. */
 		if (w->begins <= o->now && !w->counts &&
 		    later(w->left_link, w->left_buffer) < o->now)
 			free(w);

@@ -4,8 +4,8 @@
 # engines must be found wrong, and the untouched one right. A mutation whose
 # text is no longer in the sources fails too, so that none goes stale unnoticed.
 #
-# Who does not end is not found wrong: the comparison may have hung before it
-# compared anything. Such a mutant fails unless it is one of hangs(), which says
+# A mutant that does not end is not detected: the comparison may have hung before it
+# compared anything. It fails unless it is one of hangs(), which says
 # why it cannot be otherwise; one of those that ends is stale.
 #
 #	mutants.sh SOURCE_DIR WORK_DIR [SCENARIOS [RULES [SECONDS]]]
@@ -98,32 +98,32 @@ mutant() {
 
 agrees || { cat "$work/said"; echo "the engine itself differs"; exit 1; }
 mutant domains.c 'from + p->lookahead - 1;' 'from + p->lookahead;' \
-	'parts: a window is one picosecond too long'
+	'domains: a window is one picosecond too long'
 mutant mailbox.c 'm->credits[m->n_credits++] = *c;' \
-	'm->credits[m->n_credits] = *c;' 'parts: a credit is lost'
+	'm->credits[m->n_credits] = *c;' 'domains: a credit is lost'
 mutant partition.c 'least = s->control->rules->ack_delay;' '(void)least;' \
-	'parts: an answer is heard in a window that is over'
+	'domains: an answer is received in a window that is over'
 mutant partition.c 'packet += s->marks || s->choices ? s->routing : s->delay;' \
 	'packet += s->delay;' \
-	'parts: what waits to be arbitrated is counted a window too late'
+	'domains: what waits to be arbitrated is counted a window too late'
 mutant domains.c 'late_before(a, b) ? -1' 'late_before(a, b) ? 1' \
-	'parts: deliveries are merged in the wrong order'
+	'domains: deliveries are merged in the wrong order'
 mutant observers.c 'is_before(t->heap, best->heap)' \
 	't->heap->at < best->heap->at' \
-	'parts: what observers are told is merged in the wrong order'
+	'domains: notifications of observers are merged in the wrong order'
 mutant source.c 'return a->flow < b->flow;' 'return a < b;' \
-	'parts: places in the pool of packets break ties'
+	'domains: places in the pool of packets break ties'
 mutant domains.c 'if (is_all_dry(p))' 'if (is_all_dry(p) && p->goes_on)' \
-	'parts: timers go on when all else has ended'
+	'domains: timers continue when all else has ended'
 mutant ../qos/arbiter.h 'a->left[side] <= 0' 'a->left[side] < 0' \
-	'T10: an entry goes on with nothing left'
+	'T10: an entry continues with nothing left'
 mutant ../qos/arbiter.h 'l->weight[next], moves);' \
 	'(uint16_t)(a->left[side] + l->weight[next]), moves);' \
 	'T10: what was overdrawn is carried over'
 mutant ../qos/arbiter.h 'a->high >= t->limit' 'a->high > t->limit' \
 	'T11: the limit expires one block late'
 mutant ../qos/arbiter.h 'arbiter_either(a->high, 0, expired & side)' 'a->high' \
-	'T11: an expired limit is not counted anew'
+	'T11: an expired limit is not counted again'
 mutant voq.h 'uint64_t after = bits >> in >> 1;' \
 	'uint64_t after = bits >> in;' \
 	'T7: the input granted last goes first again'
@@ -184,10 +184,10 @@ mutant choose.c '	way->last = s->now;' '	(void)way;' \
 mutant notice.c 'if (s->from <= now && now < s->until)' \
 	'if (s->from <= now)' 'D6: a notice is never taken back'
 mutant notice.c '(far == SIM_NONE || !t->told[far]);' '(far == SIM_NONE || 1);' \
-	'D6: who is told tells nobody'
+	'D6: a notified switch notifies no other'
 mutant notice.c 'hd_time known = later(since[port], setup->adaptive->heal);' \
 	'hd_time known = since[port];' \
-	'D6: it is told before the switch itself knows'
+	'D6: neighbours are notified before the switch itself knows'
 
 only='--around 1'
 mutant choose.c '	       least_load(s, n, &o->around) + s->choices->rules->around;' \
@@ -207,7 +207,7 @@ mutant choose.c 'return s->setup->ports[n->first_port + p->in].origin;' \
 mutant choose.c 'p->out_vl = switch_lane(s, n, p, out);' '' \
 	'D7: the lane is the one toward the first port'
 mutant choose.c 'return o->minimal.n == 0;' 'return false;' \
-	'D7: nobody goes around where no minimal way is left'
+	'D7: no packet goes around where no minimal way is left'
 mutant choose.c 'return o->minimal.n + o->around.n > 0;' \
 	'return o->minimal.n > 0;' 'D7: only minimal ways make a choice'
 mutant choose.c '	if (alive.minimal.n + alive.around.n > 0)' \

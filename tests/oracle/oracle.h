@@ -23,7 +23,7 @@
  * each of these shows in it. (Wrongs that cannot show: output space that is
  * set aside at x1, since the crossbar's output is busy until then; an ABR that
  * updates do not correct, since only a link that goes down loses packets
- * before they arrive, and that starts anew; a throttle without an algorithm
+ * before they arrive, and that restarts; a throttle without an algorithm
  * that keeps no gap, since its link is busy for as long; and timeouts that
  * strike before the acknowledgements of their instant, which decide alone.)
  */
@@ -120,7 +120,7 @@ enum oracle_mutation {
 	MUT_FULL_WITHOUT_ANOTHER,        /* C3: when nothing at all fits */
 	MUT_FULL_FOR_ITSELF,             /* C3: only what has just come */
 	MUT_MARK_AT_ARRIVAL,             /* C4: at h + r */
-	MUT_CREDITS_WITHOUT_ITS_OWN,     /* C4: two more beside this one */
+	MUT_CREDITS_WITHOUT_ITS_OWN,     /* C4: two in addition to this one */
 	MUT_CREDITS_FOR_ONE,             /* C4: blk suffice */
 	MUT_SINK_NEEDS_CREDITS,          /* C4: end ports are no exception */
 	MUT_CAPACITY_BEYOND,             /* C4: of the buffer it goes to */
@@ -155,7 +155,7 @@ enum oracle_mutation {
 	MUT_PROBES_ON_VL15,              /* C8 */
 	MUT_ADMISSION_KEEPS_KEY,         /* C8: a limited one */
 	MUT_STAGING_ENDLESS,             /* Q2 */
-	MUT_LINE_NOT_IN_TURN,            /* Q2: the first goes on */
+	MUT_LINE_NOT_IN_TURN,            /* Q2: the first continues */
 	MUT_TIMERS_BEFORE_DELIVERIES,    /* Q2 */
 	MUT_ONE_MESSAGE_MORE,            /* Q3 */
 	MUT_ASKS_AT_THE_END_ONLY,        /* Q4: not every 16 packets */
@@ -169,11 +169,11 @@ enum oracle_mutation {
 	MUT_DUPLICATES_UNANSWERED,       /* Q5 */
 	MUT_DUPLICATES_ALL_ANSWERED,     /* Q5: whether they ask or not */
 	MUT_PAIRS_KEEP_KEY,              /* Q5: a limited one, in answers */
-	MUT_WRONG_HOST_TAKES,            /* Q5: and its peer hears of it */
+	MUT_WRONG_HOST_TAKES,            /* Q5: and its peer gets the answer */
 	MUT_ACK_KEEPS_NUMBER,            /* Q5: while it waits */
 	MUT_BECN_STAYS,                  /* Q6: in all further answers */
 	MUT_BECN_OF_TAKEN_ONLY,          /* Q6 */
-	MUT_CNP_FOR_RC,                  /* Q6: at once, beside the ACK */
+	MUT_CNP_FOR_RC,                  /* Q6: at once, in addition to the ACK */
 	MUT_FREE_SLS_ECHO,               /* Q6: marks of every SL count */
 	MUT_PAIR_CNP_LONG,               /* Q6: 58 bytes */
 	MUT_PACE_FROM_TAKING,            /* Q7: not from the grant */
@@ -245,7 +245,7 @@ enum oracle_mutation {
 	MUT_AROUND_SHARES_LAST,          /* D7: one port chosen last for both */
 	MUT_AROUND_ALONE,                /* D3, D7: each set for itself */
 	MUT_AROUND_ENDS_FLOWS,           /* D5, D7: kept in the set taken only */
-	MUT_AROUND_IS_A_WAY,             /* D6, D7: nobody is wayless with it */
+	MUT_AROUND_IS_A_WAY,             /* D6, D7: a switch with one is not cut off */
 	MUT_AROUND_UNNOTICED,            /* D6, D7: notices are of minimal ones */
 	MUT_JOBS_SHARE_SENDER,           /* J1 */
 	MUT_START_AT_ONCE,               /* J1 */
@@ -335,7 +335,7 @@ struct oracle_stats {
 	uint64_t probes;         /* C8: datagrams of all kinds */
 	uint64_t admitted, rejected;
 	uint64_t retries;       /* Q4: times that a queue pair went back */
-	uint64_t ack_timers;    /* Q4: of them, because nobody answered */
+	uint64_t ack_timers;    /* Q4: of them, without an answer */
 	uint64_t dropped;       /* Q2: by the adapter's own port */
 	uint64_t merged;        /* Q5: ACKs that took a new number */
 	uint64_t early;         /* Q8: requests that are kept */
@@ -392,14 +392,14 @@ struct oracle_pairs {
 	uint32_t out_of_order; /* Q8: requests that responders keep */
 };
 
-/* What stands for the flow in the record of a queue pair's packet; its
+/* The flow number in the record of a queue pair's packet; its
  * sequence there is the packet's length. */
 static inline uint32_t oracle_pair_flow(uint32_t source, lid_t dlid)
 {
 	return UINT32_C(1) << 31 | source << 16 | dlid;
 }
 
-/* The same of packets of a reduction, whoever made them. */
+/* The same for packets of a reduction, from hosts and switches. */
 static inline uint32_t oracle_reduction_flow(lid_t mlid)
 {
 	return UINT32_C(0xfffe) << 16 | mlid;
@@ -413,7 +413,7 @@ static inline uint32_t oracle_job_flow(uint32_t job)
 
 /*
  * A flow that asks for leave to start (C8), for what the setup's control says.
- * Its arrivals are what it would send if nobody had to be asked.
+ * Its arrivals are those without admission.
  */
 struct oracle_ask {
 	uint32_t flow;

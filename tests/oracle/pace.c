@@ -54,8 +54,8 @@ static hd_time gap_unit(const struct oracle *o, uint32_t i, const struct pace *p
 	return duration_on(o, port_of_end(o, drawn(o, i)->from), o->pair_mtu + SEND_BYTES);
 }
 
-/* Whether another stands before it in the line for their rate. */
-static bool stands_behind(const struct oracle *o, uint32_t i)
+/* Whether another queue pair precedes it in the queue for their rate. */
+static bool is_queued_behind(const struct oracle *o, uint32_t i)
 {
 	const struct line *l = &pace_of(o, i)->held;
 
@@ -86,7 +86,7 @@ bool is_held(const struct oracle *o, uint32_t i, bool source)
 {
 	hd_time from = source ? pace_from(o, i) : 0;
 
-	return from > o->now || (from > 0 && stands_behind(o, i));
+	return from > o->now || (from > 0 && is_queued_behind(o, i));
 }
 
 void pace_let_go(struct oracle *o, uint32_t i)

@@ -52,7 +52,7 @@ bool is_last(const struct oracle *o, uint32_t i, uint64_t psn)
 	return psn + 1 == s->first + s->n;
 }
 
-/* Where the packets of the first so many SENDs end. */
+/* The number of packets of the first `sends` SENDs. */
 static uint64_t packets_of(const struct queue_pair *q, uint64_t sends)
 {
 	return sends == 0 ? 0 : q->sends[sends - 1].first + q->sends[sends - 1].n;

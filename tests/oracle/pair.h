@@ -41,7 +41,7 @@ hd_time pace_from(const struct oracle *o, uint32_t i);
 /* Q6: whether marks of its requests are looked at. */
 bool is_echoed(const struct oracle *o, uint32_t i);
 bool is_held(const struct oracle *o, uint32_t i, bool source);
-/* It stands in line for its rate; it does so no longer. */
+/* Enters the queue for its rate; leaves it. */
 void pace_hold(struct oracle *o, uint32_t i);
 void pace_let_go(struct oracle *o, uint32_t i);
 void pace_end(struct pace *p);

@@ -317,7 +317,7 @@ void scenario_draw_jobbed(struct scenario *s, uint64_t seed)
 	draw(s, seed, has);
 }
 
-/* The port by which a packet for end `e` leaves node v of `from`. */
+/* The output port of node v of `from` for packets to end `e`. */
 static unsigned output_of(const struct fabric *from, uint32_t v, uint32_t e)
 {
 	const struct subnet *n = &from->subnet;

@@ -46,7 +46,7 @@ struct scenario {
 	struct oracle_pairs pairs;
 	struct oracle_jobs jobs;
 	struct oracle_asks asks;
-	uint64_t *reserve; /* by flow; NULL: nobody asks */
+	uint64_t *reserve; /* by flow; NULL: no admission */
 	struct sim_control *control;
 	struct sim_throttle *throttles;
 	struct cc_config **configs; /* of throttles, later on (C9) */
@@ -73,8 +73,8 @@ void scenario_draw_adaptive(struct scenario *s, uint64_t seed);
 void scenario_draw_around(struct scenario *s, uint64_t seed);
 /* None chooses, but there are always routers: the last switches (R1 to R5). */
 void scenario_draw_routed(struct scenario *s, uint64_t seed);
-/* No routers, but always jobs (J1 to J9, J14, S1 to S6) beside whatever else is
- * drawn. */
+/* No routers, but always jobs (J1 to J9, J14, S1 to S6) in addition to the rest
+ * that is drawn. */
 void scenario_draw_jobbed(struct scenario *s, uint64_t seed);
 /* Always with queue pairs (Q1 to Q7) instead, and nothing of Q8, T11l, C9. */
 void scenario_draw_paired(struct scenario *s, uint64_t seed);
@@ -92,15 +92,15 @@ void scenario_draw_controlled(struct scenario *s, uint64_t seed);
 void scenario_draw_twins(struct scenario *routed, struct scenario *switched, uint64_t seed);
 /* Arrivals by time, flow and sequence, after times were changed. */
 void scenario_sort(struct scenario *s);
-/* Who asks, of those that still send; nobody. */
+/* Keeps requests of flows that still send; drops all requests. */
 void asks_keep(struct scenario *s);
 void asks_drop(struct scenario *s);
 /* Message `sequence` of a queue pair comes then. */
 hd_time pair_time(const struct oracle_pair *p, uint32_t sequence);
 void scenario_clear(struct scenario *s);
 void scenario_drop_jobs(struct scenario *s);
-/* The trees of a job's steps, beside those that are there; false: there is
- * none for some. And those of all jobs anew, after some were changed. */
+/* Adds the trees of a job's steps; false: some step has no tree. And rebuilds
+ * the trees of all jobs after changes. */
 bool job_trees_make(struct fabric *fabric, struct oracle_job *j);
 void scenario_make_trees(struct scenario *s);
 struct oracle_case scenario_case(const struct scenario *s);
@@ -144,7 +144,7 @@ enum simplification {
 	PLAIN_ECHO,     /* in acknowledgements */
 	PLAIN_GAP,      /* fixed */
 	PLAIN_TIMEOUT,  /* none */
-	PLAIN_ASKS,     /* nobody asks for leave to start */
+	PLAIN_ASKS,     /* no admission */
 	PLAIN_PACES,    /* queue pairs do not answer to marks */
 	PLAIN_PLACES,   /* nor keep what comes before its turn */
 	PLAIN_CHOICE,   /* no switch has any */

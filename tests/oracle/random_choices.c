@@ -140,7 +140,7 @@ static bool goes_straight(const struct drawn_groups *g, uint32_t at, uint32_t to
 	return port_set_size(set) > 0;
 }
 
-/* A cable to such a switch of a third group. */
+/* A cable to a suitable switch of a third group. */
 static bool crosses(const struct drawn_groups *g, uint32_t at, uint32_t port, uint32_t to)
 {
 	uint32_t group = group_beyond(g, at, port);
@@ -149,7 +149,7 @@ static bool crosses(const struct drawn_groups *g, uint32_t at, uint32_t port, ui
 	       goes_straight(g, switch_beyond(g->setup, g->setup->nodes[at].first_port + port), to);
 }
 
-/* Whether the far switch of a port is of the group and has such a cable. */
+/* Whether the far switch of a port is of the group and has a suitable cable. */
 static bool approaches(const struct drawn_groups *g, uint32_t at, uint32_t port, uint32_t to)
 {
 	uint32_t near = switch_beyond(g->setup, g->setup->nodes[at].first_port + port);

@@ -216,7 +216,7 @@ void control_draw(struct scenario *s, struct rng *r)
 	s->fabric.setup.control = c;
 }
 
-/* For whoever is not controlled for a while: a table that delays nobody. */
+/* For sources without control for a while: a table without delays. */
 static void table_clear(struct cc_config *c)
 {
 	for (uint32_t i = 0; i < CCT_MAX_ENTRIES; i++)

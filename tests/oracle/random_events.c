@@ -130,7 +130,7 @@ static void flow_draw(struct scenario *s, const struct traffic *t, uint32_t flow
 	a.dlid = (lid_t)(to + 1);
 	if (fabric->subnet.n_subnets > 1)
 		address_draw(s, from, to, &a, r);
-	if (chance(r, 1)) { /* nobody has it */
+	if (chance(r, 1)) { /* no port has it */
 		a.dlid = (lid_t)(s->routed ? FABRIC_LIDS - 1 : fabric->n_ends + 1);
 		a.global = false;
 	}

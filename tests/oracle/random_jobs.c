@@ -89,7 +89,7 @@ static uint64_t bytes_draw(const struct scenario *s, uint32_t most, struct rng *
 	return 1 + below(r, chance(r, 50) ? mtu : most * mtu);
 }
 
-/* A duration that is neither nothing nor long beside a packet's. */
+/* A duration above 0 that is short compared with a packet's. */
 static hd_time little_draw(const struct scenario *s, struct rng *r)
 {
 	return 1 + rng_below(r, 2 * s->d_max);

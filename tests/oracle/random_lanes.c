@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Lanes and partitions that change while a run goes on (T11l). */
+/* VLs and partitions that change during a run (T11l). */
 #include "random_parts.h"
 
 #include <stdlib.h>
@@ -102,7 +102,7 @@ static void end_lanes_keep(const struct scenario *s, struct subnet *n)
 	n->n_sl2vl_tables += first->n_sl2vl_tables;
 }
 
-/* About when somebody's head arrives at its switch. */
+/* About the time when some head arrives at its switch. */
 static hd_time time_draw(const struct scenario *s, struct rng *r)
 {
 	const struct sim_setup *t = &s->fabric.setup;

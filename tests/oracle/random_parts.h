@@ -44,7 +44,7 @@ struct shape {
 
 /* random_fabric.c */
 void shape_draw(struct shape *h, struct rng *r);
-/* Two switches at least, and second cables beside some. */
+/* Two switches at least, and second cables parallel to some. */
 void shape_widen(struct shape *h, struct rng *r);
 /* From the first switch to the last by several others, in one step or two. */
 void shape_fan(struct shape *h, struct rng *r);
@@ -111,7 +111,7 @@ hd_time jobs_time(const struct scenario *s);
 /* random_admission.c */
 void asks_draw(struct scenario *s, struct rng *r);
 
-/* random_events.c; after whoever has senders, queue pairs or asks. */
+/* random_events.c; after senders, queue pairs and requests are drawn. */
 void saturating_draw(struct scenario *s, struct rng *r);
 
 /* random_control.c */

@@ -19,7 +19,7 @@ struct tree {
 };
 
 /*
- * A port by which some switch may join, any with the same probability; of
+ * A port to join a switch, all ports with the same probability; of
  * those that make the shortest way if `shortest`.
  */
 static uint32_t joint_draw(const struct sim_setup *t, const struct tree *tree, bool shortest,
@@ -127,7 +127,7 @@ static void unicast_draw(struct scenario *s, const struct shape *h, struct rng *
 }
 
 /*
- * A table that somebody got wrong: a hole, or any port at all, which may send
+ * A wrong table: a hole, or any port at all, which may send
  * packets back, or round in circles.
  */
 static void mistake_draw(struct scenario *s, struct rng *r)

@@ -347,7 +347,7 @@ static void switches_choose_other_ports(void **state)
 		      " port than the first in %u (%u by load, %u at random, %u"
 		      " in turn; %u per packet, %u flow, %u flowlet; %u with"
 		      " faults, %u cioq, %u exact), find it busy in %u, flows"
-		      " keep to theirs in %u, neighbours are told in"
+		      " keep to theirs in %u, neighbours are notified in"
 		      " %u and go another way in %u\n",
 		      n, t.choices, t.detours, t.by[SIM_AR_LOAD], t.by[SIM_AR_RANDOM],
 		      t.by[SIM_AR_TURNS], t.per[SIM_AR_PACKET], t.per[SIM_AR_FLOW],
@@ -369,7 +369,7 @@ static void packets_go_around(void **state)
 	(void)state;
 	tally(scenario_draw_around, n, choice_tally_add, &t);
 	print_message(
-		"%u dragonflies: ways around are taken in %u, for the load in %u; neighbours are told in %u\n",
+		"%u dragonflies: ways around are taken in %u, for the load in %u; neighbours are notified in %u\n",
 		n, t.around, t.overloaded, t.told);
 	assert_true(3 * t.around >= n && 8 * t.overloaded >= n);
 	assert_true(10 * t.told >= n);

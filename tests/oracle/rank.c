@@ -210,7 +210,7 @@ static void completion_record(struct oracle *o, uint32_t job)
 	record_end(o, &done, 0, SIM_DELIVERED);
 }
 
-/* The next step, if this one is done; false: there is none to begin. */
+/* The next step, if this one is done; false: no step is left. */
 static bool step_next(struct oracle *o, uint32_t job, uint32_t rank)
 {
 	const struct oracle_job *j = drawn(o, job);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A run that is saved at any instant and read into another one, in any number
- * of parts, goes on as if nothing had happened: random scenarios of every mode,
+ * of parts, continues with the same results: random scenarios of every mode,
  * every event and every counter.
  */
 #include <inttypes.h>

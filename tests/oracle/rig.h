@@ -34,7 +34,7 @@ void rig_pair(struct rig *r, uint32_t in_blocks, uint8_t vls);
 void rig_star(struct rig *r, unsigned n, uint32_t in_blocks, uint8_t vls);
 /* A packet; the caller may change it. */
 struct sim_arrival *rig_send(struct rig *r, hd_time time, uint32_t end, lid_t dlid, uint32_t bytes);
-/* So many at once from the first host to the second. */
+/* Sends `times` packets at once from the first host to the second. */
 void rig_send_on(struct rig *r, uint8_t sl, unsigned times, uint32_t bytes);
 void rig_run(struct rig *r);
 void rig_fini(struct rig *r);

@@ -291,7 +291,7 @@ static uint64_t blocks_like(uint64_t m, uint32_t q, uint32_t like, uint32_t low)
 	return sum;
 }
 
-/* Which rank n is, of those q who go on after the first round (J8). */
+/* Rank number n among the q that continue after the first round (J8). */
 static uint32_t folded(uint32_t n, uint32_t e)
 {
 	return n < e ? 2 * n + 1 : n + e;
@@ -334,7 +334,7 @@ static void halving_and_back(struct rounds *a, uint32_t q, uint32_t n)
 		halving_round(a, q, n, i, true);
 }
 
-/* Of those beyond a power of two, pairs go on as one. */
+/* Ranks beyond a power of two: pairs continue as one rank. */
 static void allreduce_folded(struct rounds *a,
 			     void (*middle)(struct rounds *a, uint32_t q, uint32_t n))
 {

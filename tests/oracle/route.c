@@ -17,7 +17,7 @@ static bool key_is_let_pass(const struct pkey_table *t, uint16_t key)
 	return false;
 }
 
-/* Of whoever sends there, limited members too. */
+/* The senders' keys, limited members included. */
 static bool key_is_named(const struct pkey_table *t, uint16_t key)
 {
 	unsigned i = 0;

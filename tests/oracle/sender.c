@@ -138,8 +138,8 @@ int end_vl(struct oracle *o, uint32_t port, const struct packet *packet)
 }
 
 /*
- * T13: of one instant and phase by flow and sequence, whoever was delivered
- * first (F7).
+ * T13: of one instant and phase by flow and sequence, independent of the order
+ * of deliveries (F7).
  */
 static void answers_order(struct oracle *o, struct queue *q)
 {
@@ -233,7 +233,7 @@ static bool window_is_open(const struct oracle *o, const struct flow *f, uint32_
 	return outstanding < window;
 }
 
-/* The flow whose turn it is, eligible or not; NULL if there is none. */
+/* The flow whose turn it is, eligible or not; or NULL. */
 static struct flow *throttle_flow(const struct oracle *o, uint32_t i)
 {
 	uint32_t n = o->setup->control->n_flows;
@@ -360,7 +360,7 @@ void end_take(struct oracle *o, uint32_t port, uint8_t vl, const struct pull *pu
 		s->waiting &= (uint16_t) ~(1u << vl);
 }
 
-/* Which VLs somebody has a packet for, as bits. */
+/* Set of VLs for which some sender has a packet. */
 unsigned end_vls_wanted(const struct oracle *o, uint32_t port)
 {
 	unsigned wanted = 0;

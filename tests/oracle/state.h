@@ -3,8 +3,8 @@
 #define HD_TESTS_ORACLE_STATE_H
 
 /*
- * The oracle's picture of a fabric at one instant, shared by its files and by
- * nobody else. Lists are plain arrays, searched from the front.
+ * The oracle's picture of a fabric at one instant, private to
+ * its files. Lists are plain arrays, searched from the front.
  */
 
 #include "base/rng.h"
@@ -68,7 +68,7 @@ struct copy {
 	bool granted;          /* taken by a grant */
 	hd_time first;         /* voq: since when first of its queue, or NEVER */
 	hd_time left;          /* its tail leaves the buffer, or NEVER */
-	struct waiter *waiter; /* NULL where nobody marks */
+	struct waiter *waiter; /* NULL without marking */
 };
 
 /* Sets that a packet may choose its output from: of minimal ways, and of those
@@ -91,11 +91,11 @@ struct slot {
 	hd_time head;         /* h */
 	hd_time d_in;         /* so the tail arrives at head + d_in */
 	hd_time first;        /* fifo: since when first of its buffer, or NEVER */
-	bool dropped;         /* at its arrival (A3): stands in no queue */
+	bool dropped;         /* at its arrival (A3): is in no queue */
 	bool refused;         /* by an end port, which is why (A2) */
 	bool released;        /* held by a sink that is free now (F7) */
 	bool freed;           /* its space is free already (mutations only) */
-	struct choice choice; /* without candidates if there is none */
+	struct choice choice; /* without candidates: no choice */
 	uint32_t n_copies;
 	struct copy copies[MAX_COPIES];
 };
@@ -106,7 +106,7 @@ struct outgoing {
 	hd_time ready;
 	hd_time x1;            /* end of the crossbar transfer; injection: 0 */
 	hd_time first;         /* since when first of its queue, or NEVER */
-	struct waiter *waiter; /* NULL where nobody marks */
+	struct waiter *waiter; /* NULL without marking */
 	uint8_t vl;            /* of a throttle's, as it was generated */
 };
 
@@ -228,7 +228,7 @@ struct adapter {
 	struct pace paces[N_SLS];
 };
 
-/* An acknowledgement that a source hears without a packet (C5). */
+/* An acknowledgement that a source receives without a packet (C5). */
 struct hearsay {
 	hd_time time;
 	uint32_t flow, sequence;
@@ -334,10 +334,10 @@ struct oracle {
 	size_t n_coming, coming_cap;
 	const struct packet **dropped; /* by the adapter's own port */
 	size_t n_dropped, dropped_cap;
-	struct chooser *choosers; /* by node; NULL: nobody chooses */
+	struct chooser *choosers; /* by node; NULL: no adaptive routing */
 	struct reductions *reductions;
-	struct admission *admission;    /* NULL: nobody asks (C8) */
-	struct notices *notices;        /* NULL: nobody sends any (D6) */
+	struct admission *admission;    /* NULL: no admission (C8) */
+	struct notices *notices;        /* NULL: no notifications (D6) */
 	const struct oracle_jobs *jobs; /* NULL: none */
 	struct work *work;              /* theirs */
 	struct sim_record *out;
@@ -377,8 +377,8 @@ void vlarb_change(struct oracle *o, uint32_t port, const struct vlarb *table);
 int vlarb_take(struct oracle *o, uint32_t port, const uint32_t *blocks);
 
 /*
- * Behind all ports, every node has one more input, by which results of
- * reductions come (S4): its ports are n_ports + node.
+ * Behind all ports, every node has one more input for results of
+ * reductions (S4): its ports are n_ports + node.
  */
 static inline bool is_results_input(const struct oracle *o, uint32_t port)
 {
@@ -437,7 +437,7 @@ void queue_pop(struct oracle *o, struct queue *q);
 void crossbar_grants(struct oracle *o);
 void link_grants(struct oracle *o);
 void waits_count(struct oracle *o, hd_time step);
-/* T6; NEVER if what stands before it keeps it. */
+/* T6; NEVER if the packet before it blocks it. */
 hd_time ready_at(const struct oracle *o, const struct slot *slot, const struct copy *copy);
 
 /* buffer.c */
@@ -465,7 +465,7 @@ void end_enter(struct oracle *o, uint32_t port, const struct packet *packet);
 unsigned end_vls_wanted(const struct oracle *o, uint32_t port);
 bool end_candidate(struct oracle *o, uint32_t port, uint8_t vl, struct pull *pull);
 void end_take(struct oracle *o, uint32_t port, uint8_t vl, const struct pull *pull);
-/* T14: somebody may go on this VL, credits aside. */
+/* T14: some packet may start on this VL, credits aside. */
 bool end_waits(struct oracle *o, uint32_t port, uint8_t vl, bool *fits);
 size_t end_packets(const struct oracle *o, uint32_t port);
 hd_time end_next_due(const struct oracle *o, uint32_t port);
@@ -475,7 +475,7 @@ struct waiter *waiter_add(struct oracle *o, uint32_t in, const struct slot *slot
 			  const struct copy *copy);
 void marks_count(struct oracle *o);
 void marks_leave(struct oracle *o);
-/* C4: the packet as it goes on the link now, whose tail leaves then. */
+/* C4: the packet as it starts on the link now; its tail leaves at `left`. */
 const struct packet *marks_decide(struct oracle *o, struct waiter *w, hd_time left);
 
 /* answer.c: destinations and sources (C5, C6). */
@@ -489,7 +489,7 @@ void askers_ask(struct oracle *o);
 void admission_heard(struct oracle *o, uint32_t port, const struct packet *p);
 /* Whether a packet that is made now is the last of a flow that asked. */
 bool ends_reservation(const struct oracle *o, const struct sim_arrival *p);
-/* Such a packet is granted. */
+/* The last packet of a reservation is granted. */
 void reservation_pass(struct oracle *o, uint32_t port, const struct packet *p);
 hd_time admission_next_due(const struct oracle *o);
 
@@ -535,7 +535,7 @@ void choosers_fini(struct oracle *o);
 bool choice_is_open(struct oracle *o, uint32_t in, struct slot *slot);
 void copies_route(struct oracle *o);
 
-/* notice.c: what neighbours are told (D6). */
+/* notice.c: notifications of neighbours (D6). */
 void notices_init(struct oracle *o);
 void notices_fini(struct oracle *o);
 void notices_spread(struct oracle *o);
@@ -548,7 +548,7 @@ void aggregators_init(struct oracle *o);
 void aggregators_fini(struct oracle *o);
 void aggregators_go_on(struct oracle *o);
 hd_time aggregators_next_due(const struct oracle *o);
-/* A contribution has come; false: nobody takes it. */
+/* A contribution has arrived; false: no aggregator takes it. */
 bool contribution_take(struct oracle *o, uint32_t in, struct slot *slot);
 void result_delivered(struct oracle *o, uint32_t port, const struct packet *p);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Whom outputs choose, and when they send: T6-T9, T14. */
+/* Arbitration of outputs and times of grants: T6-T9, T14. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

@@ -97,7 +97,7 @@ struct job_work {
 
 struct work {
 	struct job_work *jobs;
-	uint32_t tellings;      /* of ranks, that are going on */
+	uint32_t tellings;      /* notifications of ranks in progress */
 	struct letter **handed; /* J14: over at one port, when these end */
 	size_t n_handed, handed_cap;
 	struct letter **letters; /* all that ever were */
@@ -117,9 +117,9 @@ void rank_told(struct oracle *o, uint32_t job, uint32_t rank);
 void letters_post(struct oracle *o, uint32_t job, uint32_t rank, uint32_t op);
 /* J4: a receive starts. */
 void letters_receive(struct oracle *o, uint32_t job, uint32_t rank, uint32_t op);
-/* Whether a message of this line has left whole now; then it is told. */
+/* Whether a message of this queue has left whole now; then notifies its rank. */
 void line_leaves(struct oracle *o, uint32_t job, uint32_t line);
-/* What a rank is told begins, and has ended. */
+/* Begin and end of a rank's notification. */
 void telling_begins(struct oracle *o);
 void telling_ends(struct oracle *o);
 /* True if some packet was dropped at once. */

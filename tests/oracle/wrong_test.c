@@ -394,7 +394,7 @@ static void each_rule_told_wrong_is_noticed(void **state)
 		if (run_is_long())
 			print_message("%4u of %u notice %s\n", hits[m], n, name);
 		if (hits[m] == 0)
-			print_error("nobody notices %s\n", name);
+			print_error("no scenario detects %s\n", name);
 	}
 	assert_true(all);
 }

@@ -345,12 +345,12 @@ class Network:
         self.ports, self.flows = {}, []
         rows = case.scenario['traffic']
         jobs = bool(case.scenario.get('jobs'))
-        self.beside = {r['payload'] + OVERHEAD for r in rows if r['class'] == 'be'} or {OVERHEAD + 1}
+        self.best_effort_sizes = {r['payload'] + OVERHEAD for r in rows if r['class'] == 'be'} or {OVERHEAD + 1}
         if jobs:
-            self.beside |= {4096 + OVERHEAD, OVERHEAD}
+            self.best_effort_sizes |= {4096 + OVERHEAD, OVERHEAD}
         if case.has('routers'):
-            self.beside |= {s + GRH for s in self.beside}
-        self.largest = max(self.beside | {self.size(r['payload'], 'group' in r) for r in rows})
+            self.best_effort_sizes |= {s + GRH for s in self.best_effort_sizes}
+        self.largest = max(self.best_effort_sizes | {self.size(r['payload'], 'group' in r) for r in rows})
 
     def size(self, payload, group):
         return payload + OVERHEAD + (GRH if group else 0)
@@ -422,18 +422,18 @@ class Network:
     def server(self, port, vl):
         members = [(f, port.flows[f]) for f in port.of_vl(vl)]
         sizes = {f.size for f, _ in members}
-        longest = port.duration(max(self.beside | {f.size for f in port.flows}))
+        longest = port.duration(max(self.best_effort_sizes | {f.size for f in port.flows}))
         high = []
         if isinstance(port, Crossbar):
             # VLs in turn, a packet each (T9).
-            turns = {'be': self.beside}
+            turns = {'be': self.best_effort_sizes}
             for flow in port.flows:
                 turns.setdefault(port.vl(flow), set()).add(flow.size)
             service = LowService(port, [(v, 1) for v in sorted(turns)], vl, sizes, turns, True)
         elif vl != 'film' and any(f.row.kind == 'call' for f, _ in members):
             service = HighService()
         else:
-            service = LowService(port, self.low_table(port), 'film', sizes, {'be': self.beside}, self.fifo and not port.is_host)
+            service = LowService(port, self.low_table(port), 'film', sizes, {'be': self.best_effort_sizes}, self.fifo and not port.is_host)
             high = [(f, port.duration(f.size), f.jitter[port.name]) for f in port.of_vl('call')]
         in_order = self.oldest or port.is_host or self.cioq and not isinstance(port, Crossbar)
         return Server(port, members, service, longest, high, in_order)

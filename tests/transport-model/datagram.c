@@ -165,7 +165,7 @@ static void uc_expect(struct half *h, const struct packet *p)
 			return;
 		}
 	}
-	/* Nobody says whether the last piece is written before the request
+	/* It is unspecified whether the last piece is written before the request
 	 * that it needs is found missing. */
 	e.optional = d->write && packet_has(p, HEADER_IMMDT) && !has_recv(h);
 	add_bytes(h, e, p->payload, p->payload_len);

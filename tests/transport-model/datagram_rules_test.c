@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Unreliable datagrams: addresses, groups, and what stands before the data. */
+/* Unreliable datagrams: addresses, groups, and the headers before the data. */
 #include "rules_for_tests.h"
 
 static void a_datagram_to_a_group(void **state)

@@ -194,7 +194,7 @@ mutant unreliable.c 'return responder_permits(qp->attr.access, WR_WRITE) &&' 're
 	'UC: access flags do not count'
 mutant ../base/iba.h '((a | b) & PKEY_FULL)' '1' \
 	'two limited members may talk'
-mutant qp.c 'p->lrh.slid != a->dlid || ' '' 'anybody may send'
+mutant qp.c 'p->lrh.slid != a->dlid || ' '' 'any source may send'
 mutant qp.c 'list->addr + offset, from, part' 'list->addr, from, part' \
 	'every packet goes to the start of its piece'
 mutant qp.c 'list->addr + offset, to, part' 'list->addr, to, part' \

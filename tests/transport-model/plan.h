@@ -48,7 +48,7 @@ enum gone {
 	GONE_PKEY, /* partitions differ */
 	GONE_QPN,  /* no such queue pair */
 	GONE_INIT, /* never made ready to receive */
-	GONE_LID,  /* it expects somebody else */
+	GONE_LID,  /* it expects another peer */
 };
 
 enum act { ACT_NONE, ACT_SQD, ACT_ERR };
@@ -62,7 +62,7 @@ struct plan_wr {
 	uint32_t cuts;   /* seed of how lists are cut */
 	uint32_t source; /* offset in the source region */
 	uint32_t target; /* offset in the remote region */
-	bool fixed;      /* read what nobody writes */
+	bool fixed;      /* read a part that is never written */
 	int forward;     /* source: where that read has put it; -1 */
 	uint32_t imm;
 	uint64_t swap_add, compare;

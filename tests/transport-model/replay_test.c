@@ -297,7 +297,7 @@ static void the_kernels_answers(void **state)
 		if (sides[i].qp)
 			qp_free(sides[i].qp);
 	}
-	printf("%u requests: %u answers as the kernel's, %u of the kernel's that nobody asked for\n",
+	printf("%u requests: %u answers as the kernel's, %u of the kernel's without a request\n",
 	       sum.requests, sum.answers, sum.unasked);
 	/* tshark counts 145 requests and 120 answers; 12 of those follow a
 	 * repeated packet without A. */

@@ -93,7 +93,7 @@ static void a_read_goes_on_from_the_first_missing(void **state)
 {
 	static const unsigned ways[2][3] = {
 		{ OP_READ_RESPONSE_FIRST, OP_READ_RESPONSE_MIDDLE, OP_READ_RESPONSE_LAST },
-		/* Some go on as if nothing had happened. */
+		/* A repeated MIDDLE. */
 		{ OP_READ_RESPONSE_MIDDLE, OP_READ_RESPONSE_MIDDLE, OP_READ_RESPONSE_LAST },
 	};
 
@@ -228,8 +228,8 @@ static void the_timeout_does_not_run_while_it_waits(void **state)
 	raw_fini(&q);
 }
 
-/* Whoever asks for a packet when the wait is over need not look at the timer
- * first: from then on it is the ACK that is waited for. */
+/* A caller that requests a packet after the wait need not check the timer
+ * first: from then on the queue pair waits for the ACK. */
 static void what_leaves_after_the_wait_has_ended_it(void **state)
 {
 	(void)state;

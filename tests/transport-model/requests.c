@@ -92,7 +92,7 @@ void request_make(const struct half *h, uint32_t at, struct send_wr *out)
 	pieces(r, from, w->n_sge, sizes, out->sge);
 	remote_of(h, at, &out->remote_addr, &out->rkey);
 	for (uint32_t i = 0; i < w->n_sge && (w->flags & WR_INLINE); i++)
-		out->sge[i].lkey = UNKNOWN_KEY; /* nobody looks at it */
+		out->sge[i].lkey = UNKNOWN_KEY; /* ignored */
 	for (uint32_t i = 0; i < w->n_sge; i++) {
 		if (sizes[i] == 0)
 			continue;

@@ -104,7 +104,7 @@ static void states_that_do_not_receive(void **state)
 	raw_fini(&q);
 }
 
-/* RTR answers too, and says once that somebody is there. */
+/* RTR answers too, and reports the first request once. */
 static void first_request_establishes(void **state)
 {
 	(void)state;
@@ -451,8 +451,8 @@ static void repeated_sends_are_only_acknowledged(void **state)
 	raw_fini(&q);
 }
 
-/* Nobody wants the rest of an answer once it is asked for again. */
-static void a_repeated_read_stands_for_what_is_left_of_it(void **state)
+/* The rest of an answer is dropped once it is requested again. */
+static void a_repeated_read_replaces_the_rest_of_its_answer(void **state)
 {
 	uint8_t buffer[4096];
 	struct packet p, out;
@@ -674,7 +674,7 @@ int main(void)
 		cmocka_unit_test(atomics_are_aligned),
 		cmocka_unit_test(repeated_sends_are_only_acknowledged),
 		cmocka_unit_test(repeated_reads_are_executed_again),
-		cmocka_unit_test(a_repeated_read_stands_for_what_is_left_of_it),
+		cmocka_unit_test(a_repeated_read_replaces_the_rest_of_its_answer),
 		cmocka_unit_test(shared_receives_in_the_error_state),
 		cmocka_unit_test(repeated_atomics_answer_from_memory_of_the_first),
 		cmocka_unit_test(acknowledgements_merge_up_to_a_read),

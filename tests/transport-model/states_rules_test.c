@@ -134,7 +134,7 @@ static void a_send_queue_in_error_recovers(void **state)
 	enter(QP_UD, QPS_SQE);
 	assert_true(raw_post(&q, 2, WR_SEND, 5));
 	completed(2, WC_WR_FLUSH_ERR);
-	assert_true(raw_recv(&q, 1, 100)); /* receiving goes on */
+	assert_true(raw_recv(&q, 1, 100)); /* receiving continues */
 	raw_in(&q, raw_data(&q, SERVICE_UD | OP_SEND_ONLY, 0, 5, 0));
 	assert_int_equal(q.n_received, 1);
 	assert_true(raw_move(&q, QPS_RTS));

@@ -136,7 +136,7 @@ static void on_event(void *context, struct qp *qp, enum qp_event event)
 	if (event != QP_EVENT_SQ_DRAINED)
 		return;
 	if (!h->acted || h->drained)
-		complain(h->w, "drained, but nobody asked");
+		complain(h->w, "drained without a request");
 	h->drained = true;
 	h->resume_at = h->w->now + 30 * HD_US;
 }

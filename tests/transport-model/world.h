@@ -184,7 +184,7 @@ void request_make(const struct half *h, uint32_t at, struct send_wr *out);
 /* The buffer for request `at` of h, posted by the peer. */
 void receive_make(const struct half *h, uint32_t at, struct recv_wr *out);
 void shared_make(const struct half *h, uint32_t at, struct recv_wr *out);
-/* Where byte `offset` of a message is, and how far it goes on there. */
+/* Where byte `offset` of a message is, and the contiguous bytes there. */
 bool sge_find(const struct sge *list, uint32_t n, uint64_t offset, struct sge *out);
 /* Remote address and key of it. */
 void remote_of(const struct half *h, uint32_t at, uint64_t *addr, uint32_t *rkey);

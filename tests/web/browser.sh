@@ -56,8 +56,8 @@ printf '%s: 15%%\n' a b c d e >goals.yaml
 run qos plan --goals goals.yaml 'star --hosts 8' --verify
 "$HEDDLE" report --db runs.db --html runs.html
 
-# What goes wrong: a deadlock, a cable that fails, goals that are missed; names
-# that would like to be markup; cables so many that lines would hide each other.
+# Failures: a deadlock, a cable that fails, goals that are missed; names that
+# look like markup; more cables than can be drawn side by side.
 . "$SRC/tests/web/evil.sh"
 "$HEDDLE" sim "$SRC/examples/ring-deadlock.yaml" --quiet --db wrong.db >/dev/null ||
 	[ $? -eq 1 ]
@@ -123,7 +123,7 @@ done
 "$HEDDLE" report --db evil.db --html evil.html
 rm -f evil.db
 
-# What a paper printed, beside ours.
+# Published values of a paper and simulated ones.
 "$HEDDLE" paper run 000/table1 --quiet --db paper.db --html paper.html >/dev/null
 "$HEDDLE" paper run 001/fig2 001/fig5b --quick --quiet --db paper.db --html figures.html >/dev/null
 rm -f paper.db

@@ -100,16 +100,16 @@ def refusals(port):
 
 
 def noise(port):
-    """Bytes that are hardly HTTP; whoever asks properly is still answered."""
-    dice = random.Random(1)
+    """Random bytes; well-formed requests are still answered."""
+    rng = random.Random(1)
     words = [b"GET ", b"POST ", b"/state.json", b"/cut?link=", b" HTTP/1.1\r\n",
              b"Host: 127.0.0.1\r\n", b"X-Heddle: 1\r\n", b"Content-Length: ",
              b"Transfer-Encoding: chunked\r\n", b"\r\n", b"%00", b"&" * 50, b"\0"]
     for _ in range(200):
         with socket.create_connection(("127.0.0.1", port)) as s:
-            line = b"".join(dice.choice(words) if dice.random() < .8 else
-                            dice.randbytes(dice.randrange(40))
-                            for _ in range(dice.randrange(1, 12)))
+            line = b"".join(rng.choice(words) if rng.random() < .8 else
+                            rng.randbytes(rng.randrange(40))
+                            for _ in range(rng.randrange(1, 12)))
             try:
                 s.sendall(line)
                 s.shutdown(socket.SHUT_WR)
@@ -159,7 +159,7 @@ def until(ps):
 
 def same_as_sim(samples, at, ports):
     """What Prometheus has of one moment is what a run that ends then counts. A
-    run that goes on counts arrivals when they are sent, a margin ahead at most
+    unfinished run counts arrivals when they are sent, a margin ahead at most
     (timing-rules.md, M2)."""
     now = round(value_of(samples, "heddle_simulated_seconds", at) * 1e12)
     (least, rows_least), (most, rows_most) = until(now), until(min(now + MARGIN, END))
