@@ -56,6 +56,8 @@ enum hd_status cli_live_find_hosts(const char *name, const char *hosts, struct d
 void cli_live_use_adapter(void)
 {
 	static const char *const defaults[][2] = {
+		/* Our libraries come before its runtime in programs that are built with it. */
+		{ "ASAN_OPTIONS", "verify_asan_link_order=0" },
 		{ "OMPI_MCA_pml", "ucx" },
 		{ "OMPI_MCA_btl", "^openib,tcp,vader" },
 		{ "OMPI_MCA_osc", "^ucx" },

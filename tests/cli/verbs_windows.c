@@ -315,6 +315,7 @@ int main(void)
 
 	rig.context = list && list[0] ? ibv_open_device(list[0]) : NULL;
 	demand(rig.context != NULL && !ibv_query_port(rig.context, 1, &port), "no adapter");
+	ibv_free_device_list(list);
 	rig.lid = port.lid;
 	rig.pd = ibv_alloc_pd(rig.context);
 	rig.other_pd = ibv_alloc_pd(rig.context);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "live/verbs/verbs_internal.h"
@@ -53,6 +55,7 @@ enum { LEAST = 6, CLASSES = 36, PAGE = 4096 };
 static struct {
 	pthread_mutex_t lock;
 	uint64_t end; /* of what was ever used */
+	size_t size;
 	struct {
 		uint64_t *offsets;
 		size_t n, cap;
@@ -68,14 +71,19 @@ static unsigned class_of(size_t size)
 	return k;
 }
 
-void *verbs_memory_map(int file)
+void *verbs_memory_map(int file, size_t *out)
 {
-	void *at = mmap(NULL, MEMORY_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file,
-			0);
+	struct stat s;
+
+	/* Its owner has sealed the size. */
+	if (fstat(file, &s) != 0 || (size_t)s.st_size < sizeof(struct program_memory))
+		return MAP_FAILED;
+	size_t size = *out = (size_t)s.st_size;
+	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
 
 	if (at != MAP_FAILED) {
-		madvise(at, MEMORY_SIZE, MADV_DONTDUMP);
-		madvise(at, MEMORY_SIZE, MADV_DONTFORK);
+		madvise(at, size, MADV_DONTDUMP);
+		madvise(at, size, MADV_DONTFORK);
 	}
 	return at;
 }
@@ -90,14 +98,27 @@ static void arena_start(void)
 	arena.end = (sizeof(struct program_memory) + PAGE - 1) / PAGE * PAGE;
 }
 
+static uint64_t memory_size(void)
+{
+	unsigned bits = MEMORY_MAX_BITS;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+		return UINT64_C(1) << bits;
+	while (bits > MEMORY_MIN_BITS && UINT64_C(8) << bits > limit.rlim_cur)
+		bits--;
+	return UINT64_C(1) << bits;
+}
+
 int verbs_memory_create(struct program_memory **out, int *file)
 {
 	int fd = memfd_create("heddle-adapter", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	uint64_t size = memory_size();
 	void *at = MAP_FAILED;
 
-	if (fd >= 0 && ftruncate(fd, (off_t)MEMORY_SIZE) == 0 &&
+	if (fd >= 0 && ftruncate(fd, (off_t)size) == 0 &&
 	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0)
-		at = verbs_memory_map(fd);
+		at = verbs_memory_map(fd, &arena.size);
 	if (at == MAP_FAILED) {
 		int error = errno;
 
@@ -127,7 +148,7 @@ uint64_t verbs_memory_alloc(size_t size)
 		uint64_t align = step < PAGE ? step : PAGE;
 		uint64_t at = (arena.end + align - 1) / align * align;
 
-		if (at + step <= MEMORY_SIZE) {
+		if (at + step <= arena.size) {
 			offset = at;
 			arena.end = at + step;
 		}

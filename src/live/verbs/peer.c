@@ -17,7 +17,7 @@ static void peer_end(struct peer_program *p)
 {
 	for (unsigned i = 0; i < p->n_channels; i++)
 		close(p->channels[i].fd);
-	munmap(p->memory, MEMORY_SIZE);
+	munmap(p->memory, p->size);
 	free(p);
 }
 
@@ -32,7 +32,7 @@ static struct peer_program *peer_map(uint32_t number)
 		free(p);
 		return NULL;
 	}
-	void *at = verbs_memory_map(t.file);
+	void *at = verbs_memory_map(t.file, &p->size);
 
 	close(t.file);
 	if (at == MAP_FAILED) {

@@ -34,7 +34,8 @@ enum {
 	NO_INDEX = -1,
 };
 
-#define MEMORY_SIZE (UINT64_C(1) << 36) /* most of it never touched */
+/* Of address space, most of it never touched; with a limit (ulimit -v) an eighth of that. */
+enum { MEMORY_MAX_BITS = 32, MEMORY_MIN_BITS = 27 };
 
 /* An R_Key or L_Key: an index, and below it how often that was used. */
 enum { KEY_USE_BITS = 8 };

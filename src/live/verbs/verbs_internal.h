@@ -30,8 +30,8 @@ enum { MAX_CHANNELS = 64 };
 
 /* ---- memory.c: our own memory, and what is allocated in it */
 
-/* Maps the memory of a program; MAP_FAILED with errno. */
-void *verbs_memory_map(int file);
+/* Maps the memory of a program, and its size; MAP_FAILED with errno. */
+void *verbs_memory_map(int file, size_t *size);
 /* Maps new memory and starts its allocator; an errno. */
 int verbs_memory_create(struct program_memory **out, int *file);
 /* Zeros; 0 if there is no more. */
@@ -62,6 +62,7 @@ struct peer_program {
 	uint32_t users;
 	pid_t pid;
 	struct program_memory *memory;
+	size_t size;
 	struct channel_to channels[MAX_CHANNELS];
 	unsigned n_channels;
 };

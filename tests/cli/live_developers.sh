@@ -1,0 +1,31 @@
+# Tools of developers work on programs that use adapters: limits of address space, memcheck,
+# AddressSanitizer, gdb, strace.
+. "$SRC/tests/cli/lib.sh"
+. "$SRC/tests/cli/live_lib.sh"
+. "$SRC/tests/cli/verbs_lib.sh"
+"$HEDDLE" live up 'fat-tree --radix 4 --levels 2' --sm minhop -q
+
+# A limit holds for both ends: each maps the other's memory, too.
+with='ulimit -v 2000000; exec "$@"'
+between h0 h5 ibv_rc_pingpong -c -n 100
+has client '100 iters'
+with='ulimit -v 800000; exec "$@"'
+between h0 h5 ibv_srq_pingpong -c -e -n 100
+has client 'iters'
+if command -v valgrind >/dev/null; then
+	with='exec valgrind -q --error-exitcode=9 "$@"'
+	between h0 h5 ibv_rc_pingpong -c -n 20
+	has client '20 iters'
+fi
+if command -v strace >/dev/null; then
+	with='exec strace -f -qq -o trace.$$ -e trace=process_vm_writev "$@"'
+	between h0 h5 ibv_rc_pingpong -c -n 20
+	grep -q process_vm_writev trace.* || fail "strace sees no message"
+fi
+if command -v gdb >/dev/null; then
+	on h0 gdb -q --batch -ex 'set breakpoint pending on' -ex 'break ibv_open_device' -ex run -ex bt ibv_devinfo >gdb 2>&1 ||
+		fail "$(cat gdb)"
+	grep -q '#0 .*ibv_open_device' gdb || fail "$(cat gdb)"
+fi
+cc -fsanitize=address -g -o windows.asan "$SRC/tests/cli/verbs_windows.c" -libverbs
+on h0 ./windows.asan >said 2>&1 || fail "AddressSanitizer: $(cat said)"
