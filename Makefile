@@ -17,7 +17,7 @@ help:
 	@echo 'make test-long  the same with full counts; takes much longer'
 	@echo 'make test-rxe   on the Linux kernel'"'"'s Soft-RoCE, in QEMU'
 	@echo 'make test-aarch64  on an emulated 64-bit ARM processor'
-	@echo 'make test-fresh  make demo and make test on a Debian made anew'
+	@echo 'make test-fresh  make demo, make test and make deb on a new minimal Debian'
 	@echo 'make bench      measure our own speed against the stated goals'
 	@echo 'make bench-live  OpenSM on a live fabric and on ibsim; verbs there'
 	@echo 'make lint       format, layers, words, man pages, clang-tidy, cppcheck'
@@ -59,7 +59,7 @@ test-aarch64:
 	@ci/deps.sh aarch64
 	@ci/aarch64.sh
 
-# What a newcomer meets: a minimal Debian, a clone, the README's two commands.
+# A new minimal Debian, a clone, the README's two commands, the packages.
 test-fresh:
 	@ci/deps.sh fresh
 	@ci/test-fresh.sh

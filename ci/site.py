@@ -29,7 +29,7 @@ NAVIGATION = [
                   "docs/report.md", "docs/database.md", "docs/serve.md"]),
     ("QoS", ["docs/qos.md", "docs/congestion.md", "docs/queueing-models.md"]),
     ("Live fabrics", ["docs/live.md", "docs/wire.md"]),
-    ("Trust", ["docs/oracle.md", "docs/papers.md", "docs/performance.md"]),
+    ("Trust", ["docs/validation.md", "docs/oracle.md", "docs/papers.md", "docs/performance.md"]),
     ("Reference", ["docs/commands.md", "docs/timing-rules.md", "docs/transport.md",
                    "docs/library.md", "man/index.md"]),
     ("Develop", ["docs/architecture.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md",

@@ -1,14 +1,14 @@
 #!/bin/bash
 # make test-fresh: the README's two commands on a machine that has nothing.
-# A minimal Debian 12 is made anew, with git, make and an ordinary user who
-# may sudo; that user clones this commit and runs "make demo" and "make test"
-# to their ends.
+# A new minimal Debian 12 has git, make and an ordinary user with sudo. The user
+# clones this commit and runs the steps of the variant.
 #
 #	test-fresh.sh [VARIANT]...
 #
 # Variants (all of them unless named):
-#	plain	what an installation begins with
-#	odd	LANG=de_DE.UTF-8, a folder with a space in its path, umask 077
+#	plain	make demo, make test
+#	odd	the same with LANG=de_DE.UTF-8, a space in the path, umask 077
+#	deb	make deb; install, use and remove the packages (ci/deb_use.sh)
 #
 # The machine is a folder below TMPDIR (6 GB) in name spaces of its own, which
 # end with it, however that comes about. From this machine it has the Debian
@@ -29,11 +29,12 @@ fi
 declare -A variants=(
 	[plain]='heddle|022|C.UTF-8|'
 	[odd]='my fabrics/heddle|077|de_DE.UTF-8|locales'
+	[deb]='heddle|022|C.UTF-8|'
 )
-[ $# -gt 0 ] || set -- plain odd
+[ $# -gt 0 ] || set -- plain odd deb
 for variant; do
 	[ -n "${variants[$variant]:-}" ] || {
-		echo "test-fresh: no variant '$variant' (plain, odd)" >&2
+		echo "test-fresh: no variant '$variant' (plain, odd, deb)" >&2
 		exit 2
 	}
 done
@@ -174,8 +175,13 @@ variant_runs() {
 		return 1
 	fi
 	try clone "git clone --quiet -c advice.detachedHead=false \
-		/srv/heddle.bundle '$folder'" &&
-		try demo "cd '$folder' && make demo" &&
+		/srv/heddle.bundle '$folder'" || return
+	if [ "$variant" = deb ]; then
+		try deb "cd '$folder' && make deb" &&
+			try use "cd '$folder' && sudo ci/deb_use.sh build/deb"
+		return
+	fi
+	try demo "cd '$folder' && make demo" &&
 		try test "cd '$folder' && make test"
 }
 
