@@ -81,7 +81,7 @@ claim vls-4-2-4 "every VL of a class has an entry at every port" '
 		$entries | test("(^|,)" + $vl + ":")] | all'
 
 run tutorial 0
-status 1 "$HEDDLE" sim "$examples/tutorial.yaml" --set fabric.without=s2-0
+status 1 "$HEDDLE" sim "$examples/tutorial.yaml" --set fabric.failed_links=s2-0
 
 run exercise-fifo 0
 claim exercise-fifo "58.6 % of the capacity, the limit of queues at many inputs" \
