@@ -308,7 +308,7 @@ static enum hd_status check_buffers(const struct fabric *fabric, struct diag *d)
 		d->file = fabric->scenario->file;
 		return diag_fail(
 			d, HD_ERR_UNFIT,
-			"messages have packets of %llu bytes, and buffers here hold %u: state fabric.packet.mtu or input_buffer in bytes",
+			"packets of %llu bytes do not fit into buffers of %u bytes; set fabric.packet.mtu or fabric.switch.input_buffer in bytes",
 			(unsigned long long)bytes, p->in_blocks * 64);
 	}
 	return HD_OK;
@@ -410,15 +410,15 @@ static const char *wrong_with(const struct hd_net *n, uint32_t source, uint32_t 
 			      uint64_t bytes, uint32_t class)
 {
 	if (source >= n->hosts->n)
-		return "there is no such source";
+		return "unknown source host";
 	if (target >= n->hosts->n)
-		return "there is no such target";
+		return "unknown destination host";
 	if (source == target)
-		return "a host sends to itself";
+		return "source and destination are the same host";
 	if (bytes > HD_MOST_BYTES)
-		return "a message has at most 2^40 bytes";
+		return "the message is larger than 2^40 bytes";
 	if (class != HD_NO_CLASS && class >= n->n_lines - 1)
-		return "there is no such class";
+		return "unknown traffic class";
 	return NULL;
 }
 
@@ -533,7 +533,7 @@ static enum hd_status run_on(void *context, struct diag *d)
 		return status;
 	if (run_state(s) == SIM_DEADLOCK)
 		return diag_fail(d, HD_ERR_INPUT,
-				 "deadlock: packets wait for each other in a circle");
+				 "deadlock: packets wait for each other in a cycle");
 	/* Where it paused, or nothing happens any more until then. */
 	if (run_state(s) == SIM_PAUSED)
 		n->now = sim_now(n->sim);

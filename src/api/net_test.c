@@ -484,7 +484,7 @@ static void what_takes_no_messages_is_refused(void **state)
 	} cases[] = {
 		{ "fabric: {topology: {kind: star, hosts: 8}, switch: {input_buffer: 1KiB}}\n"
 		  "traffic: [{name: t, kind: cbr, load: 1%, payload: 64}]\n",
-		  "messages have packets of 4122 bytes" },
+		  "packets of 4122 bytes do not fit" },
 		{ STAR "qos: {thresholds: {capacity: 9}}\n",
 		  "messages and lanes of limited length" },
 	};

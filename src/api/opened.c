@@ -22,9 +22,9 @@ static const char *wrong_with(const struct api_opening *what)
 	const struct hd_run_options *o = what->options;
 
 	if (!what->file)
-		return "no file is named";
+		return "the scenario path is NULL";
 	if (o && o->size < offsetof(struct hd_run_options, all))
-		return "the options have no size (HD_RUN_OPTIONS_INIT)";
+		return "the options have size 0; initialize them with HD_RUN_OPTIONS_INIT";
 	if (o && o->n_settings && !o->settings)
 		return "the settings are NULL";
 	for (size_t i = 0; o && i < o->n_settings; i++) {

@@ -64,14 +64,13 @@ enum hd_status file_open(const char *path, struct diag *d, FILE **out)
 	}
 	if (known && !may_end(fileno(in), &st)) {
 		file_close(in);
-		return diag_fail(d, HD_ERR_INPUT, "is a device, and no file that ends");
+		return diag_fail(d, HD_ERR_INPUT, "is a device; a regular file is required");
 	}
 	const char *writer = output_files_find_fd(fileno(in));
 
 	if (writer) {
 		file_close(in);
-		return diag_fail(d, HD_ERR_INPUT, "is read here, and --%s would write over it",
-				 writer);
+		return diag_fail(d, HD_ERR_INPUT, "is an input; --%s would overwrite it", writer);
 	}
 	*out = in;
 	return HD_OK;
@@ -563,7 +562,7 @@ static enum hd_status resume_named(struct file_writer *w, const char *path, cons
 
 	if (from < 0)
 		return diag_fail(d, HD_ERR_NOT_FOUND,
-				 "'%s', which has its first part, is not there", beside);
+				 "the first part of this file, '%s', is missing", beside);
 	enum hd_status status = create(w, path, from, d);
 
 	if (status != HD_OK)
@@ -581,7 +580,7 @@ enum hd_status file_resume(struct file_writer *w, const char *path, const char *
 	*w = (struct file_writer){ .path = path, .kept = true };
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
 		return diag_fail(d, HD_ERR_INPUT,
-				 "is no file: what was begun as one cannot go on there");
+				 "is not a regular file: the output cannot be continued there");
 	fd = open(beside, O_RDWR | O_APPEND | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)
 		return resume_named(w, path, beside, target, d);
@@ -614,9 +613,9 @@ enum hd_status file_cut(struct file_writer *w, const struct file_part *part, str
 		return refuse_write(d, errno);
 	if (sink->kept.len != part->len || sink->kept.content.a != part->content.a ||
 	    sink->kept.content.b != part->content.b)
-		return diag_fail(d, HD_ERR_INPUT, "'%s', which has its first part, %s",
+		return diag_fail(d, HD_ERR_INPUT, "the first part of this file, '%s', %s",
 				 copies ? w->path : w->beside,
-				 sink->kept.len < part->len ? "is too short" : "is not as it was");
+				 sink->kept.len < part->len ? "is too short" : "has changed");
 	return ftruncate(sink->fd, (off_t)part->len) == 0 ? HD_OK : refuse_write(d, errno);
 }
 

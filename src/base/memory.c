@@ -117,7 +117,7 @@ enum hd_status memory_expect(double bytes, const char *what, struct diag *d)
 
 	if (left == UINT64_MAX || bytes <= (double)left)
 		return HD_OK;
-	return diag_fail(d, HD_ERR_ENV, "%s would need about %s, and --memory leaves %s", what,
+	return diag_fail(d, HD_ERR_ENV, "%s needs about %s of memory; --memory leaves %s", what,
 			 print_size(bytes, need), print_size((double)left, room));
 }
 

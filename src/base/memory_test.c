@@ -84,7 +84,7 @@ static void estimates_are_refused_with_both_numbers(void **state)
 	assert_int_equal(memory_expect(1.25e12, "a large model", &d), HD_ERR_ENV);
 	memory_limit(UINT64_MAX, note);
 	assert_non_null(
-		strstr(d.message, "a large model would need about 1.2 TB, and --memory leaves "));
+		strstr(d.message, "a large model needs about 1.2 TB of memory; --memory leaves "));
 	d = (struct diag){ .status = HD_OK };
 	assert_int_equal(memory_expect(1e18, "anything", &d), HD_OK);
 }

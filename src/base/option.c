@@ -39,7 +39,7 @@ static enum hd_status read_choice(const struct option *o, const char *text, stru
 		strbuf_printf(&expected, "%s%s", i ? ", " : "", o->choices[i]);
 	}
 	enum hd_status status =
-		diag_fail(d, HD_ERR_INPUT, "'%s' is none of %s", text, expected.text);
+		diag_fail(d, HD_ERR_INPUT, "'%s' is not one of %s", text, expected.text);
 
 	strbuf_fini(&expected);
 	return status;
@@ -259,7 +259,8 @@ static enum hd_status read_option(const struct option *const *tables, void *valu
 		return refuse_unknown(tables, word, d);
 
 	if (o->kind == OPT_REFUSED)
-		return diag_fail(d, HD_ERR_INPUT, "no --%s here: %s", o->name, o->value);
+		return diag_fail(d, HD_ERR_INPUT, "option --%s is not supported: %s", o->name,
+				 o->value);
 	if (o->kind == OPT_FLAG) {
 		if (value)
 			return diag_fail(d, HD_ERR_INPUT, "option --%s takes no value", o->name);

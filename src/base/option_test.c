@@ -145,7 +145,7 @@ static void settings_stand_for_fields_of_something_else(void **state)
 	assert_int_equal(r.d.status, HD_ERR_INPUT);
 	assert_non_null(strstr(r.d.message, "option --delay: 'soon'"));
 	READ(&r, "--order", "mauve");
-	assert_non_null(strstr(r.d.message, "is none of red, "));
+	assert_non_null(strstr(r.d.message, "is not one of red, "));
 }
 
 static void arguments_move_to_the_front_in_order(void **state)
@@ -177,7 +177,7 @@ static void refusals_name_the_option_and_what_was_expected(void **state)
 		{ { "--colour" }, "option --colour needs a value" },
 		{ { "--count", "10" }, "option --count: '10' is not in 2..9" },
 		{ { "--count=1" }, "option --count: '1' is not in 2..9" },
-		{ { "--colour=pink" }, "option --colour: 'pink' is none of red, green, blue" },
+		{ { "--colour=pink" }, "option --colour: 'pink' is not one of red, green, blue" },
 		{ { "--time=20" },
 		  "option --time: '20' is not a time (expected e.g. 20ns, 1.5us, 3ms, 2s)" },
 	};

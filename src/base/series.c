@@ -26,7 +26,8 @@ static enum hd_status refuse(struct diag *d, const char *text)
 static enum hd_status add(struct series *s, double value, struct diag *d)
 {
 	if (s->n == SERIES_MAX)
-		return diag_fail(d, HD_ERR_RANGE, "more than %d values", SERIES_MAX);
+		return diag_fail(d, HD_ERR_RANGE, "too many values: at most %d are allowed",
+				 SERIES_MAX);
 	s->values = hd_grow(s->values, &s->cap, s->n + 1, sizeof(*s->values));
 	s->values[s->n++] = value;
 	return HD_OK;
@@ -47,7 +48,8 @@ static enum hd_status add_range(struct series *s, double low, double high, doubl
 	double steps = floor((high - low) / step + 1e-9);
 
 	if (!(steps < SERIES_MAX))
-		return diag_fail(d, HD_ERR_RANGE, "more than %d values", SERIES_MAX);
+		return diag_fail(d, HD_ERR_RANGE, "too many values: at most %d are allowed",
+				 SERIES_MAX);
 	if (add(s, low, d) != HD_OK)
 		return d->status;
 	for (size_t k = 1; k <= (size_t)steps; k++) {

@@ -79,9 +79,10 @@ static void what_is_not_a_list_is_refused(void **state)
 static void a_sweep_has_an_end(void **state)
 {
 	(void)state;
-	refuses("0..1:1e-9", HD_ERR_RANGE, "more than 100000 values");
-	refuses("1..100000,7", HD_ERR_RANGE, "more than 100000 values");
-	refuses("-1e308..1e308:1e-308", HD_ERR_RANGE, "more than 100000 values");
+	refuses("0..1:1e-9", HD_ERR_RANGE, "too many values: at most 100000 are allowed");
+	refuses("1..100000,7", HD_ERR_RANGE, "too many values: at most 100000 are allowed");
+	refuses("-1e308..1e308:1e-308", HD_ERR_RANGE,
+		"too many values: at most 100000 are allowed");
 }
 
 int main(void)

@@ -60,7 +60,7 @@ const char *text_nearest(const char *word, const char *const *candidates, size_t
  * What a refusal of a name ends with: " (did you mean 'hosts'?)", or nothing
  * if `meant` is NULL.
  *
- *	diag_fail(d, HD_ERR_NOT_FOUND, "no test '%s'%s", name,
+ *	diag_fail(d, HD_ERR_NOT_FOUND, "unknown test '%s'%s", name,
  *		  text_hint(text_nearest(name, names, n)).text);
  */
 struct text_hint {

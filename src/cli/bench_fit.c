@@ -44,11 +44,9 @@ int session_fit(struct session *s, const struct command *self, int n, char **fil
 	enum hd_status status = suite_check(&s->suite, &d);
 
 	if (n == 0)
-		return command_usage(self, "fit to which files?");
+		return command_usage(self, "fit needs at least one FILE of measurements");
 	if (s->device.name || s->simulated.scenario || s->pcap)
-		return command_usage(
-			self,
-			"a profile is fitted on its own fabric: without --device, --fabric and --pcap");
+		return command_usage(self, "fit cannot be used with --device, --fabric or --pcap");
 	for (int i = 0; i < n && status == HD_OK; i++)
 		status = fit_points_load(&points, files[i], &d);
 	if (status == HD_OK)

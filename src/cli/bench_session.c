@@ -18,9 +18,7 @@ static void profile_words(struct strbuf *out)
 		strbuf_printf(out, "%s ", profile_names[i]);
 }
 
-#define NO_CHECKPOINTS                                                        \
-	"its tests are programs, and what a program has on its stack cannot " \
-	"be saved"
+#define NO_CHECKPOINTS "the stacks of benchmark programs cannot be saved"
 
 const struct option session_options[] = {
 	{ "profile", 0, OPT_INPUT, FIELD(simulated.profile), "NAME|FILE", "mt23108",
@@ -184,15 +182,15 @@ int session_run(struct session *s, const struct command *self, int n, char **wor
 	enum hd_status ok = take_options(s, &d);
 
 	if ((s->device.listen || s->device.connect) && !s->device.name)
-		return command_usage(self, "--listen and --connect need a --device");
+		return command_usage(self, "--listen and --connect require --device");
 	if (s->device.name && (s->pcap || s->simulated.scenario))
-		return command_usage(self, "--pcap and --fabric are for the simulated adapter");
+		return command_usage(self, "--pcap and --fabric cannot be used with --device");
 	/* To the end: what is measured by then is shown, whoever ends us. */
 	cleanup_defer_signals();
 	if (s->device.listen)
 		return serve(s);
 	if (n == 0)
-		return command_usage(self, "which test? 'heddle bench list' shows all");
+		return command_usage(self, "no test is named; 'heddle bench list' lists them");
 	for (int i = 0; i < n && ok == HD_OK; i++)
 		ok = suite_add(&s->suite, words[i], &d);
 	if (ok == HD_OK && !s->device.name)

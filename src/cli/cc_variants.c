@@ -34,9 +34,9 @@ static int refuse(const struct command *self, const char *name)
 		if (is_algorithm(scn_algorithm_words[i]))
 			strbuf_printf(&names, "%s%s", i ? ", " : "", scn_algorithm_words[i]);
 	}
-	int status =
-		command_usage(self, "option --algorithm: there is no '%s' (expected one of: %s)",
-			      name, names.text);
+	int status = command_usage(
+		self, "option --algorithm: unknown algorithm '%s' (expected one of: %s)", name,
+		names.text);
 
 	strbuf_fini(&names);
 	return status;

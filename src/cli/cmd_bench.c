@@ -22,7 +22,7 @@ static int compare_files(const struct command *self, const struct common_options
 	bool differ = false;
 
 	if (n != 2)
-		return command_usage(self, "compare which two files?");
+		return command_usage(self, "compare needs two FILEs of results");
 	struct results *r = results_new("bench compare");
 
 	if (bench_compare(files[0], files[1], LEVEL, r, &differ, &d) != HD_OK) {
@@ -41,7 +41,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 
 	if (n > 0 && strcmp(args[0], "list") == 0)
 		status = n == 1 ? list_tests(&s->common)
-				: command_usage(self, "'list' stands alone");
+				: command_usage(self, "'list' takes no further arguments");
 	else if (n > 0 && strcmp(args[0], "compare") == 0)
 		status = compare_files(self, &s->common, n - 1, args + 1);
 	else if (n > 0 && strcmp(args[0], "fit") == 0)

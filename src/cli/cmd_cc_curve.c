@@ -37,7 +37,7 @@ static int refuse_name(const struct command *self, const char *name)
 		names[n] = cc_algorithms[n]->name;
 	const char *nearest = text_nearest(name, names, n);
 
-	return command_usage(self, "no algorithm '%s'%s", name, text_hint(nearest).text);
+	return command_usage(self, "unknown algorithm '%s'%s", name, text_hint(nearest).text);
 }
 
 static int run(const struct command *self, void *values, int n, char **args)
@@ -50,8 +50,10 @@ static int run(const struct command *self, void *values, int n, char **args)
 	if (!a)
 		return refuse_name(self, args[0]);
 	if (!a->increase)
-		return command_usage(self, "'%s' has no rate function: its delays are a table's",
-				     a->name);
+		return command_usage(
+			self,
+			"algorithm '%s' has no response function: it uses a table of delays (expected fimd, lipd, pipd or aimd)",
+			a->name);
 	struct cc_config c = cc_config_default(v->rmin != 0 ? v->rmin : v->rmax / 256, v->rmax);
 
 	c.m = v->m;

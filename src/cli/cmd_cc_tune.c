@@ -98,7 +98,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 
 	(void)n;
 	if (v->floor.num > v->floor.den)
-		return command_usage(self, "--floor is at most 100%%");
+		return command_usage(self, "option --floor: the share must be at most 100%%");
 	enum hd_status status = fabric_choice_overrides(&v->scenario, v->common.seed, &d);
 
 	if (status == HD_OK)

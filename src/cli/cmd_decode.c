@@ -79,14 +79,14 @@ static int run(const struct command *self, void *values, int n, char **args)
 	if (v->hex ? n != 0 : n != 1)
 		return command_usage(self, "expected one FILE or --hex STRING");
 	if (v->as && !v->hex)
-		return command_usage(self, "--as needs --hex");
+		return command_usage(self, "--as requires --hex");
 	if (output_is_recorded(&v->common))
 		return command_usage(self,
-				     "packets are no results: --db and --html do not go with them");
+				     "--db and --html cannot be used: decode records no results");
 	while (decode_form_names[form] && strcmp(decode_form_names[form], format) != 0)
 		form++;
 	if (!decode_form_names[form])
-		return command_usage(self, "output is text, json or csv");
+		return command_usage(self, "option --format: expected text, json or csv");
 	v->decoder.form = (enum decode_form)form;
 	return decode(v, n ? args[0] : NULL);
 }

@@ -78,9 +78,9 @@ static int run(const struct command *self, void *values, int n, char **args)
 	const struct live_capture_options *v = values;
 
 	if (n > 1 || (v->stop && (n > 0 || v->common.output)))
-		return command_usage(self, "[PORT] -o FILE, or --stop");
+		return command_usage(self, "--stop cannot be used with -o or PORT");
 	if (!v->stop && !v->common.output)
-		return command_usage(self, "into which FILE (-o)?");
+		return command_usage(self, "-o FILE is required");
 	return v->stop ? stop(v) : start(v, args, n);
 }
 

@@ -29,7 +29,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 	(void)n;
 	(void)args;
 	if (!tables_writer_find(v->format))
-		return command_usage(self, "'%s' is no format of tables", v->format);
+		return command_usage(self, "option --to: unknown table format '%s'", v->format);
 	char *words[] = { (char *)v->format };
 	int status = cli_live_request(v->name, "dump", words, 1, &out);
 

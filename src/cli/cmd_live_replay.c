@@ -61,9 +61,11 @@ static int run(const struct command *self, void *values, int n, char **args)
 
 	(void)n;
 	if (!cli_live_is_name(v->name))
-		return command_usage(self, "'%s' is no name for a fabric", v->name);
+		return command_usage(self,
+				     "invalid fabric name '%s': use letters, digits, '-' and '_'",
+				     v->name);
 	if (v->port && !v->pcap)
-		return command_usage(self, "--port needs --pcap");
+		return command_usage(self, "--port requires --pcap");
 	if (file_open(args[0], &d, &in) != HD_OK || recording_open(in, &d, &r) != HD_OK)
 		return command_refuse(&d);
 	if (replay(v, r, &d) == HD_OK && !v->pcap && !v->common.quiet && !v->foreground)

@@ -41,11 +41,11 @@ static const char *refusal(const struct live_roce_options *v, int n_args)
 	struct in_addr address;
 
 	if (n_args < 1)
-		return "which PROGRAM?";
+		return "missing argument: expected PROGRAM";
 	if (!v->address || !v->local || !v->remote)
-		return "--address, --local and --remote are needed";
+		return "--address, --local and --remote are required";
 	if (inet_pton(AF_INET, v->address, &address) != 1)
-		return "--address is an IPv4 address, such as 10.0.0.2";
+		return "option --address: expected an IPv4 address such as 10.0.0.2";
 	return strlen(v->local) >= ROOM || strlen(v->remote) >= ROOM
 		       ? "the path of a socket has 107 letters at most"
 		       : NULL;

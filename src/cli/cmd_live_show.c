@@ -45,7 +45,8 @@ static int run(const struct command *self, void *values, int n, char **args)
 	struct strbuf out = STRBUF_INIT;
 
 	if (n > 0)
-		return command_usage(self, "a fabric is named by --name %s", args[0]);
+		return command_usage(self, "unexpected argument: select a fabric with --name %s",
+				     args[0]);
 	int status = cli_live_request(v->name, "show", NULL, 0, &out);
 
 	if (status == EXIT_DONE) {

@@ -49,11 +49,15 @@ static int run(const struct command *self, void *values, int n, char **args)
 
 	(void)n;
 	if (!cli_live_is_name(v->name))
-		return command_usage(self, "'%s' is no name for a fabric", v->name);
+		return command_usage(self,
+				     "invalid fabric name '%s': use letters, digits, '-' and '_'",
+				     v->name);
 	if (!cli_check_engine(self, v->engine, &status))
 		return status;
 	if (strcmp(v->engine, "file") == 0)
-		return command_usage(self, "a manager routes by itself");
+		return command_usage(
+			self,
+			"engine 'file' cannot be used by a subnet manager: choose one that computes routes");
 	struct port_tables tables = { 0 };
 	struct live_manager o = {
 		.host = args[0],

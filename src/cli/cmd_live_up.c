@@ -98,17 +98,23 @@ static int run(const struct command *self, void *values, int n, char **args)
 	int status;
 
 	if (n != 1)
-		return command_usage(self, "which SCENARIO or FABRIC?");
+		return command_usage(self, "missing argument: expected SCENARIO or FABRIC");
 	if (!cli_live_is_name(v->name))
-		return command_usage(self, "'%s' is no name for a fabric", v->name);
+		return command_usage(self,
+				     "invalid fabric name '%s': use letters, digits, '-' and '_'",
+				     v->name);
 	if (v->engine && v->foreground)
-		return command_usage(self, "--sm needs a fabric in the background; see 'live sm'");
+		return command_usage(
+			self,
+			"--sm cannot be used with --foreground; run 'heddle live sm' in another terminal");
 	if (!cli_check_engine(self, v->engine, &status))
 		return status;
 	if (!(v->pace > 0) || v->pace > 1e6)
-		return command_usage(self, "--pace is above 0, and at most 1e6");
+		return command_usage(self, "option --pace: must be above 0 and at most 1e6");
 	if (v->engine && strcmp(v->engine, "file") == 0)
-		return command_usage(self, "a manager routes by itself");
+		return command_usage(
+			self,
+			"engine 'file' cannot be used by a subnet manager: choose one that computes routes");
 	if (is_simulated(v) && (v->foreground || strcmp(args[0], "-") == 0))
 		return command_usage(
 			self,

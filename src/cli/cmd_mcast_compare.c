@@ -110,7 +110,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 	int status;
 
 	if ((n == 1) == (o->topology != NULL))
-		return command_usage(self, "give a scenario FILE or --topology");
+		return command_usage(self, "expected either a scenario FILE or --topology");
 	if (!cli_check_engine_option(self, &v->fabric, "engine", &status))
 		return status;
 	o->file = n ? args[0] : NULL;

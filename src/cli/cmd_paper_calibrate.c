@@ -25,7 +25,8 @@ static int run_fit(const struct command *self, int argc, char **argv)
 		.runs = true,
 		.least = 1,
 		.most = INT_MAX,
-		.wrong = "which? 'heddle paper list' shows them",
+		.wrong =
+			"missing argument: expected ID or FILE; 'heddle paper list' lists the experiments",
 	};
 
 	return paper_session_call(self, argc, argv, &wish);

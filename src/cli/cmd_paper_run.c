@@ -40,7 +40,8 @@ static int run_some(const struct command *self, int argc, char **argv)
 		.runs = true,
 		.least = 1,
 		.most = INT_MAX,
-		.wrong = "which? 'heddle paper list' shows them",
+		.wrong =
+			"missing argument: expected ID or FILE; 'heddle paper list' lists the experiments",
 	};
 
 	return paper_session_call(self, argc, argv, &wish);
@@ -51,7 +52,7 @@ static int run_all(const struct command *self, int argc, char **argv)
 	static const struct paper_session_action wish = {
 		.act = review,
 		.runs = true,
-		.wrong = "names are too much: it runs all",
+		.wrong = "unexpected argument: 'paper all' runs all experiments",
 	};
 
 	return paper_session_call(self, argc, argv, &wish);

@@ -10,7 +10,9 @@ static int show(struct paper_session *s, const char *name)
 
 	(void)name;
 	if (s->review.n_items != 1) {
-		diag_fail(&d, HD_ERR_INPUT, "that is a paper: name one experiment of it");
+		diag_fail(
+			&d, HD_ERR_INPUT,
+			"a paper is given; name one of its experiments ('heddle paper list' lists them)");
 		return command_refuse(&d);
 	}
 	const struct review_item *item = &s->review.items[0];
@@ -19,7 +21,7 @@ static int show(struct paper_session *s, const char *name)
 		paper_extract(item->paper, item->experiment, &text);
 	} else if (!paper_scenario(item->paper, item->experiment, &text)) {
 		diag_fail(&d, HD_ERR_INPUT,
-			  "%s/%s reads no scenario: without --scenario its study is shown",
+			  "experiment %s/%s has no scenario; omit --scenario to print its study",
 			  item->paper->id, item->experiment->id);
 		return command_refuse(&d);
 	}
@@ -35,7 +37,7 @@ static int run(const struct command *self, int argc, char **argv)
 		.act = show,
 		.least = 1,
 		.most = 1,
-		.wrong = "which one? 'heddle paper list' shows them",
+		.wrong = "missing argument: expected ID; 'heddle paper list' lists the experiments",
 	};
 
 	return paper_session_call(self, argc, argv, &wish);

@@ -49,10 +49,10 @@ static const char *find_wrong(const struct qos_admit_options *v)
 	if (!v->requests && !p->random && !p->load)
 		return "one of --requests, --random or --from is required";
 	if (p->violations.num >= p->violations.den)
-		return "violations all the time are no promise";
+		return "option --violations: the share must be below 100%";
 	if (p->violations.num > 0 &&
 	    (p->random || p->load || p->save || p->tables || p->terms.groups.n > 0))
-		return "--violations goes with --requests, not with --random, --from, --save, --tables or --group";
+		return "--violations requires --requests and cannot be used with --random, --from, --save, --tables or --group";
 	return NULL;
 }
 

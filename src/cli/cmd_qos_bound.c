@@ -108,7 +108,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 
 	(void)n;
 	if (v->management > UINT32_MAX)
-		return command_usage(self, "VL15 sends less than 4 GiB at once");
+		return command_usage(self, "option --management: must be below 4 GiB");
 	if (!cli_qos_check_shares(self, &v->shares, &status) ||
 	    !cli_qos_check_payload(self, v->payload, &status) ||
 	    !cli_check_engine_option(self, &v->fabric, "engine", &status))

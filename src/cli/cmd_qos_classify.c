@@ -46,14 +46,16 @@ static int run(const struct command *self, void *values, int n, char **args)
 	};
 
 	if (n == 0 && !v->partitions)
-		return command_usage(self, "which POLICY?");
+		return command_usage(self, "missing argument: expected POLICY");
 	if ((v->source || v->destination || v->manager || v->partitions || v->choice.set.n) &&
 	    !v->fabric)
 		return command_usage(
 			self,
-			"--source, --destination, --manager, --partitions and --set need a --fabric");
+			"--source, --destination, --manager, --partitions and --set require --fabric");
 	if (v->service_id && !read_id(v->service_id, &q.service_id))
-		return command_usage(self, "'%.40s' is no service id", v->service_id);
+		return command_usage(self,
+				     "invalid service ID '%.40s': expected a number such as 0x1000",
+				     v->service_id);
 	return cli_qos_classify_path(v, n ? args[0] : NULL, &q);
 }
 

@@ -63,7 +63,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 	if (!cli_qos_check_vls(self, v->vls, &status))
 		return status;
 	if (v->mtu == 0 || v->mtu > 4096)
-		return command_usage(self, "an MTU is 256 to 4096 bytes");
+		return command_usage(self, "option --mtu: expected 256, 512, 1024, 2048 or 4096");
 	if (opensm_conf_load(args[0], &d, &conf) != HD_OK)
 		return command_refuse(&d);
 	status = lint_both(v, &conf);

@@ -34,7 +34,9 @@ static int run(const struct command *self, void *values, int n, char **args)
 	if (status != EXIT_DONE)
 		return status;
 	if (n > N_SLS - 1)
-		return command_usage(self, "%d classes; SLs allow %d", n, N_SLS - 1);
+		return command_usage(
+			self, "%d classes are given; at most %d are possible, one for each SL", n,
+			N_SLS - 1);
 	if (!cli_qos_check_vls(self, v->vls, &status) ||
 	    !cli_qos_check_packets(self, v->mtu, v->overhead, &largest, &status))
 		return status;
@@ -43,11 +45,11 @@ static int run(const struct command *self, void *values, int n, char **args)
 					.overhead = largest.overhead };
 
 	if (v->goals && n != 1)
-		return command_usage(self, "--goals need one FABRIC to plan for");
+		return command_usage(self, "--goals requires one FABRIC");
 	if (n == 0)
-		return command_usage(self, "which classes (mpi=70%%), or which --goals?");
+		return command_usage(self, "expected classes such as mpi=70%%, or --goals FILE");
 	if ((v->verify || v->fabric.set.n) && !v->goals)
-		return command_usage(self, "--verify and --set need --goals");
+		return command_usage(self, "--verify and --set require --goals");
 	return v->goals ? cli_qos_plan_goals(v, args[0], &link)
 			: cli_qos_plan_classes(v, args, (unsigned)n, &link);
 }

@@ -82,9 +82,9 @@ static const char *find_wrong(const struct qos_reserve_options *v)
 	if (!v->requests)
 		return "--requests is required";
 	if (p->lifetime == 0 || p->repeat == 0 || p->lifetime > LONGEST || p->until > LONGEST)
-		return "--lifetime and --repeat are above 0; nothing takes more than a day";
+		return "--lifetime and --repeat must be above 0; --lifetime and --until at most one day";
 	if (p->until / p->repeat >= MAX_ROUNDS)
-		return "sources repeat themselves at most 1000 times";
+		return "option --repeat: too short, sources may repeat at most 1000 times until --until";
 	return NULL;
 }
 

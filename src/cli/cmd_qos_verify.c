@@ -31,7 +31,7 @@ static enum hd_status compare(struct verify *v, const struct readings *read, con
 		n += verify_read(v, read->items[i].text.text, read->items[i].path);
 	return n ? HD_OK
 		 : diag_fail(d, HD_ERR_INPUT,
-			     "%s: no table of smpquery, saquery or OpenSM in any file", folder);
+			     "%s: no file contains output of smpquery, saquery or OpenSM", folder);
 }
 
 static int verify(const struct qos_verify_options *v, const struct readings *read,
@@ -63,8 +63,10 @@ static int verify_folder(struct qos_verify_options *v, const char *fabric)
 	if (!fabric)
 		fabric = readings_topology(&read);
 	if (!fabric)
-		diag_fail(&d, HD_ERR_INPUT, "%s: no output of ibnetdiscover in it: which FABRIC?",
-			  v->against);
+		diag_fail(
+			&d, HD_ERR_INPUT,
+			"%s: no file contains output of ibnetdiscover; give the FABRIC as an argument",
+			v->against);
 	if (fabric && cli_verify_plan_open(&v->plan, &v->fabric, fabric, &d, &f) == HD_OK) {
 		status = verify(v, &read, f);
 		fabric_free(f);
@@ -80,11 +82,11 @@ static int run(const struct command *self, void *values, int n, char **args)
 	struct qos_verify_options *v = values;
 
 	if (!v->against)
-		return command_usage(self, "--against which folder?");
+		return command_usage(self, "--against FOLDER is required");
 	if (!v->plan.tables && n == 0)
 		return command_usage(self, "PLAN or --tables FILE is required");
 	if (v->plan.tables && n == 2)
-		return command_usage(self, "--tables replaces PLAN: only FABRIC may follow");
+		return command_usage(self, "--tables replaces PLAN: at most FABRIC may follow");
 	if (!v->plan.tables)
 		v->plan.conf = *args++;
 	int status = verify_folder(v, n > !v->plan.tables ? args[0] : NULL);

@@ -99,7 +99,8 @@ static int run(const struct command *self, void *values, int n, char **args)
 	struct diag d = { .status = HD_OK };
 
 	if (n > COMPARE_MOST_RUNS)
-		return command_usage(self, "at most %d runs at a time", COMPARE_MOST_RUNS);
+		return command_usage(self, "too many runs: at most %d can be shown together",
+				     COMPARE_MOST_RUNS);
 	/* A person gets what fits a screen, unless there is a wish for more. */
 	o->how.brief = !o->how.all && !o->how.table && !o->html && output_is_text(&o->common);
 	/* A page is of all runs unless some are named. */

@@ -101,7 +101,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 	if (engine && strcmp(engine, "list") == 0)
 		return list_engines(&v->common);
 	if (n != 1)
-		return command_usage(self, "which FABRIC?");
+		return command_usage(self, "missing argument: expected FABRIC");
 	if (!route_options_take(self, v, args[0], &status))
 		return status;
 	if (fabric_choice_open(&v->fabric, args[0], &d, &fabric) == HD_OK) {

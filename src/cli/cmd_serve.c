@@ -93,7 +93,8 @@ static int run(const struct command *self, void *values, int n, char **args)
 	struct serve_options *o = values;
 
 	if (n + (o->from != NULL) + (o->live != NULL) != 1)
-		return command_usage(self, "a SCENARIO, --db FILE or --live NAME");
+		return command_usage(self,
+				     "expected exactly one of SCENARIO, --db FILE and --live NAME");
 	int status = listen_check(self, &o->listen);
 
 	if (status == EXIT_DONE)

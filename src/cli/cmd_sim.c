@@ -54,13 +54,12 @@ static int run(const struct command *self, void *values, int n, char **args)
 
 	(void)n;
 	if (status == EXIT_DONE && (!(v->pace >= 0) || (v->pace > 0 && !v->live)))
-		status = command_usage(self, "--pace is above 0, and needs --live");
+		status = command_usage(self, "option --pace: must be above 0, and requires --live");
 	if (status == EXIT_DONE && v->live && (v->run.checkpoint || v->run.restart))
-		status = command_usage(
-			self,
-			"a live fabric does not stay as it is: --checkpoint and --restart do not go with --live");
+		status = command_usage(self,
+				       "--checkpoint and --restart cannot be used with --live");
 	if (status == EXIT_DONE && !v->run.checkpoint && (v->run.every || v->run.every_simulated))
-		status = command_usage(self, "%s says how often to write which --checkpoint?",
+		status = command_usage(self, "%s requires --checkpoint FILE",
 				       v->run.every ? "--every" : "--every-simulated");
 	if (!v->run.every)
 		v->run.every = 10 * 60 * HD_S;
@@ -84,7 +83,7 @@ const struct command command_sim = {
 		"results; the first one writes them.\n\n"
 		"Results: the run as a whole, each traffic row with offered and delivered payload rates\n"
 		"and latencies, the busiest ports. Ends with 1 if a goal of the scenario is missed, or\n"
-		"if packets wait for each other in a circle (a deadlock, which is shown).\n",
+		"if packets wait for each other in a cycle (a deadlock, which is shown).\n",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL_FROM(run, initial, 1, 1),

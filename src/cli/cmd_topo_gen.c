@@ -71,7 +71,7 @@ static int which_kind(const struct command *self)
 
 	for (const struct generator *g = topo_generators; g->name; g++)
 		strbuf_printf(&kinds, "%s%s", g == topo_generators ? "" : ", ", g->name);
-	int status = command_usage(self, "which KIND? there are %s", kinds.text);
+	int status = command_usage(self, "missing argument: expected KIND, one of %s", kinds.text);
 
 	strbuf_fini(&kinds);
 	return status;

@@ -145,7 +145,7 @@ static int check_output(const struct command *self, const struct option *const *
 	const char *other = output_files_add(path, o->name, is_replaced(tables, o, path, values));
 
 	if (other)
-		return command_usage(self, "--%s and --%s name one file", other, o->name);
+		return command_usage(self, "--%s and --%s name the same file", other, o->name);
 	if (is_common(o) && file_check_place(path, &d) != HD_OK)
 		return command_refuse(&d);
 	return EXIT_DONE;
@@ -155,8 +155,8 @@ static int check_reading(const struct command *self, const struct option *o, con
 {
 	const char *writer = path ? output_files_find(path) : NULL;
 
-	return writer ? command_usage(self, "--%s reads the file that --%s would write over",
-				      o->name, writer)
+	return writer ? command_usage(self, "--%s would overwrite the file that --%s reads", writer,
+				      o->name)
 		      : EXIT_DONE;
 }
 
@@ -212,12 +212,13 @@ static int refuse_options(const struct command *self, const struct diag *d, int 
 	const char *kind = find_loose_words(self, argc, argv);
 
 	if (self->subcommands)
-		return command_usage(self, "%s; options of a command follow its name", d->message);
+		return command_usage(self, "%s; put options after the name of the subcommand",
+				     d->message);
 	if (self->writes == BECOMES_ANOTHER)
-		return command_usage(self, "%s; options of what it starts follow '--'", d->message);
+		return command_usage(self, "%s; put options of the started command after '--'",
+				     d->message);
 	if (kind)
-		return command_usage(self,
-				     "%s; the words of a generator are one argument: '%s ...'",
+		return command_usage(self, "%s; quote generator words as one argument: '%s ...'",
 				     d->message, kind);
 	return command_usage(self, "%s", d->message);
 }
@@ -234,7 +235,7 @@ static int check_format(const struct command *self, const struct common_options 
 	for (size_t i = 0; dot && drawn[i]; i++)
 		is_drawn = is_drawn || strcmp(dot, drawn[i]) == 0;
 	if (said > 1)
-		return command_usage(self, "choose one of --json, --csv and --format");
+		return command_usage(self, "at most one of --json, --csv and --format can be used");
 	/* With --to it is a fabric that is written, and drawn as SVG. */
 	bool has_to = option_find(tables, "to", strlen("to"));
 
@@ -421,8 +422,9 @@ static int refuse_command(const struct command *group, const struct command *con
 /* Too few arguments, or too many: what to return. */
 static int refuse_arguments(const struct command *self, int n, char **args)
 {
-	return n < self->least ? command_usage(self, "which %s?", self->arguments)
-			       : command_usage(self, "unexpected argument '%s'", args[self->most]);
+	return n < self->least
+		       ? command_usage(self, "missing argument: expected %s", self->arguments)
+		       : command_usage(self, "unexpected argument '%s'", args[self->most]);
 }
 
 int command_call(const struct command *self, int argc, char **argv)
@@ -460,7 +462,8 @@ static int run_group(const struct command *group, int argc, char **argv)
 	for (size_t i = 0; group->subcommands[i]; i++)
 		strbuf_printf(&names, "%s%s", i ? ", " : "",
 			      command_short_name(group->subcommands[i]));
-	status = command_usage(group, "which command? (%s)", names.text);
+	status =
+		command_usage(group, "missing argument: expected a command, one of %s", names.text);
 	strbuf_fini(&names);
 	return status;
 }

@@ -60,9 +60,9 @@ bool cli_failures_kinds(const struct command *self, const struct option_list *fa
 	for (size_t i = 0; i < fail->n; i++) {
 		if (failure_fail(o, fail->items[i]))
 			continue;
-		*status =
-			command_usage(self, "'%s' is nothing that fails: switches, links or hosts",
-				      fail->items[i]);
+		*status = command_usage(
+			self, "option --fail: expected switches, links or hosts, not '%s'",
+			fail->items[i]);
 		return false;
 	}
 	return true;

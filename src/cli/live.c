@@ -34,7 +34,8 @@ int cli_live_request_with_file(const char *name, const char *verb, char **words,
 		return command_refuse(&d);
 	}
 	if (!cli_live_is_name(name)) {
-		diag_fail(&d, HD_ERR_USAGE, "'%s' is no name for a fabric", name);
+		diag_fail(&d, HD_ERR_USAGE,
+			  "invalid fabric name '%s': use letters, digits, '-' and '_'", name);
 		return command_refuse(&d);
 	}
 	for (int i = 0; i < n; i++)
@@ -58,7 +59,8 @@ int cli_live_forward(const struct command *self, void *values, int n, char **wor
 
 	/* 'live down lab' must not end the one that is not called lab. */
 	if (n > 0 && self->arguments[0] == '\0')
-		return command_usage(self, "a fabric is named by --name %s", words[0]);
+		return command_usage(self, "unexpected argument: select a fabric with --name %s",
+				     words[0]);
 	int status = cli_live_request(v->name, command_short_name(self), words, n, &out);
 
 	if (status == EXIT_DONE && out.len > 0)

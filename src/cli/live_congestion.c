@@ -56,7 +56,7 @@ static enum hd_status common_setting(const struct agents *a, struct diag *d, con
 		if (mine && *out && memcmp(mine, *out, size) != 0)
 			return diag_fail(
 				d, HD_ERR_UNFIT,
-				"'%s' is set to mark in another way than switches before it; one way for all is what can be simulated",
+				"switch '%s' has other marking parameters than the switches before it; the simulation supports one set for all switches",
 				t->nodes[v].name);
 		if (mine)
 			*out = mine;

@@ -26,7 +26,7 @@ static bool add_library(const char *name, struct strbuf *all, struct strbuf *fol
 	char *path = library_find(name);
 
 	if (!path) {
-		diag_fail(d, HD_ERR_ENV, "%s is not where it was installed", name);
+		diag_fail(d, HD_ERR_ENV, "library '%s' is missing: install Heddle again", name);
 		return false;
 	}
 	bool is_loadable = !strpbrk(path, " \t\n:");
@@ -38,7 +38,7 @@ static bool add_library(const char *name, struct strbuf *all, struct strbuf *fol
 	if (folder->len && strpbrk(folder->text, ":;"))
 		diag_fail(
 			d, HD_ERR_ENV,
-			"the loader cannot look for %s in '%s': a colon or a semicolon ends a folder",
+			"%s cannot be preloaded from '%s': the path contains a colon or semicolon",
 			name, folder->text);
 	free(path);
 	return d->status == HD_OK;

@@ -16,7 +16,8 @@ int cli_live_serve(const struct command *self, const char *name,
 	struct fabric_watch *w;
 
 	if (!cli_live_is_name(name))
-		return command_usage(self, "'%s' is no name for a fabric", name);
+		return command_usage(
+			self, "invalid fabric name '%s': use letters, digits, '-' and '_'", name);
 	if (watch_new(name, &d, &w) != HD_OK)
 		return command_refuse(&d);
 	int status = listen_with(listen, true, serve_watch, w);

@@ -448,10 +448,12 @@ enum hd_status cli_live_fabric_read(struct cli_live_tables *l, const char *path,
 		if (!p.is_old)
 			break;
 		fabric_free(*out);
-		status = tries < MOST
-				 ? begin(l, d)
-				 : diag_fail(d, HD_ERR_ENV,
-					     "the subnet manager programs the fabric all the time");
+		status =
+			tries < MOST
+				? begin(l, d)
+				: diag_fail(
+					  d, HD_ERR_ENV,
+					  "the subnet manager keeps changing the tables; wait until the fabric is stable and try again");
 	}
 	if (status != HD_OK)
 		return status;

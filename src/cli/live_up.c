@@ -59,7 +59,7 @@ bool cli_live_bring_up(const struct cli_live_start *w, const struct topo *t, str
 	if (!w->stays)
 		cleanup_defer_signals();
 	if (w->engine && !host)
-		diag_fail(d, HD_ERR_UNFIT, "no host for a subnet manager");
+		diag_fail(d, HD_ERR_UNFIT, "the fabric has no host for a subnet manager");
 	if (d->status == HD_OK && live_start(t, w->name, &w->options, !w->stays, d) == HD_OK &&
 	    start_others(w, host, d, &is_late) != HD_OK) {
 		struct diag quiet = { .status = HD_OK };

@@ -62,7 +62,7 @@ static int refuse_words(int n_words, char **words)
 		return command_dispatch(commands, 1, words);
 	if (group->subcommands)
 		return command_dispatch(commands, 2, words);
-	return command_usage(group, "'%s' has no commands of its own", group->name);
+	return command_usage(group, "'%s' has no subcommands", group->name);
 }
 
 /* "heddle help topo gen" is "heddle topo gen --help". */

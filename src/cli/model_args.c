@@ -76,8 +76,8 @@ bool cli_model_read_fields(const struct command *self, const char *text, size_t 
 	free(copy);
 	if (n >= low)
 		return true;
-	*status = command_usage(self, "option --class: '%s' is not %zu numbers joined by ':'", text,
-				low);
+	*status = command_usage(self, "option --class: '%s' is not %zu numbers separated by ':'",
+				text, low);
 	return false;
 }
 

@@ -19,8 +19,7 @@ static bool read_phases(struct credit_sweep *s, const struct command *self, int 
 	if (strcmp(text, "fixed") == 0) {
 		if (s->values->simulate)
 			return true;
-		*status = command_usage(
-			self, "--phases fixed has no computed answer: give --simulate too");
+		*status = command_usage(self, "--phases fixed has no closed form; add --simulate");
 		return false;
 	}
 	if (hd_uint_parse(text, NULL, &phases) == HD_OK && phases > 0 &&
@@ -58,12 +57,12 @@ static bool count_points(struct credit_sweep *s, int *status)
 		if (s->series[CREDIT_N].n != s->series[CREDIT_M].n)
 			diag_fail(
 				&d, HD_ERR_RANGE,
-				"%zu upstream and %zu downstream values: --paired needs as many of both",
+				"--paired needs equally many values: %zu upstream and %zu downstream values are given",
 				s->series[CREDIT_N].n, s->series[CREDIT_M].n);
 		points /= (double)s->series[CREDIT_M].n;
 	}
 	if (points > MODEL_MAX_POINTS)
-		diag_fail(&d, HD_ERR_RANGE, "a sweep of %.0f points: at most %d", points,
+		diag_fail(&d, HD_ERR_RANGE, "too many points: %.0f (at most %d)", points,
 			  MODEL_MAX_POINTS);
 	s->n = (size_t)points;
 	if (d.status == HD_OK)

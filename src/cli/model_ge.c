@@ -39,12 +39,12 @@ static bool read_thresholds(struct ge_sweep *s, const struct command *self, int 
 	if (text && !cli_model_read_integers(self, "threshold", text, &list, status))
 		return false;
 	if (list.n < a->least || list.n > a->most)
-		diag_fail(&d, HD_ERR_RANGE, "%zu thresholds: '%s' takes %zu to %zu", list.n,
-			  self->name, a->least, a->most);
+		diag_fail(&d, HD_ERR_RANGE, "%zu thresholds are given; '%s' takes %zu to %zu",
+			  list.n, self->name, a->least, a->most);
 	else if (list.n + 1 != q->n_regions)
 		diag_fail(
 			&d, HD_ERR_RANGE,
-			"%zu thresholds divide the queue into %zu regions, but --mu gives %zu rates",
+			"%zu thresholds divide the queue into %zu regions, but --mu has %zu rates",
 			list.n, list.n + 1, q->n_regions);
 	for (size_t i = 0; d.status == HD_OK && i < list.n; i++)
 		q->threshold[i] = (size_t)list.values[i];
@@ -80,7 +80,8 @@ static bool read_capacity(struct ge_sweep *s, const struct command *self, int *s
 	if (!cli_model_read_integers(self, "capacity", text, &list, status))
 		return false;
 	if (list.n != 1)
-		diag_fail(&d, HD_ERR_RANGE, "%zu capacities: there is one", list.n);
+		diag_fail(&d, HD_ERR_RANGE, "option --capacity: expected one value, not %zu",
+			  list.n);
 	s->queue.service.capacity = (size_t)list.values[0];
 	series_fini(&list);
 	return !cli_model_refused(&d, status);
@@ -102,11 +103,13 @@ static bool read_rooms(struct ge_sweep *s, const struct command *self, int *stat
 	    !cli_model_read_integers(self, "rooms", s->values->rooms, &list, status))
 		return false;
 	if (s->values->rooms && list.n != q->n_regions)
-		diag_fail(&d, HD_ERR_RANGE, "%zu rooms for %zu regions: there is one of each",
-			  list.n, q->n_regions);
+		diag_fail(
+			&d, HD_ERR_RANGE,
+			"option --rooms: %zu values for %zu regions (expected one for each region)",
+			list.n, q->n_regions);
 	if (!s->values->rooms && q->capacity % q->n_regions)
 		diag_fail(&d, HD_ERR_RANGE,
-			  "capacity %zu does not divide into %zu equal rooms: give --rooms",
+			  "capacity %zu cannot be divided equally among %zu regions; add --rooms",
 			  q->capacity, q->n_regions);
 	for (size_t i = 0; d.status == HD_OK && i < q->n_regions; i++)
 		s->queue.room[i] =
@@ -123,8 +126,7 @@ static bool read_classes(struct ge_sweep *s, const struct command *self, int *st
 	if (list->n == 0)
 		return true;
 	if (s->values->lambda || s->values->ca2) {
-		*status = command_usage(
-			self, "--class stands for --lambda and --ca2: give one or the other");
+		*status = command_usage(self, "--class cannot be used with --lambda or --ca2");
 		return false;
 	}
 	if (list->n > BATCH_MAX_CLASSES) {
@@ -164,11 +166,11 @@ static bool read_sweeps(struct ge_sweep *s, const struct command *self, int *sta
 	double levels = points * ((double)s->queue.service.capacity + 1);
 
 	if (points > MODEL_MAX_POINTS)
-		diag_fail(&d, HD_ERR_RANGE, "a sweep of %.0f points: at most %d", points,
+		diag_fail(&d, HD_ERR_RANGE, "too many points: %.0f (at most %d)", points,
 			  MODEL_MAX_POINTS);
 	else if (levels > 1e9)
 		diag_fail(&d, HD_ERR_RANGE,
-			  "a sweep of %.0f points with %zu levels each: at most 1e9 levels in all",
+			  "too many levels: %.0f points with %zu levels each (at most 1e9 in all)",
 			  points, s->queue.service.capacity + 1);
 	return !cli_model_refused(&d, status);
 }
@@ -179,8 +181,7 @@ static bool check_form(const struct ge_sweep *s, const struct command *self, int
 
 	if (v->form == MAXENT_JOINED || (v->classes.n < 2 && !v->rooms && v->semantics == 0))
 		return true;
-	*status = command_usage(
-		self, "--form separate needs one class and --semantics s1: it has no other form");
+	*status = command_usage(self, "--form separate requires one class and --semantics s1");
 	return false;
 }
 

@@ -70,7 +70,8 @@ static bool read_values(struct loss_sweep *s, const struct command *self, int *s
 		return false;
 	for (size_t i = 0; i < s->places.n; i++) {
 		if (!(s->places.values[i] <= MOST_PLACES))
-			diag_fail(&d, HD_ERR_RANGE, "%g places: must be at most %.0f",
+			diag_fail(&d, HD_ERR_RANGE,
+				  "option --places: %g is too large (at most %.0f)",
 				  s->places.values[i], MOST_PLACES);
 	}
 	for (size_t i = 0; i < s->load.n; i++) {
@@ -79,7 +80,8 @@ static bool read_values(struct loss_sweep *s, const struct command *self, int *s
 				  s->load.values[i], MOST_LOAD);
 	}
 	if (d.status == HD_OK && (double)s->places.n * (double)s->load.n > MODEL_MAX_POINTS)
-		diag_fail(&d, HD_ERR_RANGE, "a sweep of more than %d points", MODEL_MAX_POINTS);
+		diag_fail(&d, HD_ERR_RANGE, "too many points: at most %d are allowed",
+			  MODEL_MAX_POINTS);
 	return !cli_model_refused(&d, status);
 }
 

@@ -31,7 +31,7 @@ static bool read_kind(struct queue_sweep *s, const struct command *self, const c
 	}
 	const char *nearest = text_nearest(word, kind_names, QUEUE_KINDS);
 
-	*status = command_usage(self, "'%s' is none of %s%s", word, self->arguments,
+	*status = command_usage(self, "'%s' is not one of %s%s", word, self->arguments,
 				text_hint(nearest).text);
 	return false;
 }
@@ -47,7 +47,7 @@ static bool read_classes(struct queue_sweep *s, const struct command *self, int 
 		diag_fail(&d, HD_ERR_RANGE, "%zu classes: must be 1 to %d", list->n,
 			  QUEUE_MAX_CLASSES);
 	if (!has_classes(s) && list->n)
-		*status = command_usage(self, "--class is for priority and sharing");
+		*status = command_usage(self, "--class requires the model priority or sharing");
 	if (cli_model_refused(&d, status) || (!has_classes(s) && list->n))
 		return false;
 	s->n_classes = list->n;
@@ -81,7 +81,8 @@ static bool read_lists(struct queue_sweep *s, const struct command *self, int *s
 	    !cli_model_read_integers(self, "capacity", v->capacity, &s->capacity, status))
 		return false;
 	if ((double)s->lambda.n * (double)s->cs2.n * (double)s->capacity.n > MODEL_MAX_POINTS)
-		diag_fail(&d, HD_ERR_RANGE, "a sweep of more than %d points", MODEL_MAX_POINTS);
+		diag_fail(&d, HD_ERR_RANGE, "too many points: at most %d are allowed",
+			  MODEL_MAX_POINTS);
 	return !cli_model_refused(&d, status);
 }
 

@@ -70,7 +70,8 @@ int output_check_format(const struct command *self, const struct common_options 
 			    : common->format ? "--format"
 					     : NULL;
 
-	return other ? command_usage(self, "%s has a format of its own, and %s does not go with it",
+	return other ? command_usage(self,
+				     "%s cannot be used with %s: its output has a fixed format",
 				     option, other)
 		     : EXIT_DONE;
 }
@@ -83,13 +84,13 @@ int output_check_own_formats(const struct command *self, const struct common_opt
 
 	for (; formats->option; formats++) {
 		if (own && formats->given)
-			return command_usage(self, "%s and %s do not go together", own,
+			return command_usage(self, "%s and %s exclude each other", own,
 					     formats->option);
 		if (formats->given)
 			own = formats->option;
 	}
 	if (own && other)
-		return command_usage(self, "%s makes no results, and %s does not go with it", own,
+		return command_usage(self, "%s cannot be used with %s: it writes no results", own,
 				     other);
 	return own ? output_check_format(self, common, own) : EXIT_DONE;
 }

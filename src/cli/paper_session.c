@@ -63,7 +63,8 @@ static enum hd_status vary(struct paper_catalogue *c, const char *text, struct d
 	for (size_t i = 0; i < c->n && status == HD_OK; i++)
 		status = paper_vary(c->papers[i], text, d, &known);
 	if (status == HD_OK && !known)
-		return diag_fail(d, HD_ERR_INPUT, "--vary %s: no study has such an axis", text);
+		return diag_fail(d, HD_ERR_INPUT,
+				 "option --vary: no study has an open parameter '%s'", text);
 	return status;
 }
 

@@ -11,7 +11,8 @@ bool cli_qos_check_best_effort(const struct command *self, struct hd_ratio share
 
 	if (both <= 1)
 		return true;
-	*status = command_usage(self, "best effort cannot have more than the link");
+	*status =
+		command_usage(self, "--best-effort and --preferred together must be at most 100%%");
 	return false;
 }
 
@@ -36,7 +37,7 @@ bool cli_qos_check_vls(const struct command *self, uint64_t lanes, int *status)
 {
 	if (lanes == 15 || (lanes >= 1 && lanes <= 8 && !(lanes & (lanes - 1))))
 		return true;
-	*status = command_usage(self, "a link has 1, 2, 4, 8 or 15 data lanes");
+	*status = command_usage(self, "option --lanes: a link has 1, 2, 4, 8 or 15 data VLs");
 	return false;
 }
 
@@ -45,7 +46,8 @@ bool cli_qos_check_packets(const struct command *self, uint64_t payload, uint64_
 {
 	if (payload == 0 || payload > 4096 || overhead > 1024) {
 		*status = command_usage(
-			self, "packets have 1 to 4096 bytes of payload and up to 1024 of overhead");
+			self,
+			"--payload must be 1 to 4096 bytes and --overhead at most 1024 bytes");
 		return false;
 	}
 	*out = (struct qos_packets){ (uint32_t)payload, (uint32_t)overhead };
@@ -109,15 +111,15 @@ enum hd_status cli_qos_admission(struct fabric *fabric, uint32_t payload,
 	*terms = fabric_terms(fabric, payload);
 	if (payload > s->fabric.mtu)
 		return diag_fail(d, HD_ERR_RANGE,
-				 "packets of %u bytes of payload are larger than the MTU of %llu",
-				 payload, (unsigned long long)s->fabric.mtu);
+				 "the payload of %u bytes exceeds the MTU of %llu bytes", payload,
+				 (unsigned long long)s->fabric.mtu);
 	/* Nothing else says how large the packets of others are. */
 	if (s->n_traffic == 0 && s->n_jobs == 0)
 		broker->latency.largest = payload + terms->packets.overhead;
 	if ((shares->best_effort.den || shares->preferred.den) && scenario_admits(s))
 		return diag_fail(
 			d, HD_ERR_INPUT,
-			"the scenario's classes have weights; --best-effort and --preferred are for fabrics without classes");
+			"--best-effort and --preferred cannot be used: the scenario defines classes with weights");
 	if (shares->best_effort.den)
 		broker->best_effort = shares->best_effort;
 	if (shares->preferred.den)

@@ -12,9 +12,10 @@ static enum hd_status open_conf(const struct cli_verify_plan *p, struct fabric_c
 	if (status == HD_OK && !(*out)->scenario->opensm->qos) {
 		fabric_free(*out);
 		d->file = NULL; /* it was the fabric's */
-		return diag_fail(d, HD_ERR_INPUT,
-				 "%s: 'qos' is not TRUE, and OpenSM programs nothing of it",
-				 p->conf);
+		return diag_fail(
+			d, HD_ERR_INPUT,
+			"%s: 'qos' is not TRUE, so OpenSM ignores all QoS settings; set 'qos TRUE'",
+			p->conf);
 	}
 	return status;
 }

@@ -80,11 +80,11 @@ static const char *find_wrong(const struct cli_route_options *v)
 	bool by_file = engine && strcmp(engine, "file") == 0;
 
 	if ((fabric_choice_option(&v->fabric, "routes") != NULL) != by_file)
-		return "--routes goes with --engine file";
+		return "--routes and --engine file require each other";
 	if (v->look.path_sls && !by_file)
-		return "--path-sls goes with --engine file: other engines give the SLs";
+		return "--path-sls requires --engine file: other engines compute the SLs";
 	if (v->look.path_sls && v->look.sweeps.n)
-		return "--path-sls tells nothing of the paths after --sweep";
+		return "--path-sls cannot be used with --sweep";
 	return NULL;
 }
 
@@ -99,7 +99,7 @@ bool route_options_take(const struct command *self, struct cli_route_options *v,
 	if (v->dump && !tables_writer_find(v->dump))
 		*status = command_usage(
 			self,
-			"'%s' is no format of tables: fts, lfts, opensm, fdbs, mfts, mcfdbs, sl2vl or json",
+			"option --dump: unknown format '%s' (expected fts, lfts, opensm, fdbs, mfts, mcfdbs, sl2vl or json)",
 			v->dump);
 	else
 		*status = wrong ? command_usage(self, "%s", wrong)

@@ -181,8 +181,8 @@ static enum hd_status choose(struct sim_session_options *v, const char *file, st
 						   d, out);
 	if (alone)
 		status = diag_fail(d, HD_ERR_USAGE,
-				   "%s is there for one process only, and %u were started together",
-				   alone, v->world.n);
+				   "%s supports one process only; %u were started together", alone,
+				   v->world.n);
 	else
 		status = fabric_choice_open_scenario(&v->scenario, NULL, file, &v->common.seed, d,
 						     out);

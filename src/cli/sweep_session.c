@@ -282,15 +282,15 @@ int cli_sweep_run_words(const struct command *self, struct sweep_session_options
 	struct sweep_words say;
 
 	if (v->shard && v->common.db == cli_sweep_default_db)
-		return command_usage(self, "--shard needs a --db of its own");
+		return command_usage(self, "--shard requires --db");
 	if (n > 0 && strcmp(words[0], "merge") == 0)
 		return n < 2 || adds_to_study(v)
 			       ? command_usage(
 					 self,
-					 "merge takes databases that shards left, and no more of what to run")
+					 "merge takes databases of shards and no other options")
 			       : run_merge(v, n - 1, words + 1);
 	if (!read_words(n, words, &say))
 		return command_usage(
-			self, "expected one scenario or study, or a command with what it takes");
+			self, "expected one SCENARIO, one STUDY, or a COMMAND with its arguments");
 	return run_own(v, &say);
 }

@@ -102,7 +102,8 @@ static int refuse(const struct command *self, const char *to)
 
 	for (const struct topo_writer *w = topo_writers; w->name; w++)
 		strbuf_printf(&names, "%s%s", w == topo_writers ? "" : ", ", w->name);
-	int status = command_usage(self, "format '%s' is none of %s", to, names.text);
+	int status = command_usage(self, "option --to: unknown format '%s' (expected one of %s)",
+				   to, names.text);
 
 	strbuf_fini(&names);
 	return status;

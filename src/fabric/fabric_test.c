@@ -556,7 +556,7 @@ static const struct {
 	  "x.yaml:4:31: fabric.groups[].members: no host 'h9' (did you mean 'h0'?)" },
 	{ SMALL "  groups: [{name: g, tree: paths}]\n"
 		"traffic: [{name: a, kind: saturating, pattern: group, group: g}]\n",
-	  "x.yaml:4:28: fabric.groups[].tree: 'paths' is none of xy, union, shortest, shared" },
+	  "x.yaml:4:28: fabric.groups[].tree: 'paths' is not one of xy, union, shortest, shared" },
 	{ SMALL "  groups: [{name: g, tree: xy}]\n"
 		"traffic: [{name: a, kind: saturating, pattern: group, group: g}]\n",
 	  "x.yaml:4:28: fabric.groups[].tree: " },

@@ -114,7 +114,7 @@ static void check_kind(struct database *l)
 		return;
 	l->failed = true;
 	if (application != APPLICATION_ID)
-		diag_fail(l->d, HD_ERR_INPUT, "is a database of another program");
+		diag_fail(l->d, HD_ERR_INPUT, "is not a database of heddle");
 	else
 		diag_fail(l->d, HD_ERR_INPUT, "has schema version %lld (expected 1 to %d)",
 			  (long long)l->version, DATABASE_VERSION);
@@ -215,7 +215,7 @@ void database_open(struct database *l, const char *path, bool make, struct diag 
 	/* SQLite would open a temporary or in-memory database for these. */
 	if (!*path || *path == ':') {
 		d->file = NULL;
-		diag_fail(d, HD_ERR_INPUT, "a database needs the name of a file, not '%s'", path);
+		diag_fail(d, HD_ERR_INPUT, "'%s' is not a database file name", path);
 		l->failed = true;
 	}
 	if (!l->failed)

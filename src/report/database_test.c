@@ -139,7 +139,7 @@ static void a_file_of_another_kind_is_refused_and_kept(void **state)
 	sqlite3_exec(db, "CREATE TABLE mine(x)", NULL, NULL, NULL);
 	sqlite3_close(db);
 	assert_int_equal(append(1, 1, &d), HD_ERR_INPUT);
-	assert_string_equal(d.message, "is a database of another program");
+	assert_string_equal(d.message, "is not a database of heddle");
 	assert_answer("SELECT count(*) FROM sqlite_schema", "1");
 }
 

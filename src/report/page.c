@@ -131,7 +131,7 @@ enum hd_status page_write(const struct page_run *runs, size_t n, struct strbuf *
 
 	memory_for("the page's tables");
 	if (!place)
-		return diag_fail(d, HD_ERR_ENV, "this heddle was built without the page: %s",
+		return diag_fail(d, HD_ERR_ENV, "the page is not part of this build: %s",
 				 page_missing);
 	json_init(&w, &data);
 	w.compact = true;

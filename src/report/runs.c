@@ -31,7 +31,9 @@ static enum hd_status read_named(struct recorded_runs *s, const char *word, stru
 
 	if (hd_uint_parse(word, &inner, &id) != HD_OK || id > INT64_MAX) {
 		d->file = NULL;
-		return diag_fail(d, HD_ERR_INPUT, "'%s' is not the number of a run", word);
+		return diag_fail(d, HD_ERR_INPUT,
+				 "invalid run '%s' (expected a number from 'heddle report FILE')",
+				 word);
 	}
 	return read_run(s, (int64_t)id, d);
 }

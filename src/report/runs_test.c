@@ -99,7 +99,8 @@ static void what_is_no_run_is_refused(void **state)
 	assert_int_equal(read_words(&s, false, "1", "4", &d), HD_ERR_NOT_FOUND);
 	recorded_runs_fini(&s);
 	assert_int_equal(read_words(&s, false, "one", NULL, &d), HD_ERR_INPUT);
-	assert_string_equal(d.message, "'one' is not the number of a run");
+	assert_string_equal(d.message,
+			    "invalid run 'one' (expected a number from 'heddle report FILE')");
 	recorded_runs_fini(&s);
 	assert_int_equal(read_words(&s, false, "99999999999999999999", NULL, &d), HD_ERR_INPUT);
 	recorded_runs_fini(&s);

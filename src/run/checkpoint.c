@@ -92,9 +92,9 @@ enum hd_status checkpoint_parse(const char *bytes, size_t len, const struct dige
 	struct digest of = { 0, 0 };
 
 	if (!is_marked(bytes, len))
-		return diag_fail(d, HD_ERR_INPUT, "this is no checkpoint");
+		return diag_fail(d, HD_ERR_INPUT, "not a checkpoint");
 	if (!is_whole(bytes, len))
-		return diag_fail(d, HD_ERR_INPUT, "the checkpoint is damaged or cut short");
+		return diag_fail(d, HD_ERR_INPUT, "the checkpoint is damaged or truncated");
 	pack_from(out, bytes + MARK_LEN, len - MARK_LEN - DIGEST_LEN);
 	pack_u32(out, &rules);
 	pack_u64(out, &of.a);
@@ -102,12 +102,12 @@ enum hd_status checkpoint_parse(const char *bytes, size_t len, const struct dige
 	if (rules != CHECKPOINT_RULES)
 		return diag_fail(
 			d, HD_ERR_UNFIT,
-			"the checkpoint was written by another version of heddle (its rules are %u, these are %u)",
+			"the checkpoint belongs to another version of heddle (format %u, expected %u)",
 			rules, CHECKPOINT_RULES);
 	if (of.a != content->a || of.b != content->b)
 		return diag_fail(
 			d, HD_ERR_UNFIT,
-			"the checkpoint is of another scenario, or of other values (--set, --seed) or files");
+			"the checkpoint belongs to another scenario, other --set or --seed values, or other input files");
 	return HD_OK;
 }
 
@@ -119,7 +119,7 @@ static enum hd_status read_all(FILE *in, struct diag *d, struct strbuf *held)
 	size_t n = fread(begin, 1, sizeof(begin), in);
 
 	if (!is_marked(begin, n))
-		return diag_fail(d, HD_ERR_INPUT, "this is no checkpoint");
+		return diag_fail(d, HD_ERR_INPUT, "not a checkpoint");
 	strbuf_add(held, begin, n);
 	return file_read_rest(in, room < LIMIT ? room : LIMIT, d, held);
 }

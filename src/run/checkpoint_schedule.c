@@ -58,14 +58,14 @@ static enum hd_status refuse_unfit(const struct run *s, const struct diag *why, 
 		if (find_content(s, &o, &inner, &content) == HD_OK &&
 		    checkpoint_parse(s->restart.text, s->restart.len, &content, &inner, &ignored) ==
 			    HD_OK)
-			return diag_fail(d, HD_ERR_UNFIT,
-					 "the checkpoint is of a run %s %s: go on as it began",
-					 (changes[i].trace && o.trace) ||
-							 (changes[i].pcap && o.pcap) ||
-							 (changes[i].sampled && o.sampled)
-						 ? "with"
-						 : "without",
-					 changes[i].options);
+			return diag_fail(
+				d, HD_ERR_UNFIT,
+				"the checkpoint belongs to a run %s %s: restart with the same options",
+				(changes[i].trace && o.trace) || (changes[i].pcap && o.pcap) ||
+						(changes[i].sampled && o.sampled)
+					? "with"
+					: "without",
+				changes[i].options);
 	}
 	return diag_fail(d, why->status, "%s", why->message);
 }
@@ -109,7 +109,7 @@ enum hd_status run_checkpoint_begin(struct run *s, struct diag *d)
 static enum hd_status refuse_damaged(const struct run *s, struct diag *d)
 {
 	d->file = s->options.restart;
-	return diag_fail(d, HD_ERR_INPUT, "the checkpoint does not fit this run");
+	return diag_fail(d, HD_ERR_INPUT, "the checkpoint does not match this run");
 }
 
 /* ---- files that grow with the run --------------------------------------- */
@@ -153,7 +153,7 @@ enum hd_status run_checkpoint_open_output(struct run *s, struct side_file *f, co
 	if (f->is_open && s->options.checkpoint && !f->writer.target)
 		status = diag_fail(
 			d, HD_ERR_UNFIT,
-			"a run with --checkpoint cannot write to what is no file: it could not go on there");
+			"--checkpoint requires regular files as outputs: other outputs cannot be continued");
 	return status;
 }
 

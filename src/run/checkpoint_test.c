@@ -72,7 +72,7 @@ static void every_length_counts(void **state)
 		assert_int_equal(parse(&b, len, &content, &d), HD_ERR_INPUT);
 	strbuf_puts(&b, "more");
 	assert_int_equal(parse(&b, b.len, &content, &d), HD_ERR_INPUT);
-	assert_string_equal(d.message, "the checkpoint is damaged or cut short");
+	assert_string_equal(d.message, "the checkpoint is damaged or truncated");
 	strbuf_fini(&b);
 }
 

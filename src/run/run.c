@@ -57,7 +57,7 @@ static enum hd_status check_output(const struct run *s, const char *path, struct
 	if (!is_read)
 		return HD_OK;
 	d->file = path;
-	return diag_fail(d, HD_ERR_INPUT, "is read here, and would be written over");
+	return diag_fail(d, HD_ERR_INPUT, "is an input and would be overwritten");
 }
 
 static enum hd_status open_files(struct run *s, struct diag *d)
@@ -66,10 +66,11 @@ static enum hd_status open_files(struct run *s, struct diag *d)
 	enum hd_status status = HD_OK;
 
 	if (o->rates && (o->world || o->checkpoint || o->restart))
-		return diag_fail(d, HD_ERR_USAGE,
-				 "rates over time are for one process without checkpoints");
+		return diag_fail(
+			d, HD_ERR_USAGE,
+			"--rates requires one process and cannot be used with --checkpoint or --restart");
 	if (o->pcap && o->trace && file_is_same(o->pcap, o->trace))
-		return diag_fail(d, HD_ERR_USAGE, "the capture and the trace name one file");
+		return diag_fail(d, HD_ERR_USAGE, "--pcap and --trace name the same file");
 	if ((o->pcap && check_output(s, o->pcap, d) != HD_OK) ||
 	    (o->trace && check_output(s, o->trace, d) != HD_OK))
 		return d->status;
@@ -223,7 +224,7 @@ static enum hd_status refuse_full(const struct run *s, struct diag *d)
 	describe_crowd(s, &why);
 	d->file = NULL;
 	enum hd_status status =
-		diag_fail(d, HD_ERR_ENV, "%s; --memory says how much there may be", why.text);
+		diag_fail(d, HD_ERR_ENV, "%s; raise the limit with --memory", why.text);
 
 	strbuf_fini(&why);
 	return status;
@@ -280,8 +281,8 @@ enum hd_status run_refuse_broken(struct run *s, const struct sim *sim, struct di
 {
 	s->state = SIM_BROKEN;
 	d->file = NULL;
-	return diag_fail(d, HD_ERR_ENV, "what rank %u sent to rank %u makes no sense",
-			 sim_broken_by(sim), s->options.world->rank);
+	return diag_fail(d, HD_ERR_ENV, "rank %u sent invalid data to rank %u", sim_broken_by(sim),
+			 s->options.world->rank);
 }
 
 /* After its end, or where it was stopped for good. */

@@ -313,7 +313,8 @@ static enum hd_status check_qos(const struct scenario *s, struct diag *d)
 
 		if (lanes && !are_vls(lanes))
 			status = scenario_refuse(s, d, &q->ports[i].lanes,
-						 "'%u' is none of 1, 2, 4, 8, 15", (unsigned)lanes);
+						 "'%u' is not one of 1, 2, 4, 8, 15",
+						 (unsigned)lanes);
 		else if (q->ports[i].from && !q->ports[i].sl2vl.given)
 			status = scenario_refuse(
 				s, d, &q->ports[i].from,

@@ -50,7 +50,7 @@ static enum hd_status refuse_choice(const char *text, const char *const *choices
 	const char *nearest = schema_nearest(text, choices, n);
 
 	list_choices(choices, &expected);
-	enum hd_status status = diag_fail(d, HD_ERR_INPUT, "'%.80s' is none of %s%s", text,
+	enum hd_status status = diag_fail(d, HD_ERR_INPUT, "'%.80s' is not one of %s%s", text,
 					  expected.text, text_hint(nearest).text);
 
 	strbuf_fini(&expected);

@@ -53,7 +53,7 @@ void archive_answer(void *context, const struct http_request *r, struct reply *o
 	struct diag d = { .status = HD_OK };
 
 	if (r->kind != REQUEST_PAGE) {
-		diag_fail(&d, HD_ERR_NOT_FOUND, "a database has a page and nothing else");
+		diag_fail(&d, HD_ERR_NOT_FOUND, "only the page is available for a database");
 		serve_reply_refuse(out, &d);
 		return;
 	}

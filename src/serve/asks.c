@@ -50,7 +50,7 @@ static void refuse(struct ask *a)
 {
 	struct diag d = { .status = HD_OK };
 
-	diag_fail(&d, HD_ERR_ENV, "the server ends");
+	diag_fail(&d, HD_ERR_ENV, "the server is shutting down");
 	serve_reply_refuse(&a->reply, &d);
 	asks_answer(a);
 }

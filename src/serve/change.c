@@ -39,7 +39,7 @@ static enum hd_status put_fault(const struct change *c, const struct fabric *fab
 	uint32_t port = change_port(fabric, c->link);
 
 	if (port == SIM_NONE)
-		return diag_fail(d, HD_ERR_NOT_FOUND, "there is no link %u", c->link);
+		return diag_fail(d, HD_ERR_NOT_FOUND, "unknown link %u", c->link);
 	struct strbuf name = STRBUF_INIT;
 
 	fabric_port_name(fabric, port, &name);
@@ -173,13 +173,14 @@ static enum hd_status put_load(const struct change *c, const struct scenario *s,
 			       struct overrides *o, struct strbuf *words, struct diag *d)
 {
 	if (c->row >= s->n_traffic)
-		return diag_fail(d, HD_ERR_NOT_FOUND, "there is no traffic row %u", c->row);
+		return diag_fail(d, HD_ERR_NOT_FOUND, "unknown traffic row %u", c->row);
 	const struct scn_traffic *t = &s->traffic[c->row];
 	struct strbuf path = STRBUF_INIT;
 
 	if (t->stop <= at)
 		return diag_fail(d, HD_ERR_UNFIT,
-				 "row '%s' has ended: its successor is another row", t->name);
+				 "traffic row '%s' has ended; change the row that replaced it",
+				 t->name);
 	strbuf_printf(&path, "traffic.%u", c->row);
 	if (t->start >= at)
 		set_load(path.text, c, o);

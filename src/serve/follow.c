@@ -146,7 +146,7 @@ static void *compute_change(void *context)
 	if (status == HD_OK && c->now)
 		status = run_advance(run, c->now, &c->d);
 	if (status == HD_OK && run_is_stopped(run))
-		status = diag_fail(&c->d, HD_ERR_ENV, "the server ends");
+		status = diag_fail(&c->d, HD_ERR_ENV, "the server is shutting down");
 	if (status == HD_OK)
 		c->run = run;
 	else if (run)
@@ -205,7 +205,8 @@ static enum hd_status change_prepare(struct follow *s, struct follow_change *c, 
 	if (r->kind == REQUEST_RESTART)
 		return HD_OK;
 	if (follow_has_ended(s))
-		return diag_fail(d, HD_ERR_UNFIT, "the run has ended: restart it to change it");
+		return diag_fail(d, HD_ERR_UNFIT,
+				 "the run has ended; restart it before changing it");
 	c->now = sim_now(run_sim(s->run));
 	/* What happens now has happened: from the next nanosecond on. */
 	c->at = (c->now / HD_NS + 1) * HD_NS;
@@ -228,7 +229,7 @@ static void change_begin(struct follow *s, struct ask *a)
 	s->change = status == HD_OK ? c : NULL;
 	if (status == HD_OK && pthread_create(&c->thread, NULL, compute_change, c) != 0) {
 		s->change = NULL;
-		status = diag_fail(&d, HD_ERR_ENV, "no thread can be started");
+		status = diag_fail(&d, HD_ERR_ENV, "cannot create a thread");
 	}
 	if (status == HD_OK)
 		return;

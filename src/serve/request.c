@@ -24,7 +24,8 @@ static enum hd_status text_of(const struct request_parser *a, const char *name,
 		return diag_fail(a->d, HD_ERR_INPUT, "'%s' is too long", name);
 	for (const char *c = text; *c; c++) {
 		if ((unsigned char)*c < ' ' || (unsigned char)*c > '~')
-			return diag_fail(a->d, HD_ERR_INPUT, "'%s' has other than plain letters",
+			return diag_fail(a->d, HD_ERR_INPUT,
+					 "'%s' contains characters other than printable ASCII",
 					 name);
 	}
 	memcpy(out, text, strlen(text) + 1);
@@ -40,7 +41,7 @@ static enum hd_status number_of(const struct request_parser *a, const char *name
 		return a->d->status;
 	for (const char *c = text; *c; c++) {
 		if (*c < '0' || *c > '9' || n >= UINT32_MAX / 10)
-			return diag_fail(a->d, HD_ERR_INPUT, "'%s' is no number", name);
+			return diag_fail(a->d, HD_ERR_INPUT, "'%s' must be a number", name);
 		n = n * 10 + (uint64_t)(*c - '0');
 	}
 	if (!*text)
@@ -71,7 +72,7 @@ static enum hd_status read_load(const struct request_parser *a, struct http_requ
 		return a->d->status;
 	if (strspn(c->value, "0123456789.%kMGTb/s") != strlen(c->value) || !*c->value)
 		return diag_fail(a->d, HD_ERR_INPUT,
-				 "'%s' is neither a load, as 60%%, nor a rate, as 10Gb/s",
+				 "invalid load or rate '%s' (expected e.g. 60%% or 10Gb/s)",
 				 c->value);
 	return HD_OK;
 }
@@ -87,7 +88,7 @@ static enum hd_status read_weights(const struct request_parser *a, struct http_r
 	if ((!*c->high && !*c->low) || strspn(c->high, letters) != strlen(c->high) ||
 	    strspn(c->low, letters) != strlen(c->low))
 		return diag_fail(a->d, HD_ERR_INPUT,
-				 "'high' or 'low' must be a table, as 0:64,1:32");
+				 "'high' or 'low' must be a table such as 0:64,1:32");
 	return HD_OK;
 }
 
@@ -127,9 +128,9 @@ enum hd_status request_parse(const char *method, const char *path, request_value
 			r = &routes[i];
 	}
 	if (!r)
-		return diag_fail(d, HD_ERR_NOT_FOUND, "nothing is there");
+		return diag_fail(d, HD_ERR_NOT_FOUND, "no such page");
 	if (strcmp(method, r->method) != 0)
-		return diag_fail(d, HD_ERR_USAGE, "%s is for %s", r->path, r->method);
+		return diag_fail(d, HD_ERR_USAGE, "%s requires the method %s", r->path, r->method);
 	*out = (struct http_request){ .kind = r->kind, .change.kind = r->change };
 	return r->read ? r->read(&a, out) : HD_OK;
 }

@@ -40,7 +40,7 @@ struct server {
 static enum hd_status put_page(struct reply *out, struct diag *d)
 {
 	if (!page_live_template_len)
-		return diag_fail(d, HD_ERR_ENV, "this heddle was built without the page: %s",
+		return diag_fail(d, HD_ERR_ENV, "the page is not part of this build: %s",
 				 page_missing);
 	out->type = "text/html; charset=utf-8";
 	strbuf_add(&out->body, (const char *)page_live_template, page_live_template_len);
@@ -254,7 +254,7 @@ static enum hd_status draw_token(struct strbuf *out, struct diag *d)
 	unsigned char bytes[16];
 
 	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-		return diag_fail(d, HD_ERR_ENV, "the system has no randomness");
+		return diag_fail(d, HD_ERR_ENV, "the system provides no random numbers");
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		strbuf_printf(out, "%02x", bytes[i]);
 	return HD_OK;
@@ -273,7 +273,8 @@ enum hd_status server_choose_token(const char *address, const char *path, struct
 
 	text.text[strcspn(text.text, "\r\n")] = '\0';
 	if (status == HD_OK && strlen(text.text) < 16)
-		status = diag_fail(d, HD_ERR_INPUT, "a token has at least 16 letters");
+		status = diag_fail(d, HD_ERR_INPUT,
+				   "the token is too short (at least 16 characters)");
 	if (status == HD_OK)
 		*out = strbuf_detach(&text);
 	strbuf_fini(&text);
@@ -295,18 +296,16 @@ enum hd_status server_place(const char *text, struct diag *d, char **address, ui
 	if ((bracket && !end) || (bracket && *colon && *colon != ':') ||
 	    (!bare && colon && *colon &&
 	     (hd_uint_parse(colon + 1, &ignored, &number) != HD_OK || number > UINT16_MAX)))
-		return diag_fail(d, HD_ERR_USAGE, "'%s' is not an ADDRESS[:PORT] to listen to",
-				 text);
+		return diag_fail(d, HD_ERR_USAGE, "'%s' is not ADDRESS[:PORT]", text);
 	text += bracket;
 	if (bare || !end)
 		strbuf_puts(&name, text);
 	else
 		strbuf_add(&name, text, (size_t)(end - text));
 	if (!address_parse(name.text, 0, &parsed)) {
-		diag_fail(
-			d, HD_ERR_USAGE,
-			"'%s' is not an address to listen to (127.0.0.1, ::1, 0.0.0.0 or another number)",
-			name.text);
+		diag_fail(d, HD_ERR_USAGE,
+			  "'%s' is not a numeric address (such as 127.0.0.1, ::1 or 0.0.0.0)",
+			  name.text);
 		strbuf_fini(&name);
 		return d->status;
 	}
@@ -344,7 +343,7 @@ enum hd_status server_start(const struct server_options *o, struct diag *d, stru
 		MHD_OPTION_NOTIFY_COMPLETED, call_end, NULL, MHD_OPTION_END);
 	if (!s->daemon) {
 		free(s);
-		return diag_fail(d, HD_ERR_ENV, "cannot listen to %s, port %u", o->address,
+		return diag_fail(d, HD_ERR_ENV, "cannot listen on %s, port %u", o->address,
 				 o->port);
 	}
 	s->port = MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_BIND_PORT)->port;

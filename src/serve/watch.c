@@ -193,9 +193,9 @@ static enum hd_status change(struct fabric_watch *w, const struct change *c, str
 
 	if (!cuts && c->kind != CHANGE_MEND)
 		return diag_fail(d, HD_ERR_UNFIT,
-				 "a live fabric is programmed by its subnet manager");
+				 "tables of a live fabric are set by its subnet manager");
 	if (c->link >= w->n_links)
-		return diag_fail(d, HD_ERR_NOT_FOUND, "there is no link %u", c->link);
+		return diag_fail(d, HD_ERR_NOT_FOUND, "unknown link %u", c->link);
 	port_id p = w->links[c->link].from;
 
 	picture_port_name(&w->topo, p, &port);

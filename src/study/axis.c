@@ -229,7 +229,7 @@ static enum hd_status range_expand(struct range *r, const char *text, struct dia
 		return diag_fail(d, HD_ERR_INPUT,
 				 "the factor of '%.80s' is not a whole number above 1", text);
 	if (!r->step.digits || (r->factor && !r->low.digits))
-		return diag_fail(d, HD_ERR_INPUT, "the range '%.80s' never gets to its end", text);
+		return diag_fail(d, HD_ERR_INPUT, "the range '%.80s' does not reach its end", text);
 	if (r->low.digits > r->high.digits)
 		return diag_fail(d, HD_ERR_INPUT, "the range '%.80s' is empty", text);
 	if (range_count(r) > STUDY_MOST_POINTS)
@@ -251,7 +251,7 @@ static enum hd_status expand(const char *text, struct diag *d, struct value_list
 	enum hd_status status = HD_OK;
 
 	if (!*text)
-		return diag_fail(d, HD_ERR_INPUT, "an empty value");
+		return diag_fail(d, HD_ERR_INPUT, "a value is empty");
 	if (range_parse(text, &range))
 		status = range_expand(&range, text, d, out);
 	else
@@ -451,7 +451,7 @@ static enum hd_status check_option(const struct axis *a, const struct schema_row
 		if (words ? is_choice(o, value)
 			  : row->type == SCHEMA_AMOUNT || !isnan(number_of(row, value)))
 			continue;
-		return diag_fail(d, HD_ERR_INPUT, "'%.80s' is no value of it%s", value,
+		return diag_fail(d, HD_ERR_INPUT, "invalid value '%.80s'%s", value,
 				 o->kind == OPT_FLAG ? " (yes or no is)" : "");
 	}
 	return HD_OK;

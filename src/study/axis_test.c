@@ -73,10 +73,10 @@ static void what_is_no_axis_is_refused(void **state)
 	} cases[] = {
 		{ LOAD, "", "no values" },
 		{ LOAD, "  ", "no values" },
-		{ LOAD, "10%,,20%", "an empty value" },
+		{ LOAD, "10%,,20%", "a value is empty" },
 		{ LOAD, "20%..10%:1%", "is empty" },
-		{ LOAD, "10%..20%:0%", "never gets to its end" },
-		{ LOAD, "0..20%:*2", "never gets to its end" },
+		{ LOAD, "10%..20%:0%", "does not reach its end" },
+		{ LOAD, "0..20%:*2", "does not reach its end" },
 		{ LOAD, "1%..20%:*1", "not a whole number" },
 		{ LOAD, "1%..20%:*1.5", "not a whole number" },
 		{ LOAD, "1%..2us:1%", "mixes units" },
@@ -85,7 +85,7 @@ static void what_is_no_axis_is_refused(void **state)
 		{ LOAD, "10%..2000%:10%", "out of range" },
 		{ PAYLOAD, "0..1000000000:1", "has 1000000001 values" },
 		{ PAYLOAD, "0.00000000000001..99999999999999:1", "too many digits" },
-		{ "qos.lanes", "1,2,3", "'3' is none of" },
+		{ "qos.lanes", "1,2,3", "'3' is not one of" },
 		{ "traffic.0.kind", "cbr,poison", "did you mean 'poisson'" },
 	};
 

@@ -360,7 +360,7 @@ static enum hd_status check_op(const struct operation *r, struct diag *d)
 		bad |= r->end_of[op->members[i]] == SIM_NONE;
 	if (bad)
 		return diag_fail(d, HD_ERR_INPUT,
-				 "multicast: a source or member is no host of the fabric");
+				 "multicast: a source or member is not a host of the fabric");
 	if (op->n_members == 1 && op->n_sources == 1 && r->own[0] == 0)
 		return diag_fail(d, HD_ERR_INPUT,
 				 "multicast: the group has no member but the source itself");

@@ -186,7 +186,7 @@ static enum hd_status make_study(const struct study_comparison *c, struct diag *
 
 	if (status == HD_OK && out->file) {
 		d->file = c->path;
-		status = diag_fail(d, HD_ERR_INPUT, "is a study; this command takes a scenario");
+		status = diag_fail(d, HD_ERR_INPUT, "is a study; a scenario is required");
 	}
 	strbuf_printf(&axis, "%s=", c->field);
 	for (size_t i = 0; i < c->n; i++)

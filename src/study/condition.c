@@ -58,7 +58,7 @@ static enum hd_status term_parse(const char *from, const char *to, struct diag *
 	if (!out->left || !*out->left || !*out->right)
 		status = diag_fail(
 			d, HD_ERR_INPUT,
-			"'%.80s' is no condition; expected NAME, one of < <= > >= = !=, VALUE",
+			"invalid condition '%.80s' (expected NAME, then one of < <= > >= = !=, then VALUE)",
 			text);
 	else
 		split_share(out);

@@ -25,7 +25,7 @@ static const char *behind(const char *phrase, const char *word)
 
 static enum hd_status refuse_again(const char *phrase, struct diag *d)
 {
-	return diag_fail(d, HD_ERR_INPUT, "'%.40s' says again what is said before it", phrase);
+	return diag_fail(d, HD_ERR_INPUT, "'%.40s' repeats an earlier goal", phrase);
 }
 
 static enum hd_status read_senders(const char *number, struct diag *d, struct class_goal *g)
@@ -34,7 +34,8 @@ static enum hd_status read_senders(const char *number, struct diag *d, struct cl
 	unsigned long n = strtoul(number, &end, 10);
 
 	if (*end || n == 0 || n > 1000000 || *number == '-')
-		return diag_fail(d, HD_ERR_RANGE, "a class has 1 to 1000000 senders, not '%.20s'",
+		return diag_fail(d, HD_ERR_RANGE,
+				 "invalid number of senders '%.20s' (expected 1 to 1000000)",
 				 number);
 	g->senders = (uint32_t)n;
 	return HD_OK;
@@ -60,7 +61,7 @@ static enum hd_status read_phrase(const char *phrase, uint32_t mtu, struct diag 
 			return refuse_again(phrase, d);
 		if (hd_time_parse(latency, d, &g->latency) != HD_OK)
 			return d->status;
-		return g->latency ? HD_OK : diag_fail(d, HD_ERR_RANGE, "a latency is above 0");
+		return g->latency ? HD_OK : diag_fail(d, HD_ERR_RANGE, "a latency must be above 0");
 	}
 	if (*packets) {
 		if (g->payload)
@@ -69,8 +70,7 @@ static enum hd_status read_phrase(const char *phrase, uint32_t mtu, struct diag 
 			return d->status;
 		if (bytes == 0 || bytes > mtu)
 			return diag_fail(d, HD_ERR_RANGE,
-					 "packets have 1 to %u bytes of payload, not '%.20s'", mtu,
-					 packets);
+					 "payloads have 1 to %u bytes, not '%.20s'", mtu, packets);
 		g->payload = (uint32_t)bytes;
 		return HD_OK;
 	}
@@ -79,7 +79,7 @@ static enum hd_status read_phrase(const char *phrase, uint32_t mtu, struct diag 
 	if (!strchr(phrase, '%') || hd_ratio_parse(share, d, &g->share) != HD_OK)
 		return diag_fail(
 			d, HD_ERR_INPUT,
-			"'%.40s' is no goal (expected 'at least 70%%', 'latency 20us', 'senders 8', 'leftovers' or 'packets 2KiB')",
+			"unknown goal '%.40s' (expected 'at least 70%%', 'latency 20us', 'senders 8', 'leftovers' or 'packets 2KiB')",
 			phrase);
 	if (g->has_share)
 		return refuse_again(phrase, d);
@@ -108,11 +108,12 @@ static enum hd_status read_goal(const char *text, uint32_t mtu, struct diag *d,
 	if (!g->payload)
 		g->payload = mtu;
 	if (status == HD_OK && g->leftovers && (g->has_share || g->latency))
-		status = diag_fail(d, HD_ERR_INPUT, "leftovers are neither a share nor soon");
+		status = diag_fail(d, HD_ERR_INPUT,
+				   "'leftovers' cannot be combined with a share or a latency");
 	if (status == HD_OK && !g->leftovers && !g->has_share && !g->latency)
-		status = diag_fail(d, HD_ERR_INPUT, "no goal is said");
+		status = diag_fail(d, HD_ERR_INPUT, "no goal is given");
 	if (status == HD_OK && g->senders && !g->latency)
-		status = diag_fail(d, HD_ERR_INPUT, "senders are of a class with a latency");
+		status = diag_fail(d, HD_ERR_INPUT, "'senders' requires a latency");
 	return status;
 }
 
@@ -134,7 +135,7 @@ static enum hd_status add_goal(struct document *doc, const yaml_node_pair_t *pai
 	for (unsigned i = 0; i < out->n; i++) {
 		if (strcmp(out->items[i].name, name) == 0)
 			return diag_fail_at(d, HD_ERR_INPUT, line, 0,
-					    "class '%.40s' is there twice", name);
+					    "class '%.40s' is given twice", name);
 	}
 	struct class_goal *g = &out->items[out->n++];
 

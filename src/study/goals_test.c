@@ -39,16 +39,16 @@ struct refusal {
 };
 
 static const struct refusal refusals[] = {
-	{ "a: 70%\nb: soon\n", "class 'b': 'soon' is no goal", 2 },
+	{ "a: 70%\nb: soon\n", "class 'b': unknown goal 'soon'", 2 },
 	{ "a: latency 3\n", "class 'a'", 1 },
-	{ "a: latency 0us\n", "class 'a': a latency is above 0", 1 },
-	{ "a: latency 3us, latency 5us\n", "'latency 5us' says again", 1 },
-	{ "a: at least 3%, 5%\n", "'5%' says again", 1 },
-	{ "a: 3%, packets 64, packets 64\n", "'packets 64' says again", 1 },
+	{ "a: latency 0us\n", "class 'a': a latency must be above 0", 1 },
+	{ "a: latency 3us, latency 5us\n", "'latency 5us' repeats", 1 },
+	{ "a: at least 3%, 5%\n", "'5%' repeats", 1 },
+	{ "a: 3%, packets 64, packets 64\n", "'packets 64' repeats", 1 },
 	{ "a: 70%, packets 2049\n", "1 to 2048 bytes", 1 },
-	{ "a: packets 256\n", "no goal is said", 1 },
-	{ "a: leftovers, 5%\n", "neither a share nor soon", 1 },
-	{ "a: 10%\na: 5%\n", "there twice", 2 },
+	{ "a: packets 256\n", "no goal is given", 1 },
+	{ "a: leftovers, 5%\n", "cannot be combined", 1 },
+	{ "a: 10%\na: 5%\n", "given twice", 2 },
 	{ "- a\n", "not a list", 1 },
 	{ "a: [1, 2]\n", "not a list", 1 },
 	/* 80 + 40 in 94: 62.6 and 31.3. */

@@ -490,7 +490,7 @@ enum hd_status goals_verify(const struct goals_case *v, struct diag *d, struct g
 	if (hosts <= g->n)
 		return diag_fail(
 			d, HD_ERR_UNFIT,
-			"--verify lets each of %u classes come from a host of its own, and there are %u hosts",
+			"--verify needs a host for each of %u classes; the fabric has %u hosts",
 			g->n, hosts);
 	for (unsigned i = 0; i < g->n; i++) {
 		out[i].share = HUGE_VAL;

@@ -301,7 +301,8 @@ static enum hd_status check_hosts(const struct mcast_comparison *s, struct diag 
 
 	return n >= 2 ? HD_OK
 		      : diag_fail(d, HD_ERR_UNFIT,
-				  "a message needs 2 hosts with a cable, and the fabric has %u", n);
+				  "multicast needs at least 2 connected hosts; the fabric has %u",
+				  n);
 }
 
 /* The fabric of one seed, with what options ask of it. */
@@ -397,7 +398,7 @@ static bool is_asked_for(const struct option_list *trees, const char *name)
 static enum hd_status check_options(const struct mcast_compare_options *o, struct diag *d)
 {
 	if (o->size == 0 || o->size > MAX_SIZE)
-		return diag_fail(d, HD_ERR_USAGE, "a message has 1 byte to 1 GiB");
+		return diag_fail(d, HD_ERR_USAGE, "option --size: must be 1 byte to 1 GiB");
 	if (o->dedicated && o->lanes != 1 && o->lanes != 2 && o->lanes != 4)
 		return diag_fail(d, HD_ERR_USAGE, "--dedicated needs --lanes 1, 2 or 4");
 	return HD_OK;
@@ -430,7 +431,7 @@ static enum hd_status list_rows(struct mcast_comparison *s, struct diag *d)
 		if (!known)
 			return diag_fail(
 				d, HD_ERR_USAGE,
-				"no tree '%s'; there are xy, union, shortest, shared, dual-path, multi-path, double-xy",
+				"unknown tree '%s' (expected xy, union, shortest, shared, dual-path, multi-path or double-xy)",
 				trees->items[i]);
 	}
 	return HD_OK;

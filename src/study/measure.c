@@ -55,12 +55,12 @@ static enum hd_status refuse_name(const struct measures *m, const char *name, st
 
 	for (size_t i = 0; i < m->n; i++) {
 		names[i] = m->items[i].column.name;
-		strbuf_printf(&all, "%s%s", i ? ", " : "", names[i]);
+		strbuf_printf(&all, "%s%s", i == 0 ? "" : i + 1 < m->n ? ", " : " or ", names[i]);
 	}
 	const char *near = text_nearest(name, names, m->n);
 
-	diag_fail(d, HD_ERR_INPUT, "no measure '%.80s'; there are %s%s%s%s", name, all.text,
-		  near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+	diag_fail(d, HD_ERR_INPUT, "unknown measure '%.80s'%s (expected %s)", name,
+		  text_hint(near).text, all.text);
 	strbuf_fini(&all);
 	free(names);
 	return d->status;
@@ -73,7 +73,7 @@ static enum hd_status check_units(const struct column *a, const struct column *b
 
 	return strcmp(left, right) == 0
 		       ? HD_OK
-		       : diag_fail(d, HD_ERR_INPUT, "%s [%s] and %s [%s] are in other units",
+		       : diag_fail(d, HD_ERR_INPUT, "%s [%s] and %s [%s] have different units",
 				   a->name, left, b->name, right);
 }
 
@@ -181,7 +181,7 @@ static enum hd_status value_of_measure(const struct study_measure *m, const stru
 	if (n > most)
 		diag_fail(
 			d, HD_ERR_INPUT,
-			"the table '%s' has %zu rows, and a point has %zu of them: set or vary what it runs over",
+			"table '%s' has %zu rows, of which a point selects %zu: set or vary the columns that identify a row",
 			t->name, table_rows(t), most);
 	else
 		*out = as_kind(m->column.kind, measure_reduce(m->take, x, n));

@@ -52,8 +52,8 @@ enum hd_status merge_open(const char *const *paths, size_t n, study_options_fn *
 		if (status == HD_OK)
 			study_describe(&other, &text);
 		if (status == HD_OK && strcmp(text.text, first.text) != 0)
-			status =
-				diag_fail(d, HD_ERR_INPUT, "is of another study than %s", paths[0]);
+			status = diag_fail(d, HD_ERR_INPUT, "belongs to another study than %s",
+					   paths[0]);
 		strbuf_fini(&text);
 		study_fini(&other);
 	}

@@ -346,7 +346,7 @@ static enum hd_status check_end(const struct study *s, const struct run *run, st
 	hd_time_print(sim_now(run_sim(run)), &when);
 	if (run_state(run) == SIM_DEADLOCK && !s->as_sim)
 		status = diag_fail(d, HD_ERR_INPUT,
-				   "deadlock at %s: packets wait for each other in a circle",
+				   "deadlock at %s: packets wait for each other in a cycle",
 				   when.text);
 	strbuf_fini(&when);
 	return status;

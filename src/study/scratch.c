@@ -80,7 +80,8 @@ enum hd_status scratch_make(struct diag *d, struct scratch *out)
 	strbuf_printf(&path, "%s/heddle-jobs-XXXXXX", place ? place : "/tmp");
 	*out = (struct scratch){ .folder = strbuf_detach(&path) };
 	if (!mkdtemp(out->folder)) {
-		diag_fail(d, HD_ERR_IO, "no scratch folder %s: %s", out->folder, strerror(errno));
+		diag_fail(d, HD_ERR_IO, "cannot create the scratch folder %s: %s", out->folder,
+			  strerror(errno));
 		free(out->folder);
 		return d->status;
 	}

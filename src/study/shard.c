@@ -50,9 +50,9 @@ enum hd_status shard_parse(const char *text, struct diag *d, size_t *shard, size
 	else if (!slash || hd_uint_parse(left, NULL, &i) != HD_OK ||
 		 hd_uint_parse(slash + 1, NULL, &of) != HD_OK || i < 1 || i > of ||
 		 of > STUDY_MOST_POINTS)
-		status = diag_fail(d, HD_ERR_USAGE,
-				   "'%.40s' is no shard; expected 3/10 (the third of ten) or auto",
-				   text);
+		status = diag_fail(
+			d, HD_ERR_USAGE,
+			"invalid shard '%.40s' (expected 3/10, the third of ten, or auto)", text);
 	free(left);
 	if (status != HD_OK)
 		return status;

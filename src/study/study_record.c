@@ -117,7 +117,8 @@ enum hd_status study_restore(const struct results *r, study_options_fn *options_
 	if (!out->base_file || !out->seeds)
 		return diag_fail(d, HD_ERR_INPUT, "holds no sweep");
 	if (rules != POINT_RULES)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "its points were run by rules that have changed since");
+		return diag_fail(
+			d, HD_ERR_INPUT,
+			"its points were computed by another version of heddle; use a new database");
 	return study_resolve(out, d);
 }

@@ -86,10 +86,9 @@ static enum hd_status option_of(const struct study *s, const char *field, struct
 		return HD_OK;
 	*out = option_find(s->options, field, strlen(field));
 	return *out ? HD_OK
-		    : diag_fail(
-			      d, HD_ERR_INPUT,
-			      "'heddle %s' has no such option, and fields of a scenario have a dot",
-			      s->command->name);
+		    : diag_fail(d, HD_ERR_INPUT,
+				"'heddle %s' has no such option (scenario fields contain a dot)",
+				s->command->name);
 }
 
 static enum hd_status check_settings(const struct study *s, struct diag *d)
@@ -166,7 +165,7 @@ static enum hd_status resolve_axes(struct study *s, struct diag *d)
 		const struct option *option;
 
 		if (is_varied(s, w->field))
-			return refuse_axis(s, i, d, "it is varied twice");
+			return refuse_axis(s, i, d, "it is given twice");
 		if (option_of(s, w->field, &inner, &option) != HD_OK)
 			return refuse_axis(s, i, d, inner.message);
 		s->n_axes++;
@@ -321,7 +320,7 @@ static enum hd_status check_skip(const struct study *s, const struct term *t, st
 		return study_refuse(s, d, &s->skip, "%s: %s has no value '%s' here", from, t->left,
 				    t->right);
 	if (!text && right == s->n_axes && isnan(axis_number(a, t->right)))
-		return study_refuse(s, d, &s->skip, "skip: '%s' is no value of %s", t->right,
+		return study_refuse(s, d, &s->skip, "skip: '%s' is not a value of %s", t->right,
 				    t->left);
 	if (!text && right < s->n_axes && s->axes[right].kind == VALUE_TEXT)
 		return study_refuse(s, d, &s->skip, "skip: the values of %s are words", t->right);
@@ -417,7 +416,7 @@ static enum hd_status resolve_search(struct study *s, enum search_kind kind, cha
 
 	for (size_t i = 1; i < a->values.n && status == HD_OK; i++) {
 		if (a->kind != VALUE_REAL || a->numbers[i] <= a->numbers[i - 1])
-			status = study_refuse(s, d, text, "the values of %s do not rise", a->field);
+			status = study_refuse(s, d, text, "the values of %s must rise", a->field);
 	}
 	return status;
 }
@@ -425,7 +424,7 @@ static enum hd_status resolve_search(struct study *s, enum search_kind kind, cha
 static enum hd_status resolve_searches(struct study *s, struct diag *d)
 {
 	if (s->stop && s->find)
-		return study_refuse(s, d, &s->find, "a study either stops or finds");
+		return study_refuse(s, d, &s->find, "'stop' and 'find' cannot be used together");
 	if (s->stop)
 		return resolve_search(s, SEARCH_STOP, &s->stop, " when ", d);
 	if (!s->find)
@@ -434,9 +433,10 @@ static enum hd_status resolve_searches(struct study *s, struct diag *d)
 		return resolve_search(s, SEARCH_LARGEST, &s->find, " with ", d);
 	if (strncmp(s->find, "smallest ", 9) == 0)
 		return resolve_search(s, SEARCH_SMALLEST, &s->find, " with ", d);
-	return study_refuse(s, d, &s->find,
-			    "'%s' is neither 'largest FIELD with CONDITION' nor 'smallest ...'",
-			    s->find);
+	return study_refuse(
+		s, d, &s->find,
+		"invalid rule '%s' (expected 'largest FIELD with CONDITION' or 'smallest FIELD with CONDITION')",
+		s->find);
 }
 
 /* ---- what is kept ------------------------------------------------------- */
@@ -518,7 +518,7 @@ static enum hd_status seed_of_settings(struct study *s, struct diag *d)
 
 		if (strcmp(o->path, "run.seed") == 0 &&
 		    hd_uint_parse(o->value, NULL, &s->first_seed) != HD_OK)
-			return study_refuse(s, d, &s->set, "run.seed: '%.40s' is no seed",
+			return study_refuse(s, d, &s->set, "run.seed: invalid seed '%.40s'",
 					    o->value);
 	}
 	return HD_OK;

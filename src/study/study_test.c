@@ -133,7 +133,7 @@ static void what_makes_no_study_is_refused(void **state)
 	static const struct {
 		const char *vary[4], *skip, *stop, *find, *part;
 	} cases[] = {
-		{ { LOADS, LOADS }, .part = "it is varied twice" },
+		{ { LOADS, LOADS }, .part = "it is given twice" },
 		{ { LOADS, "traffic.a.load=10%,20%" },
 		  .part = "traffic.a.load: it is varied as 'traffic.0.load', too" },
 		{ { "run.seed=1,2" }, .part = "how many seeds" },
@@ -141,22 +141,24 @@ static void what_makes_no_study_is_refused(void **state)
 		{ { "qos.lanes=1,2 & traffic.0.load=10%" },
 		  .part = "1 values cannot go along with 2" },
 		{ { LOADS }, "qos.lanes = 2", .part = "not a field" },
-		{ { LOADS }, "traffic.0.load < fast", .part = "no value" },
-		{ { LOADS }, "traffic.0.load", .part = "no condition" },
+		{ { LOADS }, "traffic.0.load < fast", .part = "not a value" },
+		{ { LOADS }, "traffic.0.load", .part = "invalid condition" },
 		{ { LOADS }, "traffic.0.load > 1%", .part = "none of the 3" },
 		{ { "traffic.0.kind=cbr,ge" }, "traffic.0.kind < ge", .part = "are words" },
 		{ { LOADS }, .stop = "qos.lanes", .part = "names no field" },
-		{ { LOADS }, .stop = "traffic.0.load when p98 > 1us", .part = "no measure 'p98'" },
+		{ { LOADS },
+		  .stop = "traffic.0.load when p98 > 1us",
+		  .part = "unknown measure 'p98'" },
 		{ { LOADS },
 		  .find = "largest traffic.0.load with p99 < 5%",
 		  .part = "no value of p99" },
 		{ { LOADS }, .find = "largest traffic.0.load", .part = "has no condition" },
-		{ { LOADS }, .find = "best", .part = "neither 'largest" },
-		{ { "traffic.0.load=20%,10%" }, .stop = "traffic.0.load", .part = "do not rise" },
+		{ { LOADS }, .find = "best", .part = "invalid rule 'best'" },
+		{ { "traffic.0.load=20%,10%" }, .stop = "traffic.0.load", .part = "must rise" },
 		{ { LOADS },
 		  .stop = "traffic.0.load",
 		  .find = "largest traffic.0.load with lost = 0",
-		  .part = "either stops or finds" },
+		  .part = "cannot be used together" },
 		{ { "traffic.0.payload=1..2000:1", "traffic.0.sl=0..9:1",
 		    "traffic.0.load=1%..51%:1%" },
 		  .part = "1020000 points" },
@@ -379,7 +381,7 @@ static void a_headline_is_taken_of_a_command_s_tables(void **state)
 	table_put_row(t, &rows[0]);
 	results_drop_last(r);
 	assert_int_equal(study_headline_add(&m, all, &d, r), HD_ERR_INPUT);
-	assert_non_null(strstr(d.message, "has 3 rows, and a point has 2"));
+	assert_non_null(strstr(d.message, "has 3 rows, of which a point selects 2"));
 	measures_fini(&m);
 	results_free(all);
 	results_free(r);
@@ -441,9 +443,9 @@ static void options_of_a_command_are_fields_too(void **state)
 		{ "algorithm=fimd,cct", NULL, NAN },
 		{ "all=no,yes", NULL, NAN },
 		{ "traffic.0.load=10%,20%", NULL, 20 },
-		{ "algorithm=fimd,lipd", "'lipd' is no value of it", NAN },
+		{ "algorithm=fimd,lipd", "invalid value 'lipd'", NAN },
 		{ "all=no,1", "(yes or no is)", NAN },
-		{ "ack-delay=1us,soon", "'soon' is no value of it", NAN },
+		{ "ack-delay=1us,soon", "invalid value 'soon'", NAN },
 		{ "delay=1us", "has no such option", NAN },
 	};
 

@@ -59,7 +59,7 @@ static enum hd_status store_take(const struct store *s, const struct study *of, 
 		results_free(r);
 		d->file = s->path;
 		return diag_fail(d, HD_ERR_INPUT,
-				 "is damaged: a point of the sweep lacks some of its measures");
+				 "is damaged: measures of a sweep point are missing");
 	}
 	*out = outcome_of(r);
 	return HD_OK;

@@ -319,7 +319,7 @@ static enum hd_status check_goal(const struct tune_stage *s, const struct tune_r
 	if (o->goal == TUNE_VICTIMS && !s->n_victims)
 		return diag_fail(
 			d, HD_ERR_UNFIT,
-			"every flow ends at the hot link %s: there is no victim to protect (--victims, --goal)",
+			"every flow ends at the hot link %s, so there is no victim to protect; use --victims ROW or another --goal",
 			s->hot);
 	if (isfinite(tune_value(o, &first->outcome)))
 		return HD_OK;

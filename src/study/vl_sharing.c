@@ -57,7 +57,7 @@ static enum hd_status trial_build(struct study_vl_sharing *s, unsigned i, const 
 
 	if (scenario->qos.thresholds.capacity == 0)
 		return scenario_refuse(scenario, d, &scenario->qos.thresholds.capacity,
-				       "the model needs qos.thresholds.capacity");
+				       "the model requires qos.thresholds.capacity");
 	return scenario_needs_traffic(scenario, d);
 }
 
@@ -103,8 +103,9 @@ enum hd_status study_vl_sharing_new(const char *path, const struct overrides *ov
 	if (status == HD_OK && s->n_lanes == 0) {
 		const struct scenario *scenario = s->trials[1].fabric->scenario;
 
-		status = scenario_refuse(scenario, d, scenario->traffic,
-					 "no lane has paced traffic and none that saturates it");
+		status = scenario_refuse(
+			scenario, d, scenario->traffic,
+			"the model requires paced traffic on at least one VL with thresholds");
 	}
 	if (status == HD_OK)
 		*out = s;

@@ -45,7 +45,7 @@ error=$(sed -n 's/ *error of those left out: \(.*\)\..* %/\1/p' out)
 
 # ---- what cannot be fitted to
 status 2 "$HEDDLE" bench fit
-has err 'fit to which files?'
+has err 'fit needs at least one FILE of measurements'
 status 2 "$HEDDLE" bench fit there.txt --fabric foo.yaml
 status 3 "$HEDDLE" bench fit missing.txt --into none.yaml
 one_line err

@@ -92,7 +92,7 @@ with 'echo: cnp' >cnp.yaml
 status 0 "$HEDDLE" cc compare --algorithm cct --warmup 1ms --measure 1ms \
 	cnp.yaml
 status 2 "$HEDDLE" cc compare --algorithm nobody cnp.yaml
-has err "there is no 'nobody'"
+has err "unknown algorithm 'nobody'"
 sed 's/order: fifo/queueing: cioq/' \
 	"$SRC/examples/two-switch-congestion.yaml" >cioq.yaml
 status 0 "$HEDDLE" cc compare --warmup 20ms --measure 20ms --marking iba \

@@ -57,6 +57,6 @@ has out '# note: cct: not simulated: '
 status 3 "$HEDDLE" cc compare "$SRC/examples/entry-threshold.yaml" --algorithm cct
 one_line err
 status 3 "$HEDDLE" cc compare "$SRC/examples/study.yaml"
-has err 'is a study; this command takes a scenario'
+has err 'is a study; a scenario is required'
 "$HEDDLE" cc compare - --algorithm none --measure 10us --csv \
 	<"$SRC/examples/quickstart.yaml" >out || fail "standard input"

@@ -144,7 +144,7 @@ saved
 goes_on "over" 1
 printf x | dd of=trace bs=1 seek=3 conv=notrunc 2>/dev/null
 status 3 sim --trace trace $pcap --restart state
-has err "'trace', which has its first part, is not as it was"
+has err "the first part of this file, 'trace', has changed"
 echo "checkpoint: goes on after $early kills before, $late after its files have names"
 
 # A signal lets a longer run end in order, with what it has in its files.
@@ -198,7 +198,7 @@ for len in 1 17 18 30 $((size / 2)) $((size - 17)) $((size - 1)); do
 	refused 'checkpoint' restart short
 done
 : >short
-refused 'no checkpoint' restart short
+refused 'not a checkpoint' restart short
 # A byte of the mark, of the rules, of the content, of the state, of the seal.
 for at in 0 18 22 $((size / 3)) $((size * 2 / 3)) $((size - 3)); do
 	cp state bad
@@ -208,7 +208,7 @@ for at in 0 18 22 $((size / 3)) $((size * 2 / 3)) $((size - 3)); do
 	refused 'checkpoint' restart bad
 done
 cat state state >bad
-refused 'damaged or cut short' restart bad
+refused 'damaged or truncated' restart bad
 # A whole one of another version: its rules are one more, and sealed anew.
 python3 - state bad <<'EOT'
 import sys
@@ -222,7 +222,7 @@ for byte in whole:
 seal = a.to_bytes(8, "little") + b.to_bytes(8, "little")
 open(sys.argv[2], "wb").write(whole + seal)
 EOT
-refused 'written by another version of heddle' restart bad
+refused 'another version of heddle' restart bad
 refused 'another scenario' restart state --seed 77
 refused 'another scenario' restart state --set run.warmup=4us
 refused 'of a run without --trace' restart state --trace trace

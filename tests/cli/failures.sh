@@ -64,7 +64,7 @@ has err 'fabric.failed_links'
 # Nothing to fail, nobody to lose.
 status 0 "$HEDDLE" failures 'star --hosts 2' --fail links
 status 2 "$HEDDLE" failures 'star --hosts 2' --fail cables
-has err "'cables' is nothing that fails: switches, links or hosts"
+has err "expected switches, links or hosts, not 'cables'"
 status 2 "$HEDDLE" failures
 status 3 "$HEDDLE" failures no-such-file
 

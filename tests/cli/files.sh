@@ -77,23 +77,23 @@ cp input before
 cp trace.goal goal.before
 ln -s trace.goal goal.link
 for option in output html pcap trace checkpoint; do
-	refused 3 "input: is read here, and --$option would write over it" \
+	refused 3 "input: is an input; --$option would overwrite it" \
 		sim input "--$option" link
 	for name in trace.goal goal.link; do
-		refused 3 "is read here, and" sim input "--$option" $name
+		refused 3 "is an input" sim input "--$option" $name
 	done
 	cmp trace.goal goal.before || fail "--$option wrote over the goal file"
 done
-refused 3 "is read here, and --output would" sweep input --vary run.seed=1,2 -o input
+refused 3 "is an input; --output would overwrite it" sweep input --vary run.seed=1,2 -o input
 # What is no database is not made one.
 refused 3 "file is not a database" sim input --db link
-refused 3 "is read here, and --output would" job show trace.goal --goal -o trace.goal
-refused 3 "is read here, and --output would" topo convert input -o input
-refused 3 "is read here, and --output would" cc compare input --algorithm cct -o input
-refused 3 "is read here, and --conf would" cc tune input --conf input
-refused 3 "is read here, and --pcap would" live replay input --pcap input
-refused 3 "is read here, and --output would" decode input -o input
-refused 3 "is read here, and --output would" \
+refused 3 "is an input; --output would overwrite it" job show trace.goal --goal -o trace.goal
+refused 3 "is an input; --output would overwrite it" topo convert input -o input
+refused 3 "is an input; --output would overwrite it" cc compare input --algorithm cct -o input
+refused 3 "is an input; --conf would overwrite it" cc tune input --conf input
+refused 3 "is an input; --pcap would overwrite it" live replay input --pcap input
+refused 3 "is an input; --output would overwrite it" decode input -o input
+refused 3 "is an input; --output would overwrite it" \
 	route mesh --set fabric.routing.engine=file \
 	--set fabric.routing.file=trace.goal -o trace.goal
 cmp trace.goal goal.before

@@ -291,7 +291,7 @@ END
 status 3 "$HEDDLE" sim routed.yaml
 has err "routed.yaml:3:24: job 'a': queue pairs cross no router, as there is between 'h3' and 'h4'"
 status 2 "$HEDDLE" sim rc.yaml --set jobs.a.transport=uc
-has err "'uc' is none of plain, rc"
+has err "'uc' is not one of plain, rc"
 status 3 "$HEDDLE" sim rc.yaml --set jobs.a.transport=plain
 has err "'ack_timeout' has no meaning when jobs[].transport is plain"
 

@@ -31,7 +31,7 @@ while read -r fabric; do
 	"$HEDDLE" topo show "$fabric" >/dev/null || fail "the help's '$fabric'"
 done <fabrics
 
-# ---- nothing is there yet
+# ---- nothing runs yet
 status 3 "$HEDDLE" live show
 has err "no fabric runs"
 status 3 "$HEDDLE" live exec h0 -- true

@@ -35,7 +35,7 @@ jq -e '[.tables.draws.rows[] | select(.sent == "xy") |
 # What makes no sense.
 status 2 "$HEDDLE" mcast compare
 status 2 "$HEDDLE" mcast compare --topology "$ring" --tree oak
-has err "no tree 'oak'"
+has err "unknown tree 'oak'"
 status 2 "$HEDDLE" mcast compare --topology "$ring" --dedicated --lanes 3
 status 3 "$HEDDLE" mcast compare --topology "$ring" --dedicated --lanes 2
 has err 'mesh or torus'
@@ -94,5 +94,5 @@ for hosts in 0 1; do
 	echo "fabric: {topology: {kind: star, hosts: $hosts}}" >few.yaml
 	status 3 "$HEDDLE" mcast compare few.yaml
 	one_line err
-	has err "few.yaml: a message needs 2 hosts with a cable, and the fabric has $hosts"
+	has err "few.yaml: multicast needs at least 2 connected hosts; the fabric has $hosts"
 done

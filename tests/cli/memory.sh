@@ -52,7 +52,7 @@ cmp -s without with || fail 'a limit changed the run'
 status 4 "$HEDDLE" model credit --upstream 1000 --downstream 1000 \
 	--memory 500MB
 one_line err
-has err 'would need about 1.5 GB, and --memory leaves'
+has err 'needs about 1.5 GB of memory; --memory leaves'
 empty out
 
 # Whatever else grows is named, by commands that have no results yet.

@@ -33,20 +33,20 @@ refuses 'service rate 0: must be above 0' et --mu 8,0
 refuses 'capacity 0: must be 1 to 10000000' ge --capacity 0
 refuses 'capacity 2.5: must be a whole number, not negative' ge --capacity 2.5
 refuses 'capacity -1: must be a whole number, not negative' ge --capacity=-1
-refuses '2 capacities: there is one' ge --capacity 3,4
+refuses 'option --capacity: expected one value, not 2' ge --capacity 3,4
 refuses 'threshold 17 lies beyond the capacity 16' et --threshold 17
 refuses 'threshold 1 leaves no room for the first rate: it must be at least 2' \
 	et --threshold 1
 refuses 'threshold 8 follows 16: thresholds must rise' ajt --threshold 16,8
 refuses 'threshold 8 follows 8: thresholds must rise' ajt --threshold 8,8
-refuses "2 thresholds: 'model et' takes 1 to 1" et --mu 1,2,3 --threshold 4,8
-refuses '1 thresholds divide the queue into 2 regions, but --mu gives 3 rates' \
+refuses "2 thresholds are given; 'model et' takes 1 to 1" et --mu 1,2,3 --threshold 4,8
+refuses '1 thresholds divide the queue into 2 regions, but --mu has 3 rates' \
 	ajt --threshold 8
-refuses '2 thresholds divide the queue into 3 regions, but --mu gives 1 rates' \
+refuses '2 thresholds divide the queue into 3 regions, but --mu has 1 rates' \
 	ajt --mu 8
-refuses 'capacity 25 does not divide into 3 equal rooms: give --rooms' \
+refuses 'capacity 25 cannot be divided equally among 3 regions; add --rooms' \
 	ajt --semantics s2 --capacity 25
-refuses '2 rooms for 3 regions: there is one of each' ajt --rooms 8,24
+refuses 'option --rooms: 2 values for 3 regions' ajt --rooms 8,24
 refuses 'room 7 of region 1 is less than the level 8 that ends it' \
 	ajt --rooms 7,16,24
 refuses 'room 30 exceeds the capacity 24' ajt --rooms 8,30,24
@@ -55,9 +55,9 @@ refuses 'capacity 2000: classes and fixed rooms are solved up to 1000' \
 refuses 'arrival rate 0: must be above 0' ge --class 1:2 --class 0:2
 refuses 'arrival variability Ca2 = 0.1: a GE distribution needs C2 >= 1' \
 	ge --class 1:0.1 --class 1:2
-refuses 'a sweep of 1000000000 points: at most 10000000' \
+refuses 'too many points: 1000000000 (at most 10000000)' \
 	ge --lambda 1..1000 --ca2 1..1000 --cs2 1..1000
-refuses 'a sweep of 8 points with 1000000001 levels each: at most 1e9 levels' \
+refuses 'too many levels: 8 points with 1000000001 levels each (at most 1e9' \
 	ge --capacity 1000000000
 
 refuses 'lambda = 0: a rate must be above 0' credit --lambda 0
@@ -68,7 +68,7 @@ refuses 'downstream capacity 0: must be at least 1' credit --downstream 0..3
 refuses 'upstream 4000 and downstream 4000 need more than 4194304 states' \
 	credit --upstream 4000 --downstream 4000
 refuses 'credit delay -1: must not be negative' credit --credit-delay=-1
-refuses '3 upstream and 2 downstream values: --paired needs as many of both' \
+refuses '--paired needs equally many values: 3 upstream and 2 downstream values are given' \
 	credit --paired --upstream 1..3 --downstream 1,2
 
 refuses 'lambda 2 is not below mu 2: an unlimited queue would grow for ever' \
@@ -89,15 +89,15 @@ refuses 'offered load 0: must be above 0' queue sharing --class 0:1
 misused "'x' is not a list of numbers" ge --lambda x
 misused "'8..1' is not a list of numbers" ge --lambda 8..1
 misused "'5' is not in 1000..10000000000" ge --simulate 5
-misused "'1' is not 2 numbers joined by ':'" ge --class 1
-misused '--class stands for --lambda and --ca2' ge --class 1:1 --lambda 3
+misused "'1' is not 2 numbers separated by ':'" ge --class 1
+misused '--class cannot be used with --lambda or --ca2' ge --class 1:1 --lambda 3
 misused "option --phases: '0' is neither 1 to 64 nor 'fixed'" \
 	credit --phases 0
 misused "option --phases: '65' is neither" credit --phases 65
-misused '--phases fixed has no computed answer' credit --phases fixed
-misused 'which mm1|mm1n|md1|mg1|priority|sharing?' queue
+misused '--phases fixed has no closed form' credit --phases fixed
+misused 'missing argument: expected mm1|mm1n|md1|mg1|priority|sharing' queue
 misused "(did you mean 'priority'?)" queue priorty
-misused '--class is for priority and sharing' queue mm1 --class 1:2
+misused '--class requires the model priority or sharing' queue mm1 --class 1:2
 misused "unexpected argument '5'" credit 5
 
 # What is refused leaves the old file alone.

@@ -185,21 +185,21 @@ refused 2 3 'together: links inside its hosts join all its switches' \
 	--set fabric.topology.units=1 --set fabric.topology.planes=8 \
 	--set fabric.topology.spines=0
 refused 2 3 'nowhere.yaml: cannot be read' "$HEDDLE" sim nowhere.yaml -o files
-refused 1 3 'rank 1 has another scenario, option or version than rank 0' \
+refused 1 3 'rank 1 has a different scenario, option or version than rank 0' \
 	"$HEDDLE" sim ring.yaml -o files : -n 1 "$HEDDLE" sim other.yaml -o files
-refused 1 3 'rank 1 has another scenario, option or version than rank 0' \
+refused 1 3 'rank 1 has a different scenario, option or version than rank 0' \
 	"$HEDDLE" sim ring.yaml -o files : \
 	-n 1 "$HEDDLE" sim ring.yaml --set run.seed=4 -o files
 refused 1 3 '(on rank 1)' "$HEDDLE" sim ring.yaml -o files : \
 	-n 1 "$HEDDLE" sim nowhere.yaml -o files
-refused 2 2 'standard input is there for one process only' \
+refused 2 2 'standard input supports one process only' \
 	"$HEDDLE" sim - -o files
-refused 2 3 'of another scenario' "$HEDDLE" sim ring.yaml -o files \
+refused 2 3 'another scenario' "$HEDDLE" sim ring.yaml -o files \
 	--restart state.ranks
-refused 2 3 'no checkpoint' "$HEDDLE" sim ring.yaml -o files \
+refused 2 3 'not a checkpoint' "$HEDDLE" sim ring.yaml -o files \
 	--restart ring.yaml
 refused 2 4 'no/where' "$HEDDLE" sim ring.yaml -o files --checkpoint no/where
-refused 1 3 'rank 1 has another scenario, option or version than rank 0' \
+refused 1 3 'rank 1 has a different scenario, option or version than rank 0' \
 	"$HEDDLE" sim ring.yaml -o files : \
 	-n 1 "$HEDDLE" sim ring.yaml -o files --checkpoint ring.ckpt
 [ ! -e ring.ckpt ] || fail "a refused run wrote its state"

@@ -81,7 +81,7 @@ for name in '' :memory: :x; do
 	for command in 'sim small.yaml' 'paper all' report; do
 		status 3 timeout 300 "$HEDDLE" $command --db "$name"
 		one_line err
-		has err "a database needs the name of a file, not '$name'"
+		has err "'$name' is not a database file name"
 	done
 done
 

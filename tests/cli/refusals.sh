@@ -91,9 +91,9 @@ for option in --output --html; do
 		sim "$quick" --db runs.db $option folder
 done
 [ ! -e runs.db ] || fail "a refused run was noted"
-refused 2 '--html and --output name one file' sim "$quick" -o x --html x
-refused 2 '--db and --html name one file' sim "$quick" --html x --db x
-refused 2 '--pcap and --trace name one file' sim "$quick" --pcap x --trace x
+refused 2 '--html and --output name the same file' sim "$quick" -o x --html x
+refused 2 '--db and --html name the same file' sim "$quick" --html x --db x
+refused 2 '--pcap and --trace name the same file' sim "$quick" --pcap x --trace x
 [ ! -e x ] || fail "a refused command wrote"
 refused 4 '/dev/full: cannot be written: No space left on device' sim "$quick" --pcap /dev/full \
 	--port h0
@@ -108,7 +108,7 @@ refused 2 'at most 100%' cc tune --floor 300% "$SRC/examples/incast.yaml"
 refused 2 '1 to 4096 bytes' qos plan --mtu 0 a=100%
 refused 3 "class 'a' is given twice" qos plan a=50% a=50%
 refused 3 'at most 1e100' model queue mm1 --lambda 1e308
-refused 2 "'list' stands alone" bench list foo
+refused 2 "'list' takes no further arguments" bench list foo
 refused 3 "heddle: no experiment 'foo'" paper list foo
 
 # Who is interrupted leaves whole packets and lines, and nothing else.

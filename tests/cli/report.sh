@@ -182,7 +182,7 @@ status 3 "$HEDDLE" report --db runs.db 99
 one_line err
 has err "runs.db: has no run 99"
 status 3 "$HEDDLE" report --db runs.db x
-has err "'x' is not the number of a run"
+has err "invalid run 'x'"
 status 3 "$HEDDLE" report --db nothere.db
 one_line err
 has err "nothere.db: cannot be read"

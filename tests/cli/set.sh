@@ -57,10 +57,10 @@ has err "heddle: --set run: run.measure: 'soon'"
 
 # Benches and models take it too.
 status 2 "$HEDDLE" bench send-lat --set fabric.packet.mtu=300
-has err "heddle: --set fabric.packet.mtu: '300' is none of 256, 512"
+has err "heddle: --set fabric.packet.mtu: '300' is not one of 256, 512"
 status 3 "$HEDDLE" model fabric "$SRC/examples/entry-threshold.yaml" \
 	--set qos.thresholds.capacity=
-has err "the model needs qos.thresholds.capacity"
+has err "the model requires qos.thresholds.capacity"
 
 # A file that an override names is seen from here, not from the scenario.
 mkdir -p sub
@@ -160,7 +160,7 @@ status 3 "$HEDDLE" qos reserve --requests far good.yaml
 status 0 "$HEDDLE" qos reserve --requests far good.yaml \
 	--set fabric.topology.rows=3
 status 2 "$HEDDLE" qos classify policy --set run.seed=1
-has err "need a --fabric"
+has err "require --fabric"
 # Its manager routes it, and no second one.
 status 3 "$HEDDLE" live traffic good.yaml --name "$name" --set sm.trap=1us
 one_line err

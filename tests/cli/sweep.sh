@@ -77,7 +77,7 @@ has err "4 of the 12 points are in none of the files"
 [ ! -e less.db ] || fail "a merge that was refused left a database"
 status 0 "$HEDDLE" sweep star.yaml --db other.db
 status 3 "$HEDDLE" sweep merge shard1.db other.db --db less.db
-has err "other.db: is of another study than shard1.db"
+has err "other.db: belongs to another study than shard1.db"
 
 # ---- interrupted, and continued; the last point takes long, a fourth of it
 # with sanitizers
@@ -211,7 +211,7 @@ for damage in "DELETE FROM result WHERE name = 'headline'" \
 		# shellcheck disable=SC2086 # words
 		status 3 "$HEDDLE" sweep $line
 		one_line err
-		has err 'torn.db: is damaged: a point of the sweep lacks'
+		has err 'torn.db: is damaged: measures of a sweep point'
 	done
 done
 # Two sweeps side by side: their curves first, and no half-widths among changes.
@@ -269,13 +269,13 @@ EOF
 refused 1 "nothere.yaml: cannot be read" <<'EOF'
 scenario: nothere.yaml
 EOF
-refused 4 "no measure 'p98'" <<'EOF'
+refused 4 "unknown measure 'p98'" <<'EOF'
 scenario: star.yaml
 axes:
   - {field: traffic.0.load, values: [1%, 2%]}
 find: largest traffic.0.load with p98 < 5us
 EOF
-refused 4 "p99 [us] and offered [Gb/s] are in other units" <<'EOF'
+refused 4 "p99 [us] and offered [Gb/s] have different units" <<'EOF'
 scenario: star.yaml
 axes:
   - {field: traffic.0.load, values: [1%, 2%]}

@@ -89,7 +89,7 @@ point 3 ".tables.ways.rows[-1] | $measures" \
 	mcast compare "$examples/multicast.yaml" --tree shared --size 4KiB
 # More trees than one are no point.
 status 1 "$HEDDLE" sweep mcast compare "$examples/multicast.yaml" --db trees.db
-has out "rows, and a point has 2 of them"
+has out "rows, of which a point selects 2"
 
 # ---- qos: connections drawn by the seed
 measures='.established, .attempts, .load, .live, ."most reserved", ."mean reserved"'
@@ -156,7 +156,7 @@ for more in '--seeds 2' '--set size=512' '--seed 3' '--keep ways' \
 	'--stop size' '--find size' '--skip size>512' '--vary size=512'; do
 	# shellcheck disable=SC2086 # two words
 	status 2 "$HEDDLE" sweep merge flag2.db flag1.db --db flag.db $more
-	has err "and no more of what to run"
+	has err "databases of shards"
 done
 # What is known is not run again; a search is over their measures.
 status 0 "$HEDDLE" sweep model credit --db line.db --json \
@@ -175,15 +175,15 @@ refused() { # MESSAGE WORDS...
 }
 refused "lamda: 'heddle model credit' has no such option" \
 	model credit --vary lamda=1,2
-refused "'fast' is no value of it" mcast compare "$examples/multicast.yaml" \
+refused "invalid value 'fast'" mcast compare "$examples/multicast.yaml" \
 	--vary lanes=fast
-refused "no measure 'p99'; there are L1" \
+refused "unknown measure 'p99' (expected L1" \
 	model credit --vary lambda=1,2 --find 'largest lambda with p99 < 5us'
 refused "congestion.marking: it is varied as 'marking', too" \
 	cc compare "$examples/incast.yaml" --vary algorithm=fimd \
 	--vary marking=iba,depth --vary congestion.marking=iba,depth
 printf 'command: topo show\naxes: []\n' >bad.yaml
-refused "bad.yaml:1: 'topo show' is none of sim, cc compare" bad.yaml
+refused "bad.yaml:1: 'topo show' is not one of sim, cc compare" bad.yaml
 printf 'command: model credit\nscenario: x.yaml\naxes: []\n' >bad.yaml
 : >x.yaml
 refused "bad.yaml:2: model credit takes no scenario" bad.yaml

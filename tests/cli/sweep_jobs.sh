@@ -70,7 +70,7 @@ done
 status 0 find_rate 'smallest fabric.link.rate with completion[train] < 600us'
 status 1 find_rate 'smallest fabric.link.rate with completion[train] < 1us'
 status 3 find_rate 'smallest fabric.link.rate with completion[nobody] < 1us'
-has err "no measure 'completion[nobody]'"
+has err "unknown measure 'completion[nobody]'"
 # Without jobs there is none.
 status 3 "$HEDDLE" sweep "$SRC/examples/quickstart.yaml" \
 	--vary fabric.link.rate=50Gb/s,100Gb/s \

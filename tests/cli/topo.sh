@@ -5,7 +5,7 @@ fixtures=$SRC/tests/fixtures/topo
 # The help of 'topo gen' names every kind that there is, and each has its own.
 status 2 "$HEDDLE" topo gen
 one_line err
-kinds=$(sed 's/.*there are \(.*\); .*/\1/; s/,//g' err)
+kinds=$(sed 's/.*one of \(.*\); .*/\1/; s/,//g' err)
 [ "$(echo "$kinds" | wc -w)" -ge 16 ] || fail "kinds: $kinds"
 status 0 "$HEDDLE" topo gen --help
 cp out help
@@ -83,7 +83,7 @@ has err "no-such-file"
 status 2 "$HEDDLE" topo gen mehs
 has err "did you mean 'mesh'?"
 status 2 "$HEDDLE" topo convert mesh --to gif
-has err "'gif' is none of ibnetdiscover,"
+has err "unknown format 'gif'"
 status 3 "$HEDDLE" topo gen irregular --switches 5 --degree 3
 one_line err
 # The least that each kind makes is a fabric that can be read.

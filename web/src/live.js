@@ -174,7 +174,7 @@ function foundInFabric(run) {
 }
 
 function head(state, run) {
-  const words = { running: "running", paused: "paused", ended: "ended", deadlock: "ended: packets wait for each other in a circle" };
+  const words = { running: "running", paused: "paused", ended: "ended", deadlock: "ended: packets wait for each other in a cycle" };
   document.title = at("title").textContent = run.table("summary")?.title || "Heddle";
   at("state").textContent = `${words[state.state]} at ${us(state.now)}${state.warm ? "" : ", still warming up"}${state.changing ? ", while a change is computed" : ""}${state.failure ? `: ${state.failure}` : ""}`;
   at("state").dataset.state = state.state;

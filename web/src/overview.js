@@ -23,7 +23,7 @@ const isBad = (verdict) => !/^(matched|holds|trend holds|reproduced)/.test(verdi
 // other, or routes of which a check says that they may, or that they lead nowhere.
 function lockedUp(run) {
   const found = run.table("deadlock"), check = run.table("check"), out = [];
-  if (found && !found.has("free of deadlock")) out.push("packets wait for each other in a circle");
+  if (found && !found.has("free of deadlock")) out.push("packets wait for each other in a cycle");
   else if (found && !found.cells("free of deadlock")[0]) out.push(`routes can lock up: a circle of ${found.cells("cycle")[0]} channels`);
   if (check?.has("unreachable") && check.cells("unreachable")[0]) out.push(`${check.cells("unreachable")[0]} pairs of end ports that are not reached`);
   return out;

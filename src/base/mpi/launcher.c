@@ -27,7 +27,8 @@ enum hd_status rank_of_launcher(struct diag *d, size_t *rank, size_t *n)
 			continue;
 		if (hd_uint_parse(which, NULL, &r) != HD_OK ||
 		    hd_uint_parse(of, NULL, &all) != HD_OK || r >= all)
-			return diag_fail(d, HD_ERR_USAGE, "%s and %s do not name a rank",
+			return diag_fail(d, HD_ERR_USAGE,
+					 "%s and %s are not a rank and a number of ranks",
 					 names[i][0], names[i][1]);
 		*rank = r;
 		*n = all;

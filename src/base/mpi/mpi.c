@@ -85,7 +85,7 @@ static const char *mpi_open(void **context, unsigned *rank, unsigned *n, unsigne
 
 	/* Only the thread that calls sim_run talks. */
 	if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS)
-		return "MPI does not begin";
+		return "MPI_Init failed";
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return "no memory";

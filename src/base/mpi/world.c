@@ -32,7 +32,8 @@ static enum hd_status load(struct world *r, struct diag *d)
 		return diag_fail(d, HD_ERR_ENV, "cannot load %s", dlerror());
 	r->ops = dlsym(r->library, SYMBOL);
 	if (!r->ops || r->ops->version != WORLD_PLUGIN)
-		return diag_fail(d, HD_ERR_ENV, LIBRARY " is not of this version");
+		return diag_fail(d, HD_ERR_ENV,
+				 LIBRARY " belongs to another version; install Heddle again");
 	return HD_OK;
 }
 
@@ -56,8 +57,7 @@ enum hd_status world_open(struct world *r, struct diag *d)
 	if (!why && r->n != n)
 		why = "the launcher started another number of processes than it knows of";
 	if (why)
-		return diag_fail(d, HD_ERR_ENV,
-				 "the processes that were started together cannot talk: %s", why);
+		return diag_fail(d, HD_ERR_ENV, "the processes cannot communicate: %s", why);
 	return HD_OK;
 }
 
@@ -118,7 +118,7 @@ static enum hd_status complaint(struct pack *p, unsigned i, struct diag *d)
 	/* It has no file here; that is part of the text. */
 	*d = (struct diag){ .status = HD_OK };
 	return diag_fail(d, p->refused ? HD_ERR_ENV : (enum hd_status)status, "%s (on rank %u)",
-			 p->refused ? "it makes no sense" : text, i);
+			 p->refused ? "invalid message received" : text, i);
 }
 
 enum hd_status world_agree(const struct world *r, enum hd_status status, struct diag *d)
@@ -164,8 +164,8 @@ enum hd_status world_same(const struct world *r, const char *what, const struct 
 	for (unsigned i = 1; i < r->n && status == HD_OK; i++) {
 		if (from[i].len != from[0].len ||
 		    memcmp(from[i].bytes, from[0].bytes, from[0].len) != 0)
-			status = diag_fail(d, HD_ERR_INPUT, "rank %u has another %s than rank 0", i,
-					   what);
+			status = diag_fail(d, HD_ERR_INPUT,
+					   "rank %u has a different %s than rank 0", i, what);
 	}
 	free(from);
 	return status;

@@ -65,7 +65,7 @@ static void each_mistake_is_refused_with_its_line(void **state)
 		{ "\nh0 h5 DB 1Gb/s~2Gb/s\n", "above its peak" },
 		{ "\nh0 h5 DB 1Gb/s 0\n", "1 byte" },
 		{ "\nh0 h5 DB 1Gb/s 4KiB soon\n", "is not a time" },
-		{ "\nh0 h5 DB 1Gb/s 4KiB 0us\n", "a latency is above 0" },
+		{ "\nh0 h5 DB 1Gb/s 4KiB 0us\n", "a latency must be above 0" },
 		{ "\n\"h0 h5 DB 1Gb/s\n", "no end" },
 		{ "\na b DB 1Gb/s 1 1us more words\n", "8 words" },
 		{ "\na b DB 1Gb/s 1 1us rc\n", "an rc connection has no latency" },
