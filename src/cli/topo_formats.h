@@ -7,13 +7,13 @@
 #include "cli/command.h"
 #include "topo/topo.h"
 
-#define TOPO_TO_OPTION(type, field)                                                \
-	{                                                                          \
-		.name = "to", .kind = OPT_TEXT, .offset = offsetof(type, field),   \
-		.value = "FORMAT",                                                 \
-		.help = "ibnetdiscover, ibnetdiscover-f, ibnetdiscover-g, "        \
-			"ibnetdiscover-fg, ibsim, links, dot or svg (default: by " \
-			"the extension of -o, or else as it was read)"             \
+#define TOPO_TO_OPTION(type, field)                                                   \
+	{                                                                             \
+		.name = "to", .kind = OPT_TEXT, .offset = offsetof(type, field),      \
+		.value = "FORMAT",                                                    \
+		.help = "ibnetdiscover, ibnetdiscover-f, ibnetdiscover-g, "           \
+			"ibnetdiscover-fg, ibsim, links, dot, graphml, slurm or svg " \
+			"(default: by the extension of -o, or else as it was read)"   \
 	}
 
 /*

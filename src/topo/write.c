@@ -15,6 +15,8 @@ const struct topo_writer topo_writers[] = {
 	{ "ibsim", "net", "a net for ibsim", topo_write_ibsim },
 	{ "links", "links", "a line for each cable, sorted by GUID", topo_write_links },
 	{ "dot", "dot", "a graph for Graphviz", topo_write_dot },
+	{ "graphml", "graphml", "a graph for Gephi, yEd or NetworkX", topo_write_graphml },
+	{ "slurm", "conf", "topology.conf of Slurm, for topology/tree", topo_write_slurm },
 	{ "svg", "svg", "a picture", topo_write_svg },
 	{ .name = NULL },
 };

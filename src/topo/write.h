@@ -43,7 +43,11 @@ void topo_write_ibnetdiscover_fg(const struct topo *t, struct strbuf *out);
 void topo_write_ibsim(const struct topo *t, struct strbuf *out);
 void topo_write_links(const struct topo *t, struct strbuf *out);
 void topo_write_dot(const struct topo *t, struct strbuf *out);
+void topo_write_graphml(const struct topo *t, struct strbuf *out);
+void topo_write_slurm(const struct topo *t, struct strbuf *out);
 void topo_write_svg(const struct topo *t, struct strbuf *out);
+/* Text as XML; bytes that are not UTF-8 become question marks. */
+void topo_write_xml_text(const char *text, struct strbuf *out);
 
 /*
  * All nodes in the order in which a text file has them: switches, then

@@ -41,8 +41,7 @@ static double py(const struct picture *p, double y)
 	return p->height - MARGIN - (y - p->l->low.y) * p->unit;
 }
 
-/* Text as XML; bytes that are not UTF-8 become question marks. */
-static void put_text(struct strbuf *out, const char *text)
+void topo_write_xml_text(const char *text, struct strbuf *out)
 {
 	while (*text) {
 		size_t len = utf8_length(text);
@@ -132,7 +131,7 @@ static void put_title(const struct picture *p, node_id node)
 	const struct topo_node *v = &p->t->nodes[node];
 
 	strbuf_puts(p->out, "<title>");
-	put_text(p->out, v->name);
+	topo_write_xml_text(v->name, p->out);
 	strbuf_printf(p->out, ", 0x%016" PRIx64 ", %u ports</title>", v->guid, v->n_ports);
 }
 
@@ -195,7 +194,7 @@ static void put_label(const struct picture *p, uint32_t vertex)
 
 	if (p->labels) {
 		strbuf_printf(p->out, "<text x=\"%.1f\" y=\"%.1f\">", x, y + 3.5);
-		put_text(p->out, v->name);
+		topo_write_xml_text(v->name, p->out);
 		strbuf_puts(p->out, "</text>\n");
 	}
 	if (!p->dots && p->s->weight[vertex] && v->kind == NODE_SWITCH && p->unit >= 18)

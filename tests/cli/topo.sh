@@ -37,6 +37,14 @@ for kind in odd mesh dragonfly 'fat-tree --radix 8 --levels 3'; do
 	"$HEDDLE" topo convert "$kind" -o picture.dot
 	head -1 picture.dot | grep -q '^graph fabric {'
 done
+# Graphs of other programs have the same nodes and cables.
+for kind in mesh dragonfly "$fixtures/site.ibnetdiscover"; do
+	python3 "$SRC/tests/cli/topo_graphs.py" "$HEDDLE" "$kind" || fail "$kind"
+done
+for levels in 2 3; do
+	python3 "$SRC/tests/cli/topo_graphs.py" "$HEDDLE" "fat-tree --radix 8 --levels $levels" \
+		fat-tree || fail "a fat tree of $levels levels"
+done
 # A name that ends like JSON or CSV is of tables, as everywhere.
 "$HEDDLE" topo convert mesh --json >tables
 "$HEDDLE" topo convert mesh -o tables.json
