@@ -25,6 +25,7 @@
 #endif
 
 #include "bench.h"
+#include "kernel.h"
 #include "sim/core/workload_for_tests.h"
 
 #define PARTS        20 /* of a run; the best counts: others use the machine too */
@@ -222,8 +223,12 @@ static double measure(struct bench *b, const struct workload_spec *spec)
 	uint64_t hops = bench_count(spec->hops);
 	struct outcome on = run(&w, true, hops), off = run(&w, false, hops);
 
+	double kernel = kernel_rate(&w, hops, PARTS);
+
 	workload_fini(&w);
 	bench_at_least(b, spec->name, "million packet-hops/s", spec->goal, on.rate / 1e6);
+	report(b, spec, "bare kernel", "million packet-hops/s", kernel / 1e6);
+	report(b, spec, "of the kernel's speed", "times", on.rate / kernel);
 	report(b, spec, "metrics off", "million packet-hops/s", off.rate / 1e6);
 	report(b, spec, "cost of metrics", "% of the time", 100 * (1 - on.rate / off.rate));
 	if (!b->tiny)

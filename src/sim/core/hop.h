@@ -9,8 +9,8 @@
  * Every function is compiled for several constants `variant`, in which
  * the questions that cannot arise fold away: HOP_FAST for runs of input-queued
  * voq switches with delayed credits and without faults, VL15, readers,
- * lifetimes or anybody who must be told; HOP_CONTROLLED for the same with senders
- * and congestion control; HOP_GENERAL for all others. Each of them exists
+ * lifetimes or observers of grants; HOP_CONTROLLED for the same with senders,
+ * congestion control and adaptive switches; HOP_GENERAL for all others. Each of them exists
  * also for a part of a fabric (domains.h), where the far end of a link may be
  * another part's. There is one text of each rule.
  */
@@ -407,7 +407,7 @@ HOT uint32_t hop_grant(struct sim *s, uint32_t port, struct sim_output *l, struc
 	if (IF_SENDERS(p->flags & P_LAST))
 		probe_pass(s, p->flow, port);
 	hop_pay(s, port, lane, vl, blk, variant);
-	if (IF_GENERAL(s->choices) && !(l->flags & L_END))
+	if (IF_SENDERS(s->choices) && !(l->flags & L_END))
 		choice_leaves(s, port, p);
 	if (!IS_FAST)
 		p->flags &= P_STAYS;

@@ -368,10 +368,10 @@ static enum hop_variant hop_variant_of(const struct sim *s)
 	for (uint32_t i = 0; i < s->setup->n_ports; i++)
 		care = care || (is_plugged(s, i) && fault_affects_link(s, i));
 	if (s->mode.cioq || s->mode.fifo || s->mode.oldest || s->mode.exact || s->mode.wide ||
-	    s->mode.hoq || s->n_readers || s->fc || s->choices || s->reductions || care ||
-	    s->borrow || s->n_lanes != s->vl15)
+	    s->mode.hoq || s->n_readers || s->fc || s->reductions || care || s->borrow ||
+	    s->n_lanes != s->vl15)
 		return HOP_GENERAL;
-	return s->control ? HOP_CONTROLLED : HOP_FAST;
+	return s->control || s->choices ? HOP_CONTROLLED : HOP_FAST;
 }
 
 struct sim *sim_state_new(const struct sim_setup *setup, const struct sim_flow *flows,
