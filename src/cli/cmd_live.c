@@ -42,6 +42,26 @@ static const struct command command_live_inject_error = {
 	COMMAND_CALL(cli_live_forward, struct cli_live_name, 0, ANY_NUMBER),
 };
 
+static const struct example fault_examples[] = {
+	{ "heddle live fault h0 complete=REM_ACCESS_ERR after=10",
+	  "the eleventh send of each program on h0 fails" },
+	{ "heddle live fault h0 post=ENOMEM chance=0.01 seed=7", "one in a hundred is not taken" },
+	{ "heddle live fault clear h0", "no more" },
+	{ NULL, NULL },
+};
+
+static const struct command command_live_fault = {
+	.name = "live fault",
+	.summary = "let verbs fail in programs of a host, at chosen places",
+	.arguments = "HOST ACTION...|list|clear [HOST|ID]",
+	.description =
+		"ACTION: complete=STATUS (as IBV_WC_STATUS; the request is not carried out), post=ERRNO (EAGAIN, EINVAL, ENOMEM), delay=TIME (a completion queue hides its completions), rnr=TIME (receivers are not ready), qp-error=EVENT (QP_FATAL, QP_REQ_ERR, QP_ACCESS_ERR), device=DEVICE_FATAL. WHICH: after=N events pass first, times=N are hit (1; with a chance no limit), chance=P with seed=N, qp=NUMBER, process=PID. Each program counts for itself.",
+	.options = cli_live_name_options,
+	.examples = fault_examples,
+	.writes = WRITES_NOTHING,
+	COMMAND_CALL(cli_live_forward, struct cli_live_name, 0, ANY_NUMBER),
+};
+
 static int run_down(const struct command *self, void *values, int n, char **words)
 {
 	const struct cli_live_name *v = values;
@@ -70,13 +90,11 @@ static const struct command command_live_down = {
 };
 
 static const struct command *const subcommands[] = {
-	&command_live_up,      &command_live_exec,
-	&command_live_roce,    &command_live_sm,
-	&command_live_link,    &command_live_inject_error,
-	&command_live_show,    &command_live_dump,
-	&command_live_traffic, &command_live_capture,
-	&command_live_replay,  &command_live_time,
-	&command_live_down,    NULL,
+	&command_live_up,      &command_live_exec,    &command_live_roce,
+	&command_live_sm,      &command_live_link,    &command_live_inject_error,
+	&command_live_fault,   &command_live_show,    &command_live_dump,
+	&command_live_traffic, &command_live_capture, &command_live_replay,
+	&command_live_time,    &command_live_down,    NULL,
 };
 
 static const struct example examples[] = {

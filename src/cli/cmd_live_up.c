@@ -21,6 +21,7 @@ struct live_up_options {
 	unsigned clock;
 	double pace;
 	const char *profile;
+	const char *faults;
 };
 
 #define V(member) offsetof(struct live_up_options, member)
@@ -48,6 +49,8 @@ static const struct option options[] = {
 	  "seconds of the fabric in a second of the clock" },
 	{ "profile", 0, OPT_INPUT, V(profile), "NAME|FILE", "ideal",
 	  "with '--clock simulated': adapter costs, see 'heddle bench'" },
+	{ "faults", 0, OPT_INPUT, V(faults), "FILE", NULL,
+	  "lines of 'heddle live fault': HOST ACTION [WHICH...]; '#' begins a comment" },
 	{ NULL },
 };
 
@@ -75,6 +78,7 @@ static int bring_up(struct live_up_options *v, const char *path)
 					  .engine = v->engine,
 					  .patience = v->wait,
 					  .profile = is_simulated(v) ? v->profile : NULL,
+					  .faults = v->faults,
 					  .stays = v->foreground,
 					  .options = { .times = is_simulated(v) ? &times : NULL,
 						       .pace = v->pace,
@@ -103,6 +107,8 @@ static int run(const struct command *self, void *values, int n, char **args)
 		return command_usage(self,
 				     "invalid fabric name '%s': use letters, digits, '-' and '_'",
 				     v->name);
+	if (v->faults && v->foreground)
+		return command_usage(self, "--faults cannot be used with --foreground");
 	if (v->engine && v->foreground)
 		return command_usage(
 			self,

@@ -75,6 +75,7 @@ struct cli_live_start {
 	const char *engine;                /* of a manager of ours; NULL: none */
 	hd_time patience;                  /* for it to bring the subnet up */
 	const char *profile;               /* of adapters, if data take time; or NULL */
+	const char *faults;                /* a file of faults, or NULL */
 	bool stays;                        /* in the foreground */
 	struct live_options options;
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/live.h"
 #include "subnet/subnet.h"
@@ -23,13 +24,59 @@ static int in_ms(hd_time t)
 	return t / HD_MS < INT_MAX ? (int)(t / HD_MS) : INT_MAX;
 }
 
+/* One line of a file of faults. */
+static enum hd_status send_fault(const char *dir, char *line, struct diag *d)
+{
+	enum { MAX_WORDS = 16 };
+	const char *words[MAX_WORDS] = { "fault" };
+	struct strbuf out = STRBUF_INIT;
+	size_t n = 1;
+	char *rest = NULL;
+
+	line[strcspn(line, "#")] = '\0';
+	for (char *w = strtok_r(line, " \t\r", &rest); w && n < MAX_WORDS;
+	     w = strtok_r(NULL, " \t\r", &rest))
+		words[n++] = w;
+	if (n > 1)
+		(void)!live_call(dir, words, n, d, &out);
+	strbuf_fini(&out);
+	return d->status;
+}
+
+static enum hd_status send_faults(const struct cli_live_start *w, struct diag *d)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct diag line_diag = { .status = HD_OK };
+	char *dir = live_folder(w->name), *rest = NULL;
+	unsigned number = 0;
+
+	if (file_read(w->faults, FILE_WRITTEN_LIMIT, d, &text) == HD_OK && text.len > 0) {
+		for (char *line = text.text; line && d->status == HD_OK; line = rest) {
+			rest = strchr(line, '\n');
+			if (rest)
+				*rest++ = '\0';
+			number++;
+			if (send_fault(dir, line, &line_diag) != HD_OK)
+				diag_fail(d,
+					  line_diag.status == HD_ERR_USAGE ? HD_ERR_INPUT
+									   : line_diag.status,
+					  "%s:%u: %s", w->faults, number, line_diag.message);
+		}
+	}
+	strbuf_fini(&text);
+	free(dir);
+	return d->status;
+}
+
 /* What runs beside the fabric: an engine, a manager. */
 static enum hd_status start_others(const struct cli_live_start *w, const char *host, struct diag *d,
 				   bool *is_late)
 {
 	enum hd_status status = HD_OK;
 
-	if (w->profile)
+	if (w->faults)
+		status = send_faults(w, d);
+	if (status == HD_OK && w->profile)
 		status = cli_live_start_engine(w, d);
 	if (status == HD_OK && w->engine)
 		status = live_start_manager(w->name, host, w->engine, in_ms(w->patience), d,

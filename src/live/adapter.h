@@ -208,6 +208,29 @@ struct live_port {
 	uint16_t pkeys[LIVE_PKEYS];
 };
 
+/* A fault that programs of a host meet. */
+enum live_fault_action {
+	LIVE_FAULT_COMPLETE = 1, /* a request completes with a status and is not carried out */
+	LIVE_FAULT_POST,         /* posting returns an errno */
+	LIVE_FAULT_DELAY,        /* a completion queue hides its completions for a time */
+	LIVE_FAULT_RNR,          /* receivers are not ready for a time */
+	LIVE_FAULT_QP_ERROR,     /* a queue pair fails with an asynchronous event */
+	LIVE_FAULT_DEVICE,       /* the adapter fails */
+};
+
+struct live_fault {
+	uint32_t id;
+	uint32_t action;
+	uint32_t value;  /* enum ibv_wc_status, an errno, or enum ibv_event_type */
+	uint32_t qpn;    /* 0: any */
+	int32_t process; /* 0: any */
+	uint32_t chance; /* of UINT32_MAX; 0: certain */
+	uint64_t time;   /* in ns */
+	uint64_t after;  /* events that pass first */
+	uint64_t times;  /* events that it hits; 0: no limit */
+	uint64_t seed;
+};
+
 struct live_path_question {
 	uint32_t port;       /* its number on the node */
 	uint16_t slid, dlid; /* slid: where answers go */
@@ -253,6 +276,7 @@ enum live_event_kind {
 	LIVE_PKEY_CHANGE,
 	LIVE_GID_CHANGE,
 	LIVE_PROGRAM_GONE, /* it may have held locks of ours; 0: the engine */
+	LIVE_FAULTS,       /* those of the host changed */
 };
 
 struct live_event {

@@ -266,6 +266,13 @@ static void tell_all_gone(struct live *l, uint32_t number)
 			tell(l, &l->adapters->programs[i], LIVE_PROGRAM_GONE, number);
 }
 
+void adapters_faults_changed(struct live *l)
+{
+	for (uint32_t i = 1; i < LIVE_PROGRAMS; i++)
+		if (l->adapters->programs[i].memory)
+			tell(l, &l->adapters->programs[i], LIVE_FAULTS, 0);
+}
+
 /* Without it nothing arrives any more, and programs are to know. */
 static void lose_engine(struct live *l)
 {
@@ -598,6 +605,7 @@ bool adapters_answer(struct live *l, uint32_t slot, uint32_t question, const uin
 		{ LIVE_ASK_CAPTURE, sizeof(uint32_t), data_capture_asked },
 		{ LIVE_CAPTURED, sizeof(uint32_t), data_capture_over },
 		{ LIVE_ASK_TRAFFIC, sizeof(uint32_t), daemon_traffic_asked },
+		{ LIVE_ASK_FAULTS, 0, daemon_faults_asked },
 	};
 	struct answer a = { .slot = slot, .bytes = STRBUF_INIT, .file = -1 };
 	struct live_reply r = { .error = EINVAL };

@@ -525,6 +525,7 @@ enum hd_status live_obey(struct live *l, const char *const *words, size_t n, str
 		{ "host", host_command },
 		{ "link", link_command },
 		{ "inject-error", error_command },
+		{ "fault", daemon_fault_command },
 		{ "show", show_command },
 		{ "dump", dump_command },
 		{ "image", image_command },

@@ -403,6 +403,7 @@ void daemon_fini(struct live *l)
 	cm_free(l->cm);
 	free(l->clients);
 	text_map_fini(&l->node_of_name);
+	daemon_faults_fini(l);
 	agents_free(l->agents);
 	(void)live_capture_close(l->capture);
 	(void)recorder_close(l->recorder);

@@ -118,6 +118,15 @@ struct live {
 	struct unheard *unheard;
 	size_t n_unheard, unheard_cap;
 
+	/* Faults of programs: faults.c. */
+	struct kept_fault {
+		node_id node;
+		struct live_fault fault;
+		char *text;
+	} * faults;
+	size_t n_faults, faults_cap;
+	uint32_t last_fault;
+
 	struct text_map node_of_name;
 	uint64_t mads; /* that programs sent */
 	struct adapters *adapters;
@@ -237,6 +246,15 @@ int data_capture_over(struct live *l, node_id v, const void *asked, struct answe
 /* ---- attached_traffic.c: rows that the engine carries for 'live traffic' */
 
 /* Commands; each has the type of live_obey. */
+/* ---- faults.c */
+
+enum hd_status daemon_fault_command(struct live *l, const char *const *words, size_t n,
+				    struct diag *d, struct strbuf *out);
+int daemon_faults_asked(struct live *l, node_id v, const void *asked, struct answer *out);
+void daemon_faults_fini(struct live *l);
+/* Programs load them again. */
+void adapters_faults_changed(struct live *l);
+
 enum hd_status daemon_traffic_attach(struct live *l, const char *const *words, size_t n,
 				     struct diag *d, struct strbuf *out);
 enum hd_status daemon_traffic_detach(struct live *l, const char *const *words, size_t n,

@@ -306,6 +306,8 @@ int verbs_poll_cq(struct ibv_cq *ibv, int n, struct ibv_wc *wc)
 		timed_polled(verbs_cq_has_any(cq));
 	if (verbs_is_roce())
 		verbs_roce_poll(cq);
+	if (verbs_fault_hides(cq))
+		return 0;
 	if (!verbs_cq_has_any(cq))
 		return atomic_load_explicit(&cq->shared->is_lost, memory_order_relaxed) ? -1 : 0;
 	pthread_mutex_lock(&cq->take);
@@ -324,6 +326,9 @@ int verbs_req_notify_cq(struct ibv_cq *ibv, int solicited_only)
 	/* Who waits for any is not made to wait for solicited ones only. */
 	if (atomic_load(&cq->shared->armed) != ARM_ANY)
 		atomic_store(&cq->shared->armed, solicited_only ? ARM_SOLICITED : ARM_ANY);
+	/* Completions that a fault hides are still to come. */
+	if (atomic_load(&cq->hidden_until))
+		atomic_store(&cq->shared->told, atomic_load(&cq->shared->head));
 	fire_if_due(verbs_adapter.self, cq->index);
 	return 0;
 }

@@ -45,6 +45,8 @@ static int start_poll(struct ibv_cq_ex *ex, struct ibv_poll_cq_attr *attr)
 		post_retry(false);
 	if (is_timed())
 		timed_polled(verbs_cq_has_any(cq));
+	if (verbs_fault_hides(cq))
+		return ENOENT;
 	pthread_mutex_lock(&cq->take);
 	int error = next_poll(ex);
 

@@ -150,9 +150,15 @@ static struct ibv_context *context_for(const struct notification *n)
 	return NULL;
 }
 
+static void lose_all(void);
+
 /* What a peer told us, or one of our threads. */
 static void take_news(const struct notification *n)
 {
+	if (n->kind == NEWS_DEVICE) {
+		lose_all();
+		return;
+	}
 	if (n->kind == NEWS_QP)
 		look_after(n->index, n->number);
 	if (n->event == NO_EVENT || n->kind == 0)
@@ -236,6 +242,8 @@ static void take_event(const struct live_event *e)
 			timed_mend();
 		return;
 	}
+	if (e->kind == LIVE_FAULTS)
+		verbs_faults_load();
 	if (e->kind == 0 || e->kind >= sizeof(types) / sizeof(types[0]))
 		return;
 	if (e->kind == LIVE_PKEY_CHANGE)
@@ -243,10 +251,9 @@ static void take_event(const struct live_event *e)
 	take_news(&(struct notification){ NEWS_PORT, e->port, types[e->kind], 0 });
 }
 
-/* The fabric is gone: nothing will arrive any more. */
+/* The adapter fails. */
 static void lose_all(void)
 {
-	verbs_adapter.is_lost = true;
 	for (uint32_t i = 0; i < LIVE_QPS; i++) {
 		pthread_mutex_lock(&verbs_adapter.lock);
 		struct soft_qp *q = verbs_adapter.qps[i];
@@ -283,6 +290,7 @@ static void hear_daemon(struct pollfd *p)
 		take_event(&e);
 	} else if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) {
 		p->fd = -1;
+		verbs_adapter.is_lost = true; /* the fabric is gone: nothing will arrive any more */
 		lose_all();
 	}
 }

@@ -234,6 +234,8 @@ static int attach(void)
 	if (!verbs_is_roce() && !give_file(verbs_adapter.events, file))
 		error = ENODEV;
 	close(file);
+	if (!error && !verbs_is_roce())
+		verbs_faults_load();
 	if (!error)
 		error = verbs_progress_start();
 	if (!error && is_timed()) {

@@ -89,6 +89,7 @@ static void in_child(void)
 	verbs_adapter.pds = NULL;
 	verbs_adapter.xrcds = NULL;
 	verbs_windows_forget();
+	verbs_faults_forget();
 	verbs_adapter.waiting = NULL;
 	verbs_adapter.n_waiting = 0;
 	verbs_adapter.is_on = verbs_adapter.is_lost = false;

@@ -359,11 +359,12 @@ void post_arrived(struct soft_qp *q, uint64_t number, bool has_failed)
 
 void post_finish(struct soft_qp *q, enum ibv_wc_status status)
 {
-	const struct result r = {
+	struct result r = {
 		.status = status,
 		.byte_len = (uint32_t)send_at(q, q->head)->length,
 	};
 
+	(void)verbs_fault_complete(q, &r.status);
 	finish(q, &r);
 }
 
@@ -406,8 +407,12 @@ void post_run(struct soft_qp *q)
 			verbs_roce_submit(q, limit_of(q));
 			return;
 		}
-		enum outcome o = verbs_execute_send(q, s, &r);
+		enum outcome o = DONE;
 
+		if (verbs_fault_is_not_ready(q))
+			o = NO_RECEIVE;
+		else if (!verbs_fault_complete(q, &r.status))
+			o = verbs_execute_send(q, s, &r);
 		if (o != DONE && !has_failed(q, o, &r))
 			return;
 		finish(q, &r);
@@ -434,6 +439,8 @@ int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **ba
 		if (q->tail - q->head >= q->init.cap.max_send_wr)
 			error = ENOMEM;
 		else
+			error = verbs_fault_post(q);
+		if (!error)
 			error = take(q, wr, q->tail);
 		if (error)
 			break;

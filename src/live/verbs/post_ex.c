@@ -38,6 +38,8 @@ static int wr_complete(struct ibv_qp_ex *ex)
 	uint32_t state = atomic_load(&q->shared->state);
 	int error = q->build_error;
 
+	for (uint64_t i = q->tail; !error && i < q->building; i++)
+		error = verbs_fault_post(q);
 	if (!error && (state < IBV_QPS_RTS || state > IBV_QPS_ERR))
 		error = EINVAL;
 	if (!error) {

@@ -145,7 +145,7 @@ struct program_memory {
 };
 
 /* What a peer tells the owner of memory that it changed. */
-enum news_kind { NEWS_QP = 1, NEWS_CQ, NEWS_SRQ, NEWS_PORT };
+enum news_kind { NEWS_QP = 1, NEWS_CQ, NEWS_SRQ, NEWS_PORT, NEWS_DEVICE };
 
 #define NO_EVENT UINT32_MAX /* only: look after it */
 

@@ -312,8 +312,9 @@ struct cq {
 	};
 	int32_t index;
 	struct shared_cq *shared;
-	struct pd *parent;    /* the parent domain that it was created with, or NULL */
-	pthread_mutex_t take; /* of who polls */
+	_Atomic uint64_t hidden_until; /* by a fault, in ns */
+	struct pd *parent;             /* the parent domain that it was created with, or NULL */
+	pthread_mutex_t take;          /* of who polls */
 	uint32_t users;
 	uint32_t got, got_async; /* events that must be acknowledged */
 	uint64_t wc_flags;
@@ -448,8 +449,9 @@ struct soft_qp {
 	_Atomic uint32_t n_flights;
 	uint64_t drain; /* SQD: once head is there, SQ_DRAINED; or 0 */
 	struct peer_program *peer;
-	uint64_t since, until; /* of `waits`, in ns; until 0: for ever */
-	uint64_t next_try;     /* by the background thread */
+	uint64_t since, until;    /* of `waits`, in ns; until 0: for ever */
+	uint64_t not_ready_until; /* its receivers are not ready, by a fault; in ns */
+	uint64_t next_try;        /* by the background thread */
 	struct soft_qp *next_waiting;
 	uint64_t building; /* ibv_wr_*: what tail becomes by wr_complete */
 	uint64_t ops;      /* ibv_wr_*: enum ibv_qp_create_send_ops_flags */
@@ -536,6 +538,19 @@ uint64_t post_due(void);
 /* It waits no more: it is going away. */
 void post_forget(const struct soft_qp *q);
 uint64_t verbs_now_ns(void);
+
+/* ---- faults.c: 'heddle live fault' */
+
+void verbs_faults_load(void);
+void verbs_faults_forget(void);
+/* Of a request that is posted: an errno, or 0; the queue pair may fail. With `send`. */
+int verbs_fault_post(struct soft_qp *q);
+/* The next request completes with that status and is not carried out. */
+bool verbs_fault_complete(const struct soft_qp *q, enum ibv_wc_status *status);
+/* The peer has no receive for now. */
+bool verbs_fault_is_not_ready(struct soft_qp *q);
+/* The completions of the queue cannot be polled for now. */
+bool verbs_fault_hides(struct cq *cq);
 
 /* ---- events.c */
 
