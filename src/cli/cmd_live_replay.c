@@ -34,11 +34,13 @@ static enum hd_status replay(const struct live_replay_options *v, struct recordi
 			     struct diag *d)
 {
 	hd_time until = v->until ? v->until : HD_TIME_NEVER;
-	const struct live_options o = { .times = recording_times(r), .replay = r, .until = until };
+	const struct live_options o = { .times = daemon_recording_times(r),
+					.replay = r,
+					.until = until };
 	struct file_writer w;
 
 	if (!v->pcap)
-		return live_start(recording_topo(r), v->name, &o, !v->foreground, d);
+		return live_start(daemon_recording_topo(r), v->name, &o, !v->foreground, d);
 	const char *from = d->file;
 	enum hd_status status = file_create(&w, v->pcap, d);
 
@@ -66,11 +68,11 @@ static int run(const struct command *self, void *values, int n, char **args)
 				     v->name);
 	if (v->port && !v->pcap)
 		return command_usage(self, "--port requires --pcap");
-	if (file_open(args[0], &d, &in) != HD_OK || recording_open(in, &d, &r) != HD_OK)
+	if (file_open(args[0], &d, &in) != HD_OK || daemon_recording_open(in, &d, &r) != HD_OK)
 		return command_refuse(&d);
 	if (replay(v, r, &d) == HD_OK && !v->pcap && !v->common.quiet && !v->foreground)
 		printf("'%s' is up, as it was left\n", v->name);
-	recording_close(r);
+	daemon_recording_close(r);
 	return d.status == HD_OK ? EXIT_DONE : command_refuse(&d);
 }
 

@@ -597,8 +597,12 @@ bool external_qps_next(struct external_qps *all, hd_time until, struct external_
 		all->lab->now = later(all->lab->now, sim_now(all->sim));
 		if (state == SIM_PAUSED)
 			continue;
-		if (!e && !all->waiting && all->head == all->tail)
+		if (!e && !all->waiting && all->head == all->tail) {
+			/* Timers without effect may have been popped since the last event. */
+			if (until < HD_TIME_NEVER)
+				all->lab->now = later(all->lab->now, until);
 			return false;
+		}
 		if (e)
 			all->lab->now = later(all->lab->now, to);
 	}

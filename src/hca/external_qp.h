@@ -122,7 +122,8 @@ void external_qps_observe(struct external_qps *all,
 
 /*
  * The next event; time advances to it, or to `until`. False: no event will ever
- * come. A message that finds no receive may be sent again for ever.
+ * come; time has advanced to `until` unless that is HD_TIME_NEVER. A message that finds no receive
+ * may be sent again for ever.
  */
 bool external_qps_next(struct external_qps *all, hd_time until, struct external_event *out);
 hd_time external_qps_now(const struct external_qps *all);

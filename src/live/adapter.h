@@ -15,7 +15,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define LIVE_MEMORY_MAGIC UINT32_C(0x68644d33) /* "hdM3" */
+#define LIVE_MEMORY_MAGIC UINT32_C(0x68644d34) /* "hdM4" */
 #define LIVE_DEVICE       "heddle0"
 
 enum {
@@ -162,6 +162,7 @@ struct live_clock {
 	_Atomic uint32_t polls; /* in vain, in a row */
 	/* Futexes: on `called` the program sleeps, on `waits` the engine. */
 	_Atomic uint32_t called, waits;
+	_Atomic uint64_t alarm;        /* ps: first deadline of a timed wait; 0: none */
 	int32_t helper;                /* the thread of the adapter's own in the program */
 	int32_t bell;                  /* where it is woken */
 	_Atomic uint32_t is_answering; /* it is at work on what woke it */

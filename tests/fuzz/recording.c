@@ -65,15 +65,15 @@ static void replay(FILE *in)
 	struct recording *r;
 	hd_time last;
 
-	if (recording_open(in, &d, &r) == HD_OK) {
-		const struct topo *t = recording_topo(r);
-		const struct agents_options o = { .times = recording_times(r) };
+	if (daemon_recording_open(in, &d, &r) == HD_OK) {
+		const struct topo *t = daemon_recording_topo(r);
+		const struct agents_options o = { .times = daemon_recording_times(r) };
 		const struct agents_events e = { hear_nothing, (void *)t, NULL, NULL };
 		struct agents *a = agents_new(t, &o, &e);
 
-		(void)!recording_replay(r, a, HD_TIME_NEVER, &d, &last);
+		(void)!daemon_recording_replay(r, a, HD_TIME_NEVER, &d, &last);
 		agents_free(a);
-		recording_close(r);
+		daemon_recording_close(r);
 	}
 	if (d.status != HD_OK && (!d.message[0] || strchr(d.message, '\n')))
 		abort();

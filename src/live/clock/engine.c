@@ -322,38 +322,87 @@ static bool daemon_is_there(const struct engine *e)
 	return poll(&p, 1, 0) == 0;
 }
 
+/* Advances to `until`, or to the next event; false if no event will ever come. */
+static bool advance(struct engine *e, hd_time until)
+{
+	struct external_event n;
+	bool goes_on = external_qps_next(e->external, until - e->base, &n);
+
+	if (goes_on && n.kind != EXTERNAL_NOTHING)
+		pairs_news(e, &n);
+	return goes_on;
+}
+
+static uint64_t machine_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/*
+ * Nothing is in the fabric and all programs wait: the simulated clock advances with the machine's
+ * clock, up to the first deadline. True if that is near.
+ */
+static bool advance_idle(struct engine *e)
+{
+	const hd_time near = 200 * HD_US;
+	uint64_t now = machine_ns(), since = e->idle_since;
+	hd_time alarm = programs_alarm(e), target = engine_now(e);
+
+	e->idle_since = now;
+	if (since == 0)
+		return true;
+	target += (now - since) * HD_NS;
+	target = target < alarm ? target : alarm;
+	if (target > engine_now(e) && (!e->external || !advance(e, target)))
+		e->base += target - engine_now(e);
+	programs_time(e);
+	return alarm - target < near;
+}
+
 /* True if anything happened. */
 static bool turn(struct engine *e)
 {
 	/* At most this long between looks at programs; traffic rows have many packets in it. */
 	const hd_time step = e->traffic.serial ? 20 * HD_US : HD_MS;
-	struct external_event n;
+	uint64_t idle_since = e->idle_since;
 
+	e->idle_since = 0;
 	look(e);
 	/* The last of all is heard, too, with nothing under way any more. */
 	if (pairs_take(e) || !programs_have_heard(e))
 		return true;
 	seen_settle(e);
-	if (e->under_way == 0 && !e->traffic.serial)
-		return false;
-	if ((!e->external && !e->is_fresh) || atomic_load(&e->page->is_held))
+	bool is_idle = e->under_way == 0 && !e->traffic.serial;
+
+	if (atomic_load(&e->page->is_held) || (is_idle && !programs_need_time(e)))
 		return false;
 	/* Who looks whether programs wait has waited a while: no dozing. */
 	if (!programs_wait(e) || pairs_take(e))
 		return true;
-	if (!e->external) {
+	if (!e->external && e->is_fresh && !is_idle) {
 		e->is_fresh = false;
 		enter_fabric(e);
 		return true;
 	}
+	if (is_idle || !e->external) {
+		e->idle_since = idle_since;
+		return advance_idle(e);
+	}
 	if (pairs_send(e))
 		return true;
-	bool goes_on = external_qps_next(e->external, external_qps_now(e->external) + step, &n);
+	hd_time until = engine_now(e) + step, alarm = programs_alarm(e);
+	bool goes_on = advance(e, until < alarm ? until : alarm);
 
 	programs_time(e);
-	if (goes_on && n.kind != EXTERNAL_NOTHING)
-		pairs_news(e, &n);
 	e->traffic.is_over = !goes_on;
+	/* What is in the fabric moves by itself no more, e.g. without a route. */
+	if (!goes_on && !e->traffic.serial) {
+		e->idle_since = idle_since;
+		return advance_idle(e);
+	}
 	return goes_on;
 }
 

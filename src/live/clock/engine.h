@@ -80,7 +80,8 @@ struct engine {
 	struct hca_profile profile;
 	struct run *run; /* NULL: not yet */
 	struct external_qps *external;
-	hd_time base; /* time of the engine at time 0 of the run */
+	hd_time base;        /* time of the engine at time 0 of the run */
+	uint64_t idle_since; /* ns of the machine's clock at the last idle step; 0: none */
 	struct {
 		uint32_t serial; /* of 'live traffic'; 0: none */
 		pid_t pid;       /* its process */
@@ -123,6 +124,10 @@ bool programs_have_heard(struct engine *e);
 bool programs_wait(struct engine *e);
 /* It has gone on. */
 void programs_time(struct engine *e);
+/* The first deadline of a timed wait, or HD_TIME_NEVER. */
+hd_time programs_alarm(const struct engine *e);
+/* True if a program waits for time alone: it sleeps until a deadline, or polls. */
+bool programs_need_time(const struct engine *e);
 
 /* ---- pairs.c */
 

@@ -121,11 +121,57 @@ void program_tell(struct engine *e, struct program *p, const struct live_note *n
 	p->rings = 0;
 }
 
+/* A thread whose deadline has come has not ended its wait yet. */
+static bool has_alarm(const struct program *p)
+{
+	const struct live_clock *c = &p->memory->clock;
+	uint64_t alarm = atomic_load(&c->alarm);
+
+	return alarm && alarm <= atomic_load(&c->now);
+}
+
 void programs_time(struct engine *e)
 {
-	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++)
-		if (e->programs[i])
-			atomic_store(&e->programs[i]->memory->clock.now, engine_now(e));
+	hd_time now = engine_now(e);
+
+	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++) {
+		const struct program *p = e->programs[i];
+
+		if (!p)
+			continue;
+		atomic_store(&p->memory->clock.now, now);
+		if (has_alarm(p))
+			live_wake(&p->memory->clock.called);
+	}
+}
+
+hd_time programs_alarm(const struct engine *e)
+{
+	hd_time first = HD_TIME_NEVER;
+
+	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++) {
+		const struct program *p = e->programs[i];
+		uint64_t alarm = p && !atomic_load(&p->memory->gone)
+					 ? atomic_load(&p->memory->clock.alarm)
+					 : 0;
+
+		if (alarm && alarm < first)
+			first = alarm;
+	}
+	return first;
+}
+
+bool programs_need_time(const struct engine *e)
+{
+	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++) {
+		const struct program *p = e->programs[i];
+
+		if (p && !atomic_load(&p->memory->gone) &&
+		    (atomic_load(&p->memory->clock.alarm) ||
+		     atomic_load(&p->memory->clock.polls) >= LIVE_PATIENCE))
+			return true;
+	}
+	return false;
 }
 
 /* ---- whether they wait */
@@ -246,6 +292,8 @@ static bool program_waits(struct program *p)
 
 	if (atomic_load(&p->memory->gone))
 		return true;
+	if (has_alarm(p))
+		return false;
 	if (!has_heard(p) || !has_answered(p))
 		return false;
 	if (atomic_load(&c->posted) != atomic_load(&c->taken))

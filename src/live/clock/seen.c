@@ -37,7 +37,7 @@ struct image {
 };
 
 /* A packet at a port. */
-struct sighting {
+struct captured_packet {
 	hd_time at;
 	struct image *image;
 	uint8_t vl, interface;
@@ -52,7 +52,7 @@ struct seen {
 	struct image **images; /* by the packets' ids; NULL: not seen */
 	size_t n_images, images_cap;
 	struct image *unknown;
-	struct sighting *sightings; /* ring in order of time */
+	struct captured_packet *packets; /* ring in order of time */
 	uint32_t head, tail, places;
 };
 
@@ -207,7 +207,7 @@ static struct image *image_new(struct seen *s, const struct external_hop *p)
 
 /* ---- in the order of time */
 
-static void sighting_write(struct seen *s, const struct sighting *r)
+static void captured_write(struct seen *s, const struct captured_packet *r)
 {
 	struct packet p = r->image->packet;
 	uint8_t bytes[PACKET_MAX];
@@ -227,24 +227,24 @@ static void sighting_write(struct seen *s, const struct sighting *r)
 static void flush(struct seen *s, hd_time until)
 {
 	while (s->head != s->tail) {
-		const struct sighting *r = &s->sightings[s->head % s->places];
+		const struct captured_packet *r = &s->packets[s->head % s->places];
 
 		if (r->at > until || !r->image->is_known)
 			return;
-		sighting_write(s, r);
+		captured_write(s, r);
 		image_release(r->image);
 		s->head++;
 	}
 }
 
-static void sighting_put(struct seen *s, const struct sighting *r)
+static void captured_put(struct seen *s, const struct captured_packet *r)
 {
-	s->sightings = ring_grow(s->sightings, &s->places, s->head, s->tail, sizeof(*s->sightings));
+	s->packets = ring_grow(s->packets, &s->places, s->head, s->tail, sizeof(*s->packets));
 	uint32_t at = s->tail++;
 
-	for (; at != s->head && s->sightings[(at - 1) % s->places].at > r->at; at--)
-		s->sightings[at % s->places] = s->sightings[(at - 1) % s->places];
-	s->sightings[at % s->places] = *r;
+	for (; at != s->head && s->packets[(at - 1) % s->places].at > r->at; at--)
+		s->packets[at % s->places] = s->packets[(at - 1) % s->places];
+	s->packets[at % s->places] = *r;
 	r->image->users++;
 }
 
@@ -270,7 +270,7 @@ void seen_hop(struct engine *e, const struct external_hop *p)
 	struct seen *s = e->seen;
 	struct image *i = image_of(s, p);
 	bool is_all = s->only == TOPO_NONE;
-	struct sighting r = {
+	struct captured_packet r = {
 		.at = e->base + p->now, .image = i, .vl = p->vl, .is_marked = p->is_marked
 	};
 
@@ -278,12 +278,12 @@ void seen_hop(struct engine *e, const struct external_hop *p)
 	if (!i)
 		return;
 	if (is_all || s->only == p->out)
-		sighting_put(s, &r);
+		captured_put(s, &r);
 	if (!is_all && s->only == p->in && !p->is_lost) {
 		r.at = e->base + p->there;
 		r.interface = 1;
 		r.is_corrupt = p->is_corrupt;
-		sighting_put(s, &r);
+		captured_put(s, &r);
 	}
 }
 
@@ -360,7 +360,7 @@ void seen_end(struct engine *e)
 
 	is_whole &= fclose(s->stream) == 0;
 	free(s->images);
-	free(s->sightings);
+	free(s->packets);
 	free(s);
 	e->seen = NULL;
 	engine_observe(e);

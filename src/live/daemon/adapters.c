@@ -15,7 +15,7 @@
 #include "live/daemon/daemon_internal.h"
 
 /* What a program was told of a port last. */
-struct seen {
+struct port_snapshot {
 	uint64_t state, lid, sm_lid, prefix;
 	uint32_t pkeys; /* a sum of them */
 };
@@ -25,23 +25,23 @@ struct counted {
 };
 
 /* A program that uses verbs. */
-struct program {
+struct adapter_program {
 	bool used;
 	uint32_t slot; /* of its connection */
 	node_id node;
 	int file; /* its memory; -1: it has sent none yet */
 	struct live_memory *memory;
-	struct counted *counted; /* LIVE_FLOWS, as of the last look */
-	struct seen *seen;       /* per port of the node */
+	struct counted *counted;    /* LIVE_FLOWS, as of the last look */
+	struct port_snapshot *seen; /* per port of the node */
 };
 
 struct adapters {
 	int file; /* the page */
 	struct live_page *page;
-	struct program programs[LIVE_PROGRAMS];
+	struct adapter_program programs[LIVE_PROGRAMS];
 	uint32_t n_used;
 	uint32_t next;   /* numbers are used in turn */
-	uint32_t engine; /* the number of its connection; 0: there is none */
+	uint32_t engine; /* number of its connection; 0: no engine */
 	struct live_member *members;
 	size_t n_members, members_cap;
 };
@@ -82,7 +82,7 @@ void adapters_free(struct adapters *all)
 	free(all);
 }
 
-static struct program *program_of(struct live *l, uint32_t slot)
+static struct adapter_program *program_of(struct live *l, uint32_t slot)
 {
 	uint32_t number = l->clients[slot].program;
 
@@ -143,9 +143,9 @@ static uint64_t info(const struct live *l, port_id p, enum port_field f)
 	return agents_port_get(l->agents, p, f);
 }
 
-static void look_at(const struct live *l, port_id p, struct seen *out)
+static void look_at(const struct live *l, port_id p, struct port_snapshot *out)
 {
-	*out = (struct seen){
+	*out = (struct port_snapshot){
 		.state = info(l, p, PORT_STATE),
 		.lid = info(l, p, PORT_LID),
 		.sm_lid = info(l, p, PORT_SM_LID),
@@ -201,10 +201,10 @@ bool adapters_greet(struct live *l, uint32_t slot)
 			return false;
 		number = number % (LIVE_PROGRAMS - 1) + 1;
 	}
-	struct program *p = &all->programs[number];
+	struct adapter_program *p = &all->programs[number];
 	struct live_reply r = { .number = number };
 
-	*p = (struct program){
+	*p = (struct adapter_program){
 		.used = true,
 		.slot = slot,
 		.node = c->node,
@@ -223,7 +223,7 @@ bool adapters_greet(struct live *l, uint32_t slot)
 
 void adapters_memory(struct live *l, uint32_t slot, int file)
 {
-	struct program *p = program_of(l, slot);
+	struct adapter_program *p = program_of(l, slot);
 	struct stat s;
 	int seals = fcntl(file, F_GET_SEALS);
 
@@ -245,7 +245,7 @@ void adapters_memory(struct live *l, uint32_t slot, int file)
 	l->adapters->page->generation++;
 }
 
-static void tell(struct live *l, const struct program *p, uint32_t kind, uint32_t port)
+static void tell(struct live *l, const struct adapter_program *p, uint32_t kind, uint32_t port)
 {
 	const struct live_event e = { .kind = kind, .port = port };
 
@@ -278,7 +278,7 @@ static void lose_engine(struct live *l)
 {
 	l->adapters->engine = 0;
 	l->adapters->page->has_engine = 0;
-	data_capture_lost(l);
+	daemon_data_capture_lost(l);
 	daemon_traffic_lost(l);
 	l->adapters->page->generation++;
 	tell_all_gone(l, 0);
@@ -286,7 +286,7 @@ static void lose_engine(struct live *l)
 
 void adapters_forget(struct live *l, uint32_t slot)
 {
-	struct program *p = program_of(l, slot);
+	struct adapter_program *p = program_of(l, slot);
 
 	if (adapters_is_engine(l, slot))
 		lose_engine(l);
@@ -301,7 +301,7 @@ void adapters_forget(struct live *l, uint32_t slot)
 	free(p->counted);
 	free(p->seen);
 	leave_groups(l->adapters, l->clients[slot].program, 0);
-	*p = (struct program){ .file = -1 };
+	*p = (struct adapter_program){ .file = -1 };
 	l->adapters->n_used--;
 	l->adapters->page->generation++;
 	tell_all_gone(l, l->clients[slot].program);
@@ -309,7 +309,7 @@ void adapters_forget(struct live *l, uint32_t slot)
 
 /* ---- counters */
 
-struct tally {
+struct cable_count {
 	struct live *live;
 	bool group;
 	unsigned sl;
@@ -318,7 +318,7 @@ struct tally {
 
 static void count_cable(void *context, port_id out, port_id in)
 {
-	const struct tally *t = context;
+	const struct cable_count *t = context;
 	struct agents *a = t->live->agents;
 	uint64_t words = t->more.octets / 4;
 
@@ -332,7 +332,7 @@ static void count_cable(void *context, port_id out, port_id in)
 	agents_count(a, in, COUNT_SL_RCV_DATA + t->sl, words);
 }
 
-static void nobody(void *context, port_id end)
+static void ignore_arrival(void *context, port_id end)
 {
 	(void)context;
 	(void)end;
@@ -341,13 +341,13 @@ static void nobody(void *context, port_id end)
 static void count_flow(struct live *l, const struct live_flow *f, struct counted *last)
 {
 	struct counted now = { f->packets, f->octets };
-	struct tally t = {
+	struct cable_count t = {
 		.live = l,
 		.group = f->dlid >= LID_FIRST_MCAST,
 		.sl = f->sl & 15,
 		.more = { now.packets - last->packets, now.octets - last->octets },
 	};
-	const struct agents_path_observer way = { count_cable, nobody, &t };
+	const struct agents_path_observer way = { count_cable, ignore_arrival, &t };
 
 	if ((t.more.packets == 0 && t.more.octets == 0) || f->from >= l->topo->n_ports)
 		return;
@@ -356,7 +356,7 @@ static void count_flow(struct live *l, const struct live_flow *f, struct counted
 }
 
 /* The next program after number `i`; NULL after the last. */
-static const struct program *next_program(const struct live *l, uint32_t *i)
+static const struct adapter_program *next_program(const struct live *l, uint32_t *i)
 {
 	const struct adapters *all = l->adapters;
 
@@ -371,7 +371,7 @@ static const struct program *next_program(const struct live *l, uint32_t *i)
 
 void adapters_count(struct live *l)
 {
-	const struct program *p;
+	const struct adapter_program *p;
 
 	for (uint32_t i = 0; (p = next_program(l, &i)) != NULL;) {
 		for (uint32_t k = 0; p->memory && k < LIVE_FLOWS && p->memory->flows[k].used; k++)
@@ -381,12 +381,12 @@ void adapters_count(struct live *l)
 
 /* ---- changes */
 
-static void compare_port(struct live *l, const struct program *p, uint32_t i)
+static void compare_port(struct live *l, const struct adapter_program *p, uint32_t i)
 {
-	struct seen now;
+	struct port_snapshot now;
 
 	look_at(l, port_of(l, p->node, i), &now);
-	const struct seen *was = &p->seen[i];
+	const struct port_snapshot *was = &p->seen[i];
 
 	if (now.lid != was->lid)
 		tell(l, p, LIVE_LID_CHANGE, i);
@@ -403,7 +403,7 @@ static void compare_port(struct live *l, const struct program *p, uint32_t i)
 
 void adapters_tell(struct live *l)
 {
-	const struct program *p;
+	const struct adapter_program *p;
 
 	l->changed = false;
 	l->version++;
@@ -602,8 +602,8 @@ bool adapters_answer(struct live *l, uint32_t slot, uint32_t question, const uin
 		{ LIVE_ASK_GROUP, sizeof(struct live_group_question), ask_group },
 		{ LIVE_BE_ENGINE, 0, be_engine },
 		{ LIVE_ASK_ALL, 0, ask_all },
-		{ LIVE_ASK_CAPTURE, sizeof(uint32_t), data_capture_asked },
-		{ LIVE_CAPTURED, sizeof(uint32_t), data_capture_over },
+		{ LIVE_ASK_CAPTURE, sizeof(uint32_t), daemon_data_capture_asked },
+		{ LIVE_CAPTURED, sizeof(uint32_t), daemon_data_capture_over },
 		{ LIVE_ASK_TRAFFIC, sizeof(uint32_t), daemon_traffic_asked },
 		{ LIVE_ASK_FAULTS, 0, daemon_faults_asked },
 	};

@@ -15,14 +15,14 @@
 
 /* ---- names of ports: "leaf3:19", or "h4" for an adapter's first */
 
-void names_of_nodes(const struct topo *t, struct text_map *out)
+void daemon_node_names(const struct topo *t, struct text_map *out)
 {
 	for (node_id v = 0; v < t->n_nodes; v++)
 		text_map_put(out, t->nodes[v].name, strlen(t->nodes[v].name), v);
 }
 
-enum hd_status port_named(const struct topo *t, const struct text_map *nodes, const char *name,
-			  struct diag *d, port_id *out)
+enum hd_status daemon_port_named(const struct topo *t, const struct text_map *nodes,
+				 const char *name, struct diag *d, port_id *out)
 {
 	const char *colon = strrchr(name, ':');
 	uint32_t v = text_map_get(nodes, name, strlen(name));
@@ -49,7 +49,7 @@ enum hd_status port_named(const struct topo *t, const struct text_map *nodes, co
 static enum hd_status find_port(const struct live *l, const char *name, struct diag *d,
 				port_id *out)
 {
-	return port_named(l->topo, &l->node_of_name, name, d, out);
+	return daemon_port_named(l->topo, &l->node_of_name, name, d, out);
 }
 
 /* ---- link PORT down|up|speed NAME|width N */
@@ -199,7 +199,7 @@ static enum hd_status host_command(struct live *l, const char *const *words, siz
 	if (l->topo->nodes[v].kind == NODE_SWITCH && !l->topo->nodes[v].enhanced_port0)
 		return diag_fail(d, HD_ERR_UNFIT, "'%s' is a switch that runs no programs",
 				 words[0]);
-	/* Its files, for whoever lists them before reading any. */
+	/* Programs list these files before they read one. */
 	if (sysfs_make(l, v) != 0)
 		return diag_fail(d, HD_ERR_ENV, "cannot make the files of '%s'", words[0]);
 	strbuf_printf(out, "%s\n", l->topo->nodes[v].name);
@@ -435,7 +435,7 @@ static enum hd_status capture_data_command(struct live *l, const char *const *wo
 	int file = take_file(l, words, n, d, &only);
 
 	if (file >= 0)
-		data_capture_begin(l, only, file);
+		daemon_data_capture_begin(l, only, file);
 	return d->status;
 }
 
@@ -447,7 +447,7 @@ static enum hd_status release_data_command(struct live *l, const char *const *wo
 
 	(void)words;
 	(void)n;
-	data_capture_end(l);
+	daemon_data_capture_end(l);
 	if (state == CAPTURE_NONE)
 		return diag_fail(d, HD_ERR_NOT_FOUND, "no data are captured");
 	if (state == CAPTURE_BROKEN)

@@ -165,7 +165,7 @@ static void send_waiting(struct live *l, uint32_t slot)
 
 /* ---- messages */
 
-/* One message; false if there is none now, or no more. */
+/* Receives one message; false if no message waits or the client is gone. */
 static bool receive(struct live *l, uint32_t slot)
 {
 	static uint8_t bytes[LIVE_INLINE + 4096];
@@ -341,7 +341,7 @@ enum hd_status daemon_listen(struct live *l, struct diag *d)
 	return HD_OK;
 }
 
-static void note_deed(void *live, const struct agent_change *d)
+static void record_change(void *live, const struct agent_change *d)
 {
 	const struct live *l = live;
 
@@ -349,7 +349,7 @@ static void note_deed(void *live, const struct agent_change *d)
 		recorder_note(l->recorder, d);
 }
 
-static void note_crossing(void *live, const struct agents_link_event *c)
+static void capture_link_event(void *live, const struct agents_link_event *c)
 {
 	const struct live *l = live;
 
@@ -361,7 +361,7 @@ bool daemon_init(struct live *l, const struct topo *t, const char *dir,
 		 const struct live_options *o)
 {
 	const struct agents_options options = { .times = o->times };
-	const struct agents_events events = { frame_arrived, l, note_deed, note_crossing,
+	const struct agents_events events = { frame_arrived, l, record_change, capture_link_event,
 					      sysfs_keys_set };
 	hd_time (*clock)(void) = o->clock ? o->clock : live_now;
 
@@ -386,7 +386,7 @@ bool daemon_init(struct live *l, const struct topo *t, const char *dir,
 	l->agents_of_port = hd_alloc(t->n_ports, sizeof(*l->agents_of_port));
 	for (port_id p = 0; p < t->n_ports; p++)
 		l->agents_of_port[p] = NO_AGENT;
-	names_of_nodes(t, &l->node_of_name);
+	daemon_node_names(t, &l->node_of_name);
 	return l->epoll >= 0 && l->spare >= 0 && l->adapters;
 }
 

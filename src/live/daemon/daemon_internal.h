@@ -52,7 +52,7 @@ struct registration {
 	uint32_t next_of_client, next_of_port;
 };
 
-/* A request that nobody has answered yet. */
+/* A request without a response yet. */
 struct waiting {
 	uint64_t tid;
 	uint32_t registration;
@@ -74,11 +74,11 @@ struct live {
 	struct agents *agents;
 	const char *dir;
 	int epoll, listener;
-	int signals; /* by which the daemon is told to end */
+	int signals; /* eventfd that ends the daemon */
 	int spare;   /* closed to refuse a program when there are no more */
 	int given;   /* the file that came with a call, or -1 */
 	bool ends;
-	bool replays; /* what was recorded: nobody is there to hear */
+	bool replays; /* a replay of a recording: there are no clients */
 	/* MADs take time: waits are short, and many. NULL: they do not. */
 	const struct agents_timing *times;
 	bool answered;    /* what is being sent now */
@@ -114,7 +114,7 @@ struct live {
 	size_t n_waiting, waiting_cap;
 	uint64_t answering; /* the TID of what is being sent now; 0: none */
 
-	/* Questions that nobody is there for, to be answered next. */
+	/* Requests without a registered receiver; answered next. */
 	struct unheard *unheard;
 	size_t n_unheard, unheard_cap;
 
@@ -172,7 +172,7 @@ int live_dial(const char *dir, const struct live_greeting *g, struct diag *d);
 
 /* ---- frames.c: what comes and goes over an open umad */
 
-/* A whole frame of a program; refused silently if it makes no sense. */
+/* A whole frame of a program; an invalid frame is dropped. */
 void frame_from(struct live *l, uint32_t client, const uint8_t *frame, size_t size);
 void frame_arrived(void *live, port_id port, const struct mad_address *from, const uint8_t *mad,
 		   size_t size);
@@ -180,7 +180,7 @@ void frame_arrived(void *live, port_id port, const struct mad_address *from, con
 int frame_register(struct live *l, const struct live_agent *asked, uint32_t *id);
 int frame_unregister(struct live *l, const struct live_agent *asked);
 void frames_forget(struct live *l, uint32_t slot);
-/* Requests that nobody answers: when to look again, and the look. */
+/* Timeouts and retries of requests without a response. */
 hd_time frames_next(const struct live *l);
 void frames_run(struct live *l, hd_time now);
 void frames_fini(struct live *l);
@@ -194,10 +194,10 @@ bool adapters_greet(struct live *l, uint32_t slot);
 /* The memory of a program; the file is taken. */
 void adapters_memory(struct live *l, uint32_t slot, int file);
 void adapters_forget(struct live *l, uint32_t slot);
-/* A question of live/adapter.h; false if it is none. */
+/* Answers a question of live/adapter.h; false if it is another question. */
 bool adapters_answer(struct live *l, uint32_t slot, uint32_t question, const uint8_t *text,
 		     size_t size);
-/* The time of data stands, or goes on; and how it is. */
+/* Pauses or resumes the simulated clock; reads its state. */
 void adapters_hold(struct live *l, bool holds);
 struct adapters_time {
 	bool is_timed, is_held;
@@ -234,14 +234,14 @@ enum data_capture {
 };
 
 /* The file is taken. */
-void data_capture_begin(struct live *l, port_id only, int file);
-/* It is to end; or, if it has, is nobody's any more. */
-void data_capture_end(struct live *l);
+void daemon_data_capture_begin(struct live *l, port_id only, int file);
+/* Ends a capture that runs; releases one that has ended. */
+void daemon_data_capture_end(struct live *l);
 /* The engine is gone. */
-void data_capture_lost(struct live *l);
+void daemon_data_capture_lost(struct live *l);
 /* Questions of the engine's. */
-int data_capture_asked(struct live *l, node_id v, const void *asked, struct answer *out);
-int data_capture_over(struct live *l, node_id v, const void *asked, struct answer *out);
+int daemon_data_capture_asked(struct live *l, node_id v, const void *asked, struct answer *out);
+int daemon_data_capture_over(struct live *l, node_id v, const void *asked, struct answer *out);
 
 /* ---- attached_traffic.c: rows that the engine carries for 'live traffic' */
 
@@ -281,9 +281,9 @@ void sysfs_keys_set(void *live, port_id port);
 /* ---- commands.c: what users ask for */
 
 /* Nodes by their names; a port by its own: "leaf3:19". */
-void names_of_nodes(const struct topo *t, struct text_map *out);
-enum hd_status port_named(const struct topo *t, const struct text_map *nodes, const char *name,
-			  struct diag *d, port_id *out);
+void daemon_node_names(const struct topo *t, struct text_map *out);
+enum hd_status daemon_port_named(const struct topo *t, const struct text_map *nodes,
+				 const char *name, struct diag *d, port_id *out);
 
 /* `n` words; what to print, or why not. */
 enum hd_status live_obey(struct live *l, const char *const *words, size_t n, struct diag *d,

@@ -15,7 +15,7 @@ static void stop(struct live *l, enum data_capture state)
 	adapters_stir(l);
 }
 
-void data_capture_begin(struct live *l, port_id only, int file)
+void daemon_data_capture_begin(struct live *l, port_id only, int file)
 {
 	l->data.state = CAPTURE_RUNS;
 	l->data.want.serial++;
@@ -24,7 +24,7 @@ void data_capture_begin(struct live *l, port_id only, int file)
 	adapters_stir(l);
 }
 
-void data_capture_end(struct live *l)
+void daemon_data_capture_end(struct live *l)
 {
 	if (l->data.state == CAPTURE_RUNS)
 		stop(l, CAPTURE_ENDS);
@@ -32,13 +32,13 @@ void data_capture_end(struct live *l)
 		l->data.state = CAPTURE_NONE;
 }
 
-void data_capture_lost(struct live *l)
+void daemon_data_capture_lost(struct live *l)
 {
 	if (l->data.state == CAPTURE_RUNS || l->data.state == CAPTURE_ENDS)
 		stop(l, CAPTURE_BROKEN);
 }
 
-int data_capture_asked(struct live *l, node_id v, const void *asked, struct answer *out)
+int daemon_data_capture_asked(struct live *l, node_id v, const void *asked, struct answer *out)
 {
 	struct live_capture_wanted want = l->data.want;
 	uint32_t known;
@@ -53,7 +53,7 @@ int data_capture_asked(struct live *l, node_id v, const void *asked, struct answ
 	return 0;
 }
 
-int data_capture_over(struct live *l, node_id v, const void *asked, struct answer *out)
+int daemon_data_capture_over(struct live *l, node_id v, const void *asked, struct answer *out)
 {
 	uint32_t is_whole;
 

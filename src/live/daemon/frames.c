@@ -9,9 +9,9 @@
 #include "wire/cursor.h"
 
 /*
- * What the kernel's MAD layer does for programs: requests get TIDs by which
- * their answers are known, MADs that nobody asked for go to whoever registered
- * for their class and method, and a request without an answer comes back to
+ * What the kernel's MAD layer does for programs: requests get TIDs that
+ * identify their responses, unsolicited MADs go to the program that registered
+ * for their class and method, and a request without a response returns to
  * its sender after its timeout and retries.
  *
  * The upper half of a TID is the registration: its slot and generation.
@@ -35,7 +35,7 @@ static uint32_t by_tid(const struct live *l, port_id port, uint64_t tid)
 	return slot;
 }
 
-/* Vendor classes of the second range are told apart by their OUI, too. */
+/* Vendor classes of the second range are distinguished by their OUI, too. */
 static bool has_oui(uint8_t mgmt_class)
 {
 	return mgmt_class >= 0x30 && mgmt_class <= 0x4F;
@@ -163,7 +163,7 @@ static void forget(struct live *l, uint32_t slot)
 		if (l->waiting[i].registration == slot)
 			stop_waiting(l, i);
 	r->used = false;
-	/* Never 0: a TID of 0 is none. */
+	/* Never 0: a TID of 0 is invalid. */
 	r->generation = r->generation == UINT16_MAX ? 1 : r->generation + 1U;
 	r->next_of_port = l->free_registration;
 	l->free_registration = slot;
@@ -275,8 +275,8 @@ static uint16_t key_index(const struct live *l, port_id port, uint16_t key)
 }
 
 /*
- * Nobody is there for a question: the node says so, once what brought it is
- * done.
+ * A request has no registered receiver: the node answers with an error after
+ * the current MAD has been processed.
  */
 static void refuse(struct live *l, port_id port, const struct mad_address *from, const uint8_t *mad)
 {
@@ -298,7 +298,7 @@ static void refuse(struct live *l, port_id port, const struct mad_address *from,
 
 static void send_refusals(struct live *l)
 {
-	/* What they bring about is an answer, and nobody refuses that. */
+	/* Their effect is a response, which is never refused. */
 	for (size_t i = 0; i < l->n_unheard; i++)
 		agents_send(l->agents, l->unheard[i].port, &l->unheard[i].from, l->unheard[i].mad,
 			    MAD_SIZE, daemon_now(l));
@@ -360,7 +360,7 @@ static uint32_t registration_of(const struct live *l, uint32_t client, uint32_t 
 
 /*
  * Lets the agents act on it; true if it is a request and the answer came at
- * once. What answers has the TID of what it answers, and is none itself.
+ * once. A response has the TID of its request.
  */
 static bool transmit(struct live *l, uint32_t registration, const uint8_t *frame, size_t size)
 {

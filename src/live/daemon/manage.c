@@ -147,7 +147,7 @@ static void run(struct host *h, struct diag *d)
 			h->was_up = true;
 			h->options->ready(h->options->context);
 		}
-		/* Later it goes on with the tables that are there. */
+		/* Later sweeps keep the tables that were programmed. */
 		const struct diag *why = sm_refusal(h->manager);
 
 		if (!h->was_up && why->status != HD_OK) {
@@ -167,7 +167,7 @@ enum hd_status live_manage(const char *dir, const struct live_manager *o, struct
 		.engine = o->engine,
 		.priority = (uint8_t)o->priority,
 		.tables = o->tables,
-		.key = 1, /* OpenSM's, unless it is told another */
+		.key = 1, /* OpenSM's default */
 	};
 	const struct sm_events events = { send_mad, say, &h };
 

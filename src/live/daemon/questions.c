@@ -222,7 +222,7 @@ static void take_file(struct live *l, uint32_t slot, int file)
 	struct stat s;
 
 	if (fstat(file, &s) == 0 && s.st_size > UMAD_HEADER && s.st_size < INT64_C(1) << 32) {
-		/* A copy: whoever sent it could cut it short meanwhile. */
+		/* A copy: the sender could truncate the file meanwhile. */
 		size_t size = (size_t)s.st_size;
 		uint8_t *all = hd_alloc(size, 1);
 

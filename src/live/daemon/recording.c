@@ -19,7 +19,7 @@ struct recorder {
 	FILE *stream;
 	struct topo topo; /* a copy: packing wants to change it */
 	struct strbuf block;
-	uint64_t deeds;
+	uint64_t changes;
 };
 
 static void write_block(struct recorder *r)
@@ -70,7 +70,7 @@ void recorder_note(struct recorder *r, const struct agent_change *d)
 	pack_to(&p, &r->block);
 	agent_change_pack(&p, &r->topo, &copy);
 	write_block(r);
-	r->deeds++;
+	r->changes++;
 }
 
 void recorder_flush(struct recorder *r)
@@ -84,7 +84,7 @@ bool recorder_close(struct recorder *r)
 
 	if (!r)
 		return true;
-	store_be64(end + 4, r->deeds);
+	store_be64(end + 4, r->changes);
 	fwrite(end, sizeof(end), 1, r->stream);
 	bool good = fflush(r->stream) == 0 && !ferror(r->stream);
 
@@ -103,13 +103,13 @@ struct recording {
 	bool timed;
 	struct agents_timing times; /* if it is */
 	struct strbuf block;
-	uint64_t deeds;
+	uint64_t changes;
 };
 
 static enum hd_status cut(const struct recording *r, struct diag *d)
 {
-	return diag_fail(d, HD_ERR_INPUT, "the recording is cut after %llu deeds",
-			 (unsigned long long)r->deeds);
+	return diag_fail(d, HD_ERR_INPUT, "the recording is cut after %llu changes",
+			 (unsigned long long)r->changes);
 }
 
 /* The next block; in pieces, since what it says of its length may be wrong. */
@@ -151,10 +151,11 @@ static enum hd_status read_fabric(struct recording *r, struct diag *d)
 	topo_pack(&p, &r->topo);
 	if (r->timed)
 		agents_timing_pack(&p, &r->topo, &r->times);
-	return pack_is_done(&p) ? HD_OK : diag_fail(d, HD_ERR_INPUT, "its fabric makes no sense");
+	return pack_is_done(&p) ? HD_OK
+				: diag_fail(d, HD_ERR_INPUT, "invalid fabric in the recording");
 }
 
-enum hd_status recording_open(FILE *stream, struct diag *d, struct recording **out)
+enum hd_status daemon_recording_open(FILE *stream, struct diag *d, struct recording **out)
 {
 	struct recording *r = hd_alloc(1, sizeof(*r));
 
@@ -165,11 +166,11 @@ enum hd_status recording_open(FILE *stream, struct diag *d, struct recording **o
 	if (status == HD_OK)
 		*out = r;
 	else
-		recording_close(r);
+		daemon_recording_close(r);
 	return status;
 }
 
-void recording_close(struct recording *r)
+void daemon_recording_close(struct recording *r)
 {
 	if (!r)
 		return;
@@ -180,12 +181,12 @@ void recording_close(struct recording *r)
 	free(r);
 }
 
-const struct topo *recording_topo(const struct recording *r)
+const struct topo *daemon_recording_topo(const struct recording *r)
 {
 	return &r->topo;
 }
 
-const struct agents_timing *recording_times(const struct recording *r)
+const struct agents_timing *daemon_recording_times(const struct recording *r)
 {
 	return r->timed ? &r->times : NULL;
 }
@@ -197,12 +198,12 @@ static enum hd_status read_end(struct recording *r, struct diag *d)
 
 	if (fread(n, sizeof(n), 1, r->stream) != 1)
 		return cut(r, d);
-	if (load_be64(n) != r->deeds || fgetc(r->stream) != EOF)
+	if (load_be64(n) != r->changes || fgetc(r->stream) != EOF)
 		return diag_fail(d, HD_ERR_INPUT, "the recording does not end as it says");
 	return HD_OK;
 }
 
-/* The next deed; `found` is false at the end. */
+/* The next change; `found` is false at the end. */
 static enum hd_status next(struct recording *r, struct diag *d, struct agent_change *out,
 			   bool *found)
 {
@@ -217,26 +218,26 @@ static enum hd_status next(struct recording *r, struct diag *d, struct agent_cha
 	*out = (struct agent_change){ .kind = AGENT_CHANGE_RUN };
 	pack_from(&p, r->block.text, r->block.len);
 	agent_change_pack(&p, &r->topo, out);
-	r->deeds++;
+	r->changes++;
 	return pack_is_done(&p) ? HD_OK
-				: diag_fail(d, HD_ERR_INPUT, "deed %llu makes no sense",
-					    (unsigned long long)r->deeds);
+				: diag_fail(d, HD_ERR_INPUT, "invalid change %llu in the recording",
+					    (unsigned long long)r->changes);
 }
 
-enum hd_status recording_replay(struct recording *r, struct agents *a, hd_time until,
-				struct diag *d, hd_time *last)
+enum hd_status daemon_recording_replay(struct recording *r, struct agents *a, hd_time until,
+				       struct diag *d, hd_time *last)
 {
 	enum hd_status status;
-	struct agent_change deed;
+	struct agent_change change;
 	bool found;
 
 	*last = 0;
-	while ((status = next(r, d, &deed, &found)) == HD_OK && found && deed.now <= until) {
-		if (deed.now < *last)
-			return diag_fail(d, HD_ERR_INPUT, "deed %llu is before the one before it",
-					 (unsigned long long)r->deeds);
-		*last = deed.now;
-		agents_apply(a, &deed);
+	while ((status = next(r, d, &change, &found)) == HD_OK && found && change.now <= until) {
+		if (change.now < *last)
+			return diag_fail(d, HD_ERR_INPUT, "change %llu is before the one before it",
+					 (unsigned long long)r->changes);
+		*last = change.now;
+		agents_apply(a, &change);
 	}
 	return status;
 }

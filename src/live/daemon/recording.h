@@ -4,14 +4,14 @@
 
 /*
  * A file of all that happened to a live fabric: its nodes and cables, then
- * each deed (mgmt/agents/agents.h) with its time. Whoever does them again has a
- * fabric in the same state, and sees the same MADs cross the same cables.
+ * each change (mgmt/agents/agents.h) with its time. A replay of the changes gives
+ * a fabric in the same state and the same MADs on the same cables.
  *
  *	a line that says what it is
  *	length 4 | whether MADs take time; nodes, ports and cables
  *		(topo/pack.h); what MADs that do find there (agents_timing_pack)
- *	length 4 | a deed, and so on
- *	0 4 | how many deeds 8
+ *	length 4 | a change, and so on
+ *	0 4 | how many changes 8
  *
  * Lengths are big-endian. A file without its end is cut.
  */
@@ -36,19 +36,20 @@ bool recorder_close(struct recorder *r);
 struct recording;
 
 /* Reads the fabric; takes over `stream`, also if it is refused. */
-HD_MUST_CHECK enum hd_status recording_open(FILE *stream, struct diag *d, struct recording **out);
-void recording_close(struct recording *r);
+HD_MUST_CHECK enum hd_status daemon_recording_open(FILE *stream, struct diag *d,
+						   struct recording **out);
+void daemon_recording_close(struct recording *r);
 
-const struct topo *recording_topo(const struct recording *r);
+const struct topo *daemon_recording_topo(const struct recording *r);
 /* What MADs took on their way; NULL: no time. */
-const struct agents_timing *recording_times(const struct recording *r);
+const struct agents_timing *daemon_recording_times(const struct recording *r);
 
 /*
- * Does the deeds up to the time `until` to agents of that fabric; the time of
+ * Does the changes up to the time `until` to agents of that fabric; the time of
  * the last.
  */
-HD_MUST_CHECK enum hd_status recording_replay(struct recording *r, struct agents *a, hd_time until,
-					      struct diag *d, hd_time *last);
+HD_MUST_CHECK enum hd_status daemon_recording_replay(struct recording *r, struct agents *a,
+						     hd_time until, struct diag *d, hd_time *last);
 
 /*
  * The MADs that crossed cables by `until`, as a capture: those of the cable at

@@ -253,16 +253,16 @@ static enum hd_status replay(const char *path, struct diag *d, struct strbuf *st
 
 	*d = (struct diag){ .status = HD_OK };
 	assert_int_equal(file_open(path, d, &in), HD_OK);
-	enum hd_status status = recording_open(in, d, &r);
+	enum hd_status status = daemon_recording_open(in, d, &r);
 
 	if (status != HD_OK)
 		return status;
-	struct agents *a = make_agents(recording_topo(r), recording_times(r), h);
+	struct agents *a = make_agents(daemon_recording_topo(r), daemon_recording_times(r), h);
 
-	status = recording_replay(r, a, HD_TIME_NEVER, d, &last);
+	status = daemon_recording_replay(r, a, HD_TIME_NEVER, d, &last);
 	describe(a, state);
 	agents_free(a);
-	recording_close(r);
+	daemon_recording_close(r);
 	return status;
 }
 

@@ -12,16 +12,16 @@ static void capture(void *context, const struct agents_link_event *c)
 enum hd_status live_replay_capture(struct recording *r, hd_time until, const char *port, FILE *out,
 				   struct diag *d)
 {
-	const struct topo *t = recording_topo(r);
-	const struct agents_options options = { .times = recording_times(r) };
+	const struct topo *t = daemon_recording_topo(r);
+	const struct agents_options options = { .times = daemon_recording_times(r) };
 	struct text_map nodes = { 0 };
 	port_id only = TOPO_NONE;
 	enum hd_status status = HD_OK;
 	hd_time last;
 
-	names_of_nodes(t, &nodes);
+	daemon_node_names(t, &nodes);
 	if (port)
-		status = port_named(t, &nodes, port, d, &only);
+		status = daemon_port_named(t, &nodes, port, d, &only);
 	text_map_fini(&nodes);
 	if (status != HD_OK)
 		return status;
@@ -29,9 +29,9 @@ enum hd_status live_replay_capture(struct recording *r, hd_time until, const cha
 	const struct agents_events events = { .context = c, .on_link = capture };
 	struct agents *a = agents_new(t, &options, &events);
 
-	status = recording_replay(r, a, until, d, &last);
+	status = daemon_recording_replay(r, a, until, d, &last);
 	agents_free(a);
-	/* Whoever has the stream knows what could not be written, and why. */
+	/* The owner of the stream reports write errors. */
 	(void)live_capture_close(c);
 	return status;
 }

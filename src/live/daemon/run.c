@@ -61,10 +61,10 @@ static enum hd_status replay(struct live *l, const struct live_options *o, struc
 	hd_time last;
 
 	l->replays = true;
-	enum hd_status status = recording_replay(o->replay, l->agents, o->until, d, &last);
+	enum hd_status status = daemon_recording_replay(o->replay, l->agents, o->until, d, &last);
 
 	l->replays = false;
-	/* It goes on from there. */
+	/* The clock continues from the last change. */
 	l->start = l->clock() - (hd_time)((double)last / l->pace);
 	return status;
 }

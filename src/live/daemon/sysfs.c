@@ -277,7 +277,7 @@ static bool each_index(struct question *q, size_t row, file_act *act, void *cont
 	return stop;
 }
 
-/* Every file of the node; ports of a switch are told by its port 0. */
+/* Every file of the node; ports of a switch are described by its port 0. */
 static bool each_file(const struct live *l, node_id v, file_act *act, void *context)
 {
 	const struct topo_node *n = &l->topo->nodes[v];
@@ -434,7 +434,7 @@ static int touch(const struct making *m, const char *path)
 
 /*
  * A file that says a P_Key, in place of what it said: one for each value, under
- * many names. Whoever reads sees the one or the other.
+ * many names. A reader sees the old or the new value.
  */
 static int say_key(const struct question *q, const char *path)
 {

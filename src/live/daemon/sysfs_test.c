@@ -119,7 +119,7 @@ static void what_is_listed_is_what_answers(void **state)
 	asked_node = named(&t, "h1");
 	port_id port = t.nodes[asked_node].first_port + 1;
 
-	set_keys(&l, port, 0x8001); /* nobody has asked for files yet */
+	set_keys(&l, port, 0x8001); /* before the first request for files */
 	assert_int_equal(sysfs_make(&l, asked_node), 0);
 	look_at_all(dir);
 	set_keys(&l, port, 0x1234);

@@ -228,6 +228,32 @@ static void free_counter(void)
 
 #endif
 
+bool verbs_clock_is_on(void)
+{
+	return atomic_load_explicit(&state.is_on, memory_order_acquire);
+}
+
+bool verbs_clock_has(clockid_t which)
+{
+	return is_of_the_fabric(which);
+}
+
+int64_t verbs_clock_left(clockid_t which, const struct timespec *t)
+{
+	return (int64_t)(to_ns(t) - state.begin[which] - look());
+}
+
+uint64_t verbs_clock_ps(void)
+{
+	return (look() - atomic_load(&state.waited)) * 1000;
+}
+
+clockid_t verbs_clock_of(const struct timespec *t)
+{
+	/* CLOCK_MONOTONIC counts from the start of the machine. */
+	return to_ns(t) > state.begin[CLOCK_REALTIME] / 2 ? CLOCK_REALTIME : CLOCK_MONOTONIC;
+}
+
 void verbs_clock_start(void)
 {
 	struct timespec t;
@@ -235,6 +261,7 @@ void verbs_clock_start(void)
 	for (clockid_t i = 0; i < CLOCKS; i++)
 		if (verbs_real_clock(i, &t) == 0)
 			state.begin[i] = to_ns(&t);
+	verbs_waits_reset();
 	atomic_store(&state.is_on, true);
 	trap_counter();
 }

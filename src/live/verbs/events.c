@@ -313,6 +313,7 @@ static void *background(void *unused)
 			       { .fd = verbs_adapter.bell[0], .events = POLLIN },
 			       { .fd = verbs_is_roce() ? verbs_roce_fd() : -1, .events = POLLIN } };
 
+	verbs_waits_exempt();
 	verbs_adapter.memory->head.clock.helper = gettid();
 	for (;;) {
 		if (poll(on, 3, wait_ms()) < 0 && errno != EINTR)

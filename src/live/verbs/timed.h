@@ -62,6 +62,16 @@ void timed_flight_drop(struct soft_qp *q);
 
 /* ---- clock.c: what programs read of the time */
 
+/* True while programs read the simulated clock. */
+bool verbs_clock_is_on(void);
+/* True if it replaces that clock of the machine. */
+bool verbs_clock_has(clockid_t which);
+/* The engine's time, not before the last reading of the program. */
+uint64_t verbs_clock_ps(void);
+/* Nanoseconds from now until `t`, below 0 if it is past. */
+int64_t verbs_clock_left(clockid_t which, const struct timespec *t);
+/* The clock of an absolute time: CLOCK_REALTIME or CLOCK_MONOTONIC. */
+clockid_t verbs_clock_of(const struct timespec *t);
 /* By the clock of this machine. */
 int verbs_real_clock(clockid_t which, struct timespec *out);
 /* From now on the program reads the fabric's time; threads that there are
@@ -69,5 +79,12 @@ int verbs_real_clock(clockid_t which, struct timespec *out);
 void verbs_clock_start(void);
 /* The program reads the machine's time again: it has no adapter. */
 void verbs_clock_stop(void);
+
+/* ---- waits.c: timeouts */
+
+/* No thread waits; before the first wait of this process. */
+void verbs_waits_reset(void);
+/* Timeouts of the calling thread are those of the machine. */
+void verbs_waits_exempt(void);
 
 #endif

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Waits with a timeout in programs on the simulated clock. A wait publishes its deadline to the
+ * engine, which advances the clock to it at most and then waits until the wait has ended. Waits
+ * for descriptors and conditions also end by the kernel; they look at the clock every few ms.
+ * While the clock is paused, programs that start must not wait for ever: timeouts are those of
+ * the machine's clock.
+ */
+#undef _FORTIFY_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <poll.h>
+#include <semaphore.h>
+#include <stddef.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "live/verbs/timed.h"
+
+enum { SLOTS = 256, SLICE = 1000000 /* ns */, MOST_SLICES = 5 };
+
+#define NS_PER_S  INT64_C(1000000000)
+#define PS_PER_NS 1000
+
+static struct {
+	pthread_mutex_t lock;
+	uint64_t deadlines[SLOTS]; /* ps of the engine's clock; 0: free slot */
+} waits = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static _Thread_local bool is_exempt;
+
+/* A wait of this thread. */
+struct timed_wait {
+	uint64_t deadline;
+	int64_t machine_deadline; /* ns of the machine's clock; counts while the clock is paused */
+	int slot;                 /* SLOTS: none was free */
+	unsigned slices;
+};
+
+static struct live_clock *clock_of(void)
+{
+	return &verbs_adapter.memory->head.clock;
+}
+
+void verbs_waits_exempt(void)
+{
+	is_exempt = true;
+}
+
+void verbs_waits_reset(void)
+{
+	waits.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+	memset(waits.deadlines, 0, sizeof(waits.deadlines));
+}
+
+static bool is_simulated(void)
+{
+	return !is_exempt && verbs_clock_is_on() && timed_has_engine();
+}
+
+/* With waits.lock. */
+static void publish(void)
+{
+	uint64_t first = 0;
+
+	for (int i = 0; i < SLOTS; i++)
+		if (waits.deadlines[i] && (!first || waits.deadlines[i] < first))
+			first = waits.deadlines[i];
+	atomic_store(&clock_of()->alarm, first);
+	live_wake(&clock_of()->waits);
+}
+
+static int64_t machine_ns(void)
+{
+	struct timespec t;
+
+	(void)verbs_real_clock(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+static void wait_begin(struct timed_wait *w, int64_t ns)
+{
+	*w = (struct timed_wait){ .deadline = verbs_clock_ps() + (uint64_t)ns * PS_PER_NS,
+				  .machine_deadline = machine_ns() + ns };
+	pthread_mutex_lock(&waits.lock);
+	while (w->slot < SLOTS && waits.deadlines[w->slot])
+		w->slot++;
+	if (w->slot < SLOTS) {
+		waits.deadlines[w->slot] = w->deadline ? w->deadline : 1;
+		publish();
+	}
+	pthread_mutex_unlock(&waits.lock);
+}
+
+/* Also called if the thread is cancelled. */
+static void wait_end(void *wait)
+{
+	const struct timed_wait *w = wait;
+
+	pthread_mutex_lock(&waits.lock);
+	if (w->slot < SLOTS) {
+		waits.deadlines[w->slot] = 0;
+		publish();
+	}
+	pthread_mutex_unlock(&waits.lock);
+}
+
+static bool wait_is_over(const struct timed_wait *w)
+{
+	if (!is_simulated() || atomic_load(&clock_of()->now) >= w->deadline)
+		return true;
+	return atomic_load(&verbs_adapter.page->is_held) && machine_ns() >= w->machine_deadline;
+}
+
+/* The time until the next look at the clock; nothing after the deadline. */
+static struct timespec next_slice(struct timed_wait *w)
+{
+	unsigned n = 1 + w->slices++ / 64;
+
+	if (wait_is_over(w))
+		return (struct timespec){ 0, 0 };
+	return (struct timespec){ 0, SLICE * (long)(n < MOST_SLICES ? n : MOST_SLICES) };
+}
+
+static bool is_zero(const struct timespec *t)
+{
+	return t->tv_sec == 0 && t->tv_nsec == 0;
+}
+
+/* False: the value is invalid. */
+static bool to_ns(const struct timespec *t, int64_t *out)
+{
+	if (t->tv_sec < 0 || t->tv_nsec < 0 || t->tv_nsec >= NS_PER_S)
+		return false;
+	*out = t->tv_sec > INT64_MAX / NS_PER_S / PS_PER_NS / 2 ? INT64_MAX / PS_PER_NS / 2
+								: t->tv_sec * NS_PER_S + t->tv_nsec;
+	return true;
+}
+
+/* The C library's function of that name. */
+#define REAL(name)                            \
+	static __typeof__(name) *real_##name; \
+	if (!real_##name)                     \
+	*(void **)&real_##name = dlsym(RTLD_NEXT, #name)
+
+/* ---- sleeps */
+
+static void sleep_for(int64_t ns)
+{
+	struct timed_wait w;
+
+	wait_begin(&w, ns);
+	pthread_cleanup_push(wait_end, &w);
+	while (!wait_is_over(&w)) {
+		uint32_t seen = atomic_load(&clock_of()->called);
+
+		pthread_testcancel();
+		if (!wait_is_over(&w))
+			live_sleep(&clock_of()->called, seen, SLICE);
+	}
+	pthread_cleanup_pop(1);
+}
+
+int clock_nanosleep(clockid_t which, int flags, const struct timespec *t, struct timespec *left)
+{
+	REAL(clock_nanosleep);
+	int64_t ns;
+
+	if (!is_simulated() || !verbs_clock_has(which))
+		return real_clock_nanosleep(which, flags, t, left);
+	if (!to_ns(t, &ns))
+		return EINVAL;
+	if (flags & TIMER_ABSTIME)
+		ns = verbs_clock_left(which, t);
+	if (ns > 0)
+		sleep_for(ns);
+	return 0;
+}
+
+int nanosleep(const struct timespec *t, struct timespec *left)
+{
+	REAL(nanosleep);
+
+	if (!is_simulated())
+		return real_nanosleep(t, left);
+	int error = clock_nanosleep(CLOCK_MONOTONIC, 0, t, left);
+
+	if (error)
+		errno = error;
+	return error ? -1 : 0;
+}
+
+int usleep(useconds_t us)
+{
+	const struct timespec t = { us / 1000000, (long)(us % 1000000) * 1000 };
+
+	return nanosleep(&t, NULL);
+}
+
+unsigned sleep(unsigned s)
+{
+	const struct timespec t = { s, 0 };
+	REAL(sleep);
+
+	return is_simulated() ? (unsigned)nanosleep(&t, NULL) : real_sleep(s);
+}
+
+/* ---- descriptors */
+
+int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t *mask)
+{
+	REAL(ppoll);
+	struct timed_wait w;
+	struct timespec slice;
+	int64_t ns;
+	int found;
+
+	if (!is_simulated() || !t || is_zero(t) || !to_ns(t, &ns))
+		return real_ppoll(fds, n, t, mask);
+	wait_begin(&w, ns);
+	pthread_cleanup_push(wait_end, &w);
+	do {
+		slice = next_slice(&w);
+		found = real_ppoll(fds, n, &slice, mask);
+	} while (found == 0 && !is_zero(&slice));
+	pthread_cleanup_pop(1);
+	return found;
+}
+
+int poll(struct pollfd *fds, nfds_t n, int ms)
+{
+	const struct timespec t = { ms / 1000, ms % 1000 * 1000000L };
+	REAL(poll);
+
+	return ms > 0 && is_simulated() ? ppoll(fds, n, &t, NULL) : real_poll(fds, n, ms);
+}
+
+/* Called by programs that are built with _FORTIFY_SOURCE. */
+int __poll_chk(struct pollfd *fds, nfds_t n, int ms, size_t size);
+int __poll_chk(struct pollfd *fds, nfds_t n, int ms, size_t size)
+{
+	(void)size;
+	return poll(fds, n, ms);
+}
+
+int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t *mask,
+		size_t size);
+int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t *mask,
+		size_t size)
+{
+	(void)size;
+	return ppoll(fds, n, t, mask);
+}
+
+static fd_set *copy_set(fd_set *to, const fd_set *from)
+{
+	if (!from)
+		return NULL;
+	*to = *from;
+	return to;
+}
+
+int pselect(int n, fd_set *r, fd_set *w, fd_set *e, const struct timespec *t, const sigset_t *mask)
+{
+	REAL(pselect);
+	struct timed_wait wait;
+	struct timespec slice;
+	fd_set sets[3], was[3];
+	fd_set *const own[3] = { copy_set(&was[0], r), copy_set(&was[1], w), copy_set(&was[2], e) };
+	int64_t ns;
+	int found;
+
+	if (!is_simulated() || !t || is_zero(t) || n > FD_SETSIZE || !to_ns(t, &ns))
+		return real_pselect(n, r, w, e, t, mask);
+	wait_begin(&wait, ns);
+	pthread_cleanup_push(wait_end, &wait);
+	do {
+		slice = next_slice(&wait);
+		found = real_pselect(n, copy_set(&sets[0], own[0]), copy_set(&sets[1], own[1]),
+				     copy_set(&sets[2], own[2]), &slice, mask);
+	} while (found == 0 && !is_zero(&slice));
+	pthread_cleanup_pop(1);
+	if (found >= 0) {
+		(void)copy_set(r, r ? &sets[0] : NULL);
+		(void)copy_set(w, w ? &sets[1] : NULL);
+		(void)copy_set(e, e ? &sets[2] : NULL);
+	}
+	return found;
+}
+
+int select(int n, fd_set *r, fd_set *w, fd_set *e, struct timeval *t)
+{
+	REAL(select);
+
+	if (!is_simulated() || !t || t->tv_sec < 0 || t->tv_usec < 0)
+		return real_select(n, r, w, e, t);
+	const struct timespec whole = { t->tv_sec + t->tv_usec / 1000000,
+					t->tv_usec % 1000000 * 1000 };
+
+	return pselect(n, r, w, e, &whole, NULL);
+}
+
+int epoll_pwait(int fd, struct epoll_event *events, int most, int ms, const sigset_t *mask)
+{
+	REAL(epoll_pwait);
+	struct timed_wait w;
+	struct timespec slice;
+	int found;
+
+	if (!is_simulated() || ms <= 0)
+		return real_epoll_pwait(fd, events, most, ms, mask);
+	wait_begin(&w, ms * INT64_C(1000000));
+	pthread_cleanup_push(wait_end, &w);
+	do {
+		slice = next_slice(&w);
+		found = real_epoll_pwait(fd, events, most, (int)(slice.tv_nsec / 1000000), mask);
+	} while (found == 0 && !is_zero(&slice));
+	pthread_cleanup_pop(1);
+	return found;
+}
+
+int epoll_wait(int fd, struct epoll_event *events, int most, int ms)
+{
+	return epoll_pwait(fd, events, most, ms, NULL);
+}
+
+/* ---- conditions and semaphores */
+
+/* The end of the next slice by the machine's clock. */
+static struct timespec slice_end(struct timed_wait *w)
+{
+	const struct timespec slice = next_slice(w);
+	struct timespec t;
+
+	(void)verbs_real_clock(CLOCK_MONOTONIC, &t);
+	t.tv_nsec += slice.tv_nsec;
+	t.tv_sec += t.tv_nsec / NS_PER_S;
+	t.tv_nsec %= NS_PER_S;
+	return t;
+}
+
+/* Returns after a slice, which is a spurious wakeup: a later one could lose a signal. */
+int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid_t which,
+			   const struct timespec *until)
+{
+	REAL(pthread_cond_clockwait);
+	struct timed_wait w;
+	int64_t ns;
+	int error;
+
+	if (!is_simulated() || !verbs_clock_has(which) || !to_ns(until, &ns))
+		return real_pthread_cond_clockwait(c, m, which, until);
+	ns = verbs_clock_left(which, until);
+	if (ns <= 0)
+		return ETIMEDOUT;
+	wait_begin(&w, ns);
+	pthread_cleanup_push(wait_end, &w);
+	const struct timespec end = slice_end(&w);
+
+	error = real_pthread_cond_clockwait(c, m, CLOCK_MONOTONIC, &end);
+	if (error == ETIMEDOUT && !wait_is_over(&w))
+		error = 0;
+	pthread_cleanup_pop(1);
+	return error;
+}
+
+int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *until)
+{
+	REAL(pthread_cond_timedwait);
+
+	return is_simulated() ? pthread_cond_clockwait(c, m, verbs_clock_of(until), until)
+			      : real_pthread_cond_timedwait(c, m, until);
+}
+
+int sem_clockwait(sem_t *s, clockid_t which, const struct timespec *until)
+{
+	REAL(sem_clockwait);
+	struct timed_wait w;
+	int64_t ns;
+	int failed = 0;
+
+	if (!is_simulated() || !verbs_clock_has(which) || !to_ns(until, &ns))
+		return real_sem_clockwait(s, which, until);
+	ns = verbs_clock_left(which, until);
+	wait_begin(&w, ns > 0 ? ns : 0);
+	pthread_cleanup_push(wait_end, &w);
+	do {
+		bool is_last = wait_is_over(&w);
+		const struct timespec end = slice_end(&w);
+
+		failed = real_sem_clockwait(s, CLOCK_MONOTONIC, &end);
+		if (is_last)
+			break;
+	} while (failed && errno == ETIMEDOUT);
+	pthread_cleanup_pop(1);
+	return failed;
+}
+
+int sem_timedwait(sem_t *s, const struct timespec *until)
+{
+	return sem_clockwait(s, CLOCK_REALTIME, until);
+}
