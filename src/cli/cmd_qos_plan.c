@@ -19,6 +19,8 @@ static const struct option options[] = {
 	  "goals of classes, a line each: 'mpi: at least 70%', 'mds: latency 20us, packets 256', 'backup: leftovers'; the argument is then the FABRIC that they are for" },
 	{ "verify", 0, OPT_FLAG, FIELD(verify), NULL, NULL,
 	  "with --goals: simulate on the FABRIC what the plan promises; ends with 1 if a goal is missed" },
+	{ "against", 0, OPT_INPUT, FIELD(against), "FILE", NULL,
+	  "a running opensm.conf: the keys that change, and what each class gains or loses" },
 	OPTION_SET(struct qos_plan_options, fabric),
 	{ "conf", 0, OPT_FLAG, FIELD(conf), NULL, NULL, "print the lines for opensm.conf instead" },
 	{ .name = NULL },
@@ -46,6 +48,9 @@ static int run(const struct command *self, void *values, int n, char **args)
 
 	if (v->goals && n != 1)
 		return command_usage(self, "--goals requires one FABRIC");
+	if (v->against && v->conf)
+		return command_usage(
+			self, "--against compares tables; --conf prints lines: use one of them");
 	if (n == 0)
 		return command_usage(self, "expected classes such as mpi=70%%, or --goals FILE");
 	if ((v->verify || v->fabric.set.n) && !v->goals)
@@ -61,6 +66,8 @@ static const struct example examples[] = {
 	{ "heddle qos plan --entries 8 --lanes 4 mpi=70% ost=30%", "for ports with small tables" },
 	{ "heddle qos plan --goals goals.yaml site.ibnet --verify",
 	  "goals as people say them, put to the test on the site's fabric" },
+	{ "heddle qos plan mpi=60%,sl=1 ost=30%,default --against /etc/opensm/opensm.conf",
+	  "with an SL that programs use already, compared with the running configuration" },
 	{ "heddle qos plan --conf mpi=70% ost=30% -o qos.conf", "the lines for opensm.conf" },
 	{ NULL, NULL },
 };
@@ -68,14 +75,17 @@ static const struct example examples[] = {
 const struct command command_qos_plan = {
 	.name = "qos plan",
 	.summary = "compute SLs, VLs and weights for bandwidth goals",
-	.arguments = "NAME=SHARE[,latency][,PAYLOAD]... | FABRIC",
+	.arguments = "NAME=SHARE[,latency][,PAYLOAD][,sl=N][,default]... | FABRIC",
 	.description = "Gives each class a service level and a lane, and chooses weights as\n"
 		       "whole packets, since the arbiter rounds up to whole packets. Shows\n"
 		       "what each class achieves when all others always have packets to\n"
 		       "send and latency classes, which go into the high-priority table and\n"
 		       "are served first, send their share. 'floor' is what a class can\n"
 		       "count on whichever others send without end, latency classes too.\n"
-		       "Shares are of the link's data rate, in bytes on the wire. SLs\n"
+		       "Shares are of the link's data rate, in bytes on the wire. Programs\n"
+		       "that set no SL use SL 0: it belongs to the class that is marked\n"
+		       "'default' or has 'sl=0', else to the one with the largest share that\n"
+		       "is not served first. 'sl=N' pins the SL of another class. SLs\n"
 		       "without a class go with the least one. Goals that no tables of\n"
 		       "--entries reach within half a point are refused with the reason.\n\n"
 		       "A file of goals (--goals) has a line for each class: 'at least 70%',\n"

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/qos_planning.h"
 
+#include <stdio.h>
+
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/qos_options.h"
+#include "qos/opensm/conf_diff.h"
+#include "qos/opensm/explain.h"
 #include "study/goals.h"
 
 static int emit_conf(const struct qos_plan_options *v, const struct plan *plan, bool met)
@@ -14,6 +18,74 @@ static int emit_conf(const struct qos_plan_options *v, const struct plan *plan, 
 	return output_text(&v->common, &text, met);
 }
 
+/* The plan's classes on links of the plan's VLs. */
+static struct explain_view view_of(const struct qos_plan_options *v,
+				   const struct plan_class *classes, unsigned n,
+				   const struct plan *plan)
+{
+	struct explain_view view = {
+		.n_classes = n,
+		.mtu = (uint32_t)v->mtu,
+		.overhead = (uint32_t)v->overhead,
+		.entries = (unsigned)v->entries,
+		.vls = plan->tables.vls,
+		.rate = hd_rate_make(100000000000, 1),
+	};
+
+	for (unsigned i = 0; i < n; i++) {
+		struct explain_class *c = &view.classes[i];
+
+		snprintf(c->name, sizeof(c->name), "%s", classes[i].name);
+		c->sl = plan->outcome[i].sl;
+		c->payload = classes[i].payload;
+	}
+	return view;
+}
+
+/* What changes from the running configuration to the plan: keys, then classes. */
+static enum hd_status show_against(const struct qos_plan_options *v,
+				   const struct plan_class *classes, unsigned n,
+				   const struct plan *plan, struct results *r, struct diag *d)
+{
+	const struct explain_view view = view_of(v, classes, n, plan);
+	struct strbuf running = STRBUF_INIT, planned = STRBUF_INIT;
+	struct opensm_conf before, after;
+	struct explain first, second;
+
+	if (!v->against)
+		return HD_OK;
+	d->file = v->against;
+	if (opensm_file_read(v->against, d, &running) != HD_OK)
+		return d->status;
+	d->file = NULL;
+	opensm_export(OPENSM_DEFAULT, &plan->tables, &planned);
+	opensm_conf_diff_show(running.text, planned.text, r);
+	opensm_conf_read(running.text, &before);
+	opensm_conf_read(planned.text, &after);
+	explain_make(&before, &view, NULL, &first);
+	explain_make(&after, &view, NULL, &second);
+	explain_compare(&first, &second, r);
+	explain_fini(&first);
+	explain_fini(&second);
+	opensm_conf_fini(&before);
+	opensm_conf_fini(&after);
+	strbuf_fini(&running);
+	strbuf_fini(&planned);
+	return HD_OK;
+}
+
+/* The results so far; all are dropped if the running configuration is refused. */
+static int emit_results(const struct qos_plan_options *v, const struct plan_class *classes,
+			unsigned n, const struct plan *plan, struct results *r, bool met)
+{
+	struct diag d = { .status = HD_OK };
+
+	if (show_against(v, classes, n, plan, r, &d) == HD_OK)
+		return output_results(&v->common, r, met);
+	results_free(r);
+	return command_refuse(&d);
+}
+
 static int emit(const struct qos_plan_options *v, const struct plan_class *classes, unsigned n,
 		const struct plan *plan)
 {
@@ -22,7 +94,7 @@ static int emit(const struct qos_plan_options *v, const struct plan_class *class
 	struct results *r = results_new("qos plan");
 
 	plan_show(plan, classes, n, r);
-	return output_results(&v->common, r, true);
+	return emit_results(v, classes, n, plan, r, true);
 }
 
 int cli_qos_plan_classes(const struct qos_plan_options *v, char **words, unsigned n,
@@ -72,7 +144,7 @@ static int emit_goals(const struct qos_plan_options *v, const struct goals *g,
 	goals_show(g, verdicts, done, r);
 	if (!whole)
 		results_remark(r, "interrupted after %u of %u mixes", done, goals_mixes(g));
-	return output_results(&v->common, r, met);
+	return emit_results(v, g->classes, g->n, plan, r, met);
 }
 
 /* Whether the bound of a latency class alone misses its goal. */

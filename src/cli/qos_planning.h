@@ -10,7 +10,7 @@
 struct qos_plan_options {
 	struct common_options common;
 	struct fabric_choice fabric;
-	const char *goals;
+	const char *goals, *against;
 	bool verify;
 	uint64_t vls, entries, mtu, overhead;
 	bool conf;

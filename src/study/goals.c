@@ -41,6 +41,18 @@ static enum hd_status read_senders(const char *number, struct diag *d, struct cl
 	return HD_OK;
 }
 
+static enum hd_status read_sl(const char *number, struct diag *d, struct class_goal *g)
+{
+	char *end;
+	unsigned long sl = strtoul(number, &end, 10);
+
+	if (*end || sl >= N_SLS || *number < '0' || *number > '9')
+		return diag_fail(d, HD_ERR_RANGE, "an SL is 0 to 15, not '%.20s'", number);
+	g->has_sl = true;
+	g->sl = (uint8_t)sl;
+	return HD_OK;
+}
+
 /* One phrase of a goal; blanks around it are gone. */
 static enum hd_status read_phrase(const char *phrase, uint32_t mtu, struct diag *d,
 				  struct class_goal *g)
@@ -49,6 +61,7 @@ static enum hd_status read_phrase(const char *phrase, uint32_t mtu, struct diag 
 	const char *packets = behind(phrase, "packets");
 	const char *senders = behind(phrase, "senders");
 	const char *least = behind(phrase, "at least");
+	const char *sl = behind(phrase, "sl");
 	const char *share = *least ? least : phrase;
 	uint64_t bytes;
 
@@ -56,6 +69,12 @@ static enum hd_status read_phrase(const char *phrase, uint32_t mtu, struct diag 
 		g->leftovers = true;
 		return HD_OK;
 	}
+	if (strcmp(phrase, "default") == 0) {
+		g->is_default = true;
+		return HD_OK;
+	}
+	if (*sl)
+		return g->has_sl ? refuse_again(phrase, d) : read_sl(sl, d, g);
 	if (*latency) {
 		if (g->latency)
 			return refuse_again(phrase, d);
@@ -79,7 +98,7 @@ static enum hd_status read_phrase(const char *phrase, uint32_t mtu, struct diag 
 	if (!strchr(phrase, '%') || hd_ratio_parse(share, d, &g->share) != HD_OK)
 		return diag_fail(
 			d, HD_ERR_INPUT,
-			"unknown goal '%.40s' (expected 'at least 70%%', 'latency 20us', 'senders 8', 'leftovers' or 'packets 2KiB')",
+			"unknown goal '%.40s' (expected 'at least 70%%', 'latency 20us', 'senders 8', 'leftovers', 'packets 2KiB', 'sl 3' or 'default')",
 			phrase);
 	if (g->has_share)
 		return refuse_again(phrase, d);
@@ -160,6 +179,9 @@ static void choose_shares(struct goals *g)
 			.share = share,
 			.payload = goal->payload,
 			.latency = goal->latency > 0,
+			.is_default = goal->is_default,
+			.has_sl = goal->has_sl,
+			.sl = goal->sl,
 		};
 	}
 }

@@ -32,6 +32,8 @@ struct class_goal {
 	hd_time latency; /* 0: not asked */
 	uint32_t payload;
 	uint32_t senders; /* of a latency class; 0: all other hosts */
+	bool is_default, has_sl;
+	uint8_t sl;
 };
 
 struct goals {

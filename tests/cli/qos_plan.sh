@@ -36,8 +36,11 @@ status 0 within 1 "$HEDDLE" qos plan --goals goals.yaml "$tree"
 has out 'latency 20 us'
 status 0 "$HEDDLE" qos plan --goals goals.yaml "$tree" --conf -o plan.conf
 status 0 "$HEDDLE" qos lint plan.conf
-# SLs without a class go with the leftovers.
+# SLs without a class go with the leftovers; SL 0, of programs that set none, is the largest class.
 has plan.conf 'qos_sl2vl 0,1,2,2,2,2,2,2,2,2,2,2,2,2,2,2'
+status 0 "$HEDDLE" qos plan --goals goals.yaml "$tree" --json
+jq -e '[.tables.classes.rows[] | .sl] == [0, 1, 2]' out || fail "SLs: $(cat out)"
+has out "programs that set no SL use SL 0, class 'mpi'"
 status 0 within 60 "$HEDDLE" qos plan --goals goals.yaml "$tree" --verify
 [ "$(grep -c 'met$' out)" -eq 3 ] || fail "a goal is missed: $(cat out)"
 lacks out missed
@@ -62,7 +65,7 @@ has err 'on an idle fabric, which is the nearest'
 has err "soon.yaml: class 'a'"
 printf 'a: 10%%\nb: soon\n' >odd.yaml
 status 3 "$HEDDLE" qos plan --goals odd.yaml star
-has err "odd.yaml:2: class 'b': 'soon' is no goal"
+has err "odd.yaml:2: class 'b': unknown goal 'soon'"
 status 2 "$HEDDLE" qos plan --goals goals.yaml star mesh
 status 2 "$HEDDLE" qos plan --verify a=10%
 status 3 "$HEDDLE" qos plan --goals missing star
@@ -125,3 +128,48 @@ for wrong in 'a: 5%, senders 3' 'a: latency 1us, senders 0' \
 	status 3 "$HEDDLE" qos plan --goals goals.yaml "$star"
 	has err 'goals.yaml:1: '
 done
+
+# SLs: pinned ones, SL 0 for the default class, the lowest free ones for others.
+sls() { # SLS WORDS...: of the classes, in their order
+	expected=$1
+	shift
+	status 0 "$HEDDLE" qos plan "$@" --json
+	[ "$(jq -r '[.tables.classes.rows[].sl] | join(" ")' out)" = "$expected" ] ||
+		fail "$*: $(jq -c .tables.classes.rows out)"
+}
+sls '1 0 2' mds=10%,latency,256 mpi=60% ost=30%
+sls '1 2 0' mds=10%,latency,256 mpi=60% ost=30%,default
+sls '0 1' a=10%,latency b=10%,latency,sl=1
+sls '3 0 1' mds=10%,latency,sl=3 mpi=60% ost=30%
+sls '0 1 2' mds=10%,latency,sl=0 mpi=60% ost=30%
+sls '5 4' a=40%,sl=5 b=60%,sl=4
+has out 'no class has SL 0: programs that set no SL use VL'
+for refused in 'a=10%,default b=10%,sl=0' 'a=10%,default b=10%,default' 'a=10%,sl=2 b=10%,sl=2' \
+	'a=10%,default,sl=1 b=10%' 'a=10%,sl=16 b=10%' 'a=10%,sl= b=10%'; do
+	status 3 "$HEDDLE" qos plan $refused
+	one_line err
+done
+printf 'a: 50%%, sl 4\nb: 30%%, default\nc: leftovers\n' >pinned.yaml
+status 0 "$HEDDLE" qos plan --goals pinned.yaml star --verify --json
+[ "$(jq -r '[.tables.classes.rows[].sl] | join(" ")' out)" = '4 0 1' ] || fail "$(cat out)"
+echo 'a: 50%, sl 16' >pinned.yaml
+status 3 "$HEDDLE" qos plan --goals pinned.yaml star
+has err "pinned.yaml:1: class 'a': an SL is 0 to 15"
+
+# Against a running configuration: keys, and classes; the plan itself changes nothing.
+printf 'qos TRUE\nmax_op_vls 1\nqos_ca_sl2vl 0,1\n' >running.conf
+status 0 "$HEDDLE" qos plan a=60% b=40% --against running.conf --json
+jq -e '[.tables.keys.rows[] | [.line, .key, .running, .planned]] == [
+	[2, "max_op_vls", "1", "4"], [null, "qos_high_limit", "absent", "0"],
+	[null, "qos_vlarb_high", "absent", "0:0"], [null, "qos_vlarb_low", "absent", "0:195,1:130"],
+	[null, "qos_sl2vl", "absent", "0,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1"],
+	[3, "qos_ca_sl2vl", "0,1", "remove"]]' out || fail "keys: $(jq -c .tables.keys.rows out)"
+jq -e '[.tables.differences.rows[] | select(.class == "a" and .what == "share [%]") |
+	[.before, (.after | round)]] == [[50, 60]]' out ||
+	fail "classes: $(jq -c .tables.differences.rows out)"
+status 0 "$HEDDLE" qos plan a=60% b=40% --conf -o same.conf
+status 0 "$HEDDLE" qos plan a=60% b=40% --against same.conf --json
+jq -e '.tables.keys.rows == [] and .tables.differences.rows == []' out || fail "same: $(cat out)"
+status 2 "$HEDDLE" qos plan a=60% b=40% --against same.conf --conf
+status 3 "$HEDDLE" qos plan a=60% b=40% --against missing.conf
+one_line err

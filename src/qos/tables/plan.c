@@ -52,6 +52,75 @@ static enum hd_status check(const struct plan_class *classes, unsigned n, struct
 	return HD_OK;
 }
 
+/* The class that programs without an SL use: marked, pinned to SL 0, or chosen. */
+static enum hd_status choose_default(const struct plan_class *classes, unsigned n, struct diag *d,
+				     unsigned *out)
+{
+	unsigned found = n;
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct plan_class *c = &classes[i];
+
+		if (c->is_default && c->has_sl && c->sl != 0)
+			return diag_fail(
+				d, HD_ERR_INPUT,
+				"class '%s' is the default, which has SL 0: remove 'default' or SL %u",
+				c->name, c->sl);
+		if (!c->is_default && !(c->has_sl && c->sl == 0))
+			continue;
+		if (found < n)
+			return diag_fail(
+				d, HD_ERR_INPUT,
+				"classes '%s' and '%s' both have SL 0, which programs that set no SL use",
+				classes[found].name, c->name);
+		found = i;
+	}
+	for (unsigned i = 0; found == n && i < n; i++) {
+		bool is_free = !classes[i].has_sl;
+
+		if (is_free && (*out == n || (classes[*out].latency && !classes[i].latency) ||
+				(classes[*out].latency == classes[i].latency &&
+				 share_of(&classes[i]) > share_of(&classes[*out]))))
+			*out = i;
+	}
+	if (found < n)
+		*out = found;
+	return HD_OK;
+}
+
+/* SLs of all classes: pinned ones, 0 for the default class, then the lowest free ones. */
+static enum hd_status choose_sls(const struct plan_class *classes, unsigned n, struct diag *d,
+				 struct plan *plan)
+{
+	unsigned used[N_SLS] = { 0 }; /* 1 + class */
+
+	plan->default_class = n;
+	if (choose_default(classes, n, d, &plan->default_class) != HD_OK)
+		return d->status;
+	for (unsigned i = 0; i < n; i++) {
+		const struct plan_class *c = &classes[i];
+
+		if (!c->has_sl && i != plan->default_class)
+			continue;
+		uint8_t sl = i == plan->default_class ? 0 : c->sl;
+
+		if (used[sl])
+			return diag_fail(d, HD_ERR_INPUT, "classes '%s' and '%s' both have SL %u",
+					 classes[used[sl] - 1].name, c->name, sl);
+		used[sl] = i + 1;
+		plan->outcome[i].sl = sl;
+	}
+	for (unsigned i = 0, next = 0; i < n; i++) {
+		if (classes[i].has_sl || i == plan->default_class)
+			continue;
+		while (used[next] || (next == 0 && plan->default_class < n))
+			next++;
+		used[next] = i + 1;
+		plan->outcome[i].sl = (uint8_t)next;
+	}
+	return HD_OK;
+}
+
 /* With one lane nothing is arbitrated, and nobody goes first. */
 static bool is_high(const struct work *w, unsigned class)
 {
@@ -85,7 +154,6 @@ static void choose_lanes(const struct work *w, struct plan *plan)
 				"class '%s' shares lane %u with another, and has no floor there: links have %u lanes\n",
 				w->classes[i].name, lane[high], w->link->vls);
 		}
-		plan->outcome[i].sl = (uint8_t)i;
 		plan->outcome[i].vl = lane[high];
 	}
 }
@@ -132,7 +200,9 @@ static void assign(struct work *w, struct plan *plan)
 	uint8_t rest = plan->outcome[least_class(w)].vl;
 
 	for (unsigned sl = 0; sl < N_SLS; sl++)
-		plan->tables.sl2vl.vl[sl] = sl < w->n ? plan->outcome[sl].vl : rest;
+		plan->tables.sl2vl.vl[sl] = rest;
+	for (unsigned i = 0; i < w->n; i++)
+		plan->tables.sl2vl.vl[plan->outcome[i].sl] = plan->outcome[i].vl;
 }
 
 /* The largest packet of the lanes with wanted[vl] > 0. */
@@ -274,6 +344,8 @@ enum hd_status plan_make(const struct plan_class *classes, unsigned n, const str
 	struct plan plan = { .tables.vls = link->vls, .remarks = STRBUF_INIT };
 	enum hd_status status = check(classes, n, d);
 
+	if (status == HD_OK)
+		status = choose_sls(classes, n, d, &plan);
 	if (status != HD_OK)
 		return status;
 	assign(&w, &plan);
@@ -325,7 +397,21 @@ static enum hd_status read_payload(const char *text, uint32_t mtu, struct diag *
 	return HD_OK;
 }
 
-/* "name=share[,latency][,payload]"; cuts `word` up. */
+/* The rest of "sl=N". */
+static enum hd_status read_sl(const char *text, struct diag *d, struct plan_class *c)
+{
+	char *end;
+	unsigned long sl = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || sl >= N_SLS)
+		return diag_fail(d, HD_ERR_RANGE, "class '%s': an SL is 0 to 15, not '%.20s'",
+				 c->name, text);
+	c->has_sl = true;
+	c->sl = (uint8_t)sl;
+	return HD_OK;
+}
+
+/* "name=share[,latency][,payload][,sl=N][,default]"; cuts `word` up. */
 static enum hd_status read_class(char *word, uint32_t mtu, struct diag *d, struct plan_class *out)
 {
 	struct plan_class c = { .name = word };
@@ -341,6 +427,10 @@ static enum hd_status read_class(char *word, uint32_t mtu, struct diag *d, struc
 
 		if (strcmp(part, "latency") == 0)
 			c.latency = true;
+		else if (strcmp(part, "default") == 0)
+			c.is_default = true;
+		else if (strncmp(part, "sl=", 3) == 0)
+			status = read_sl(part + 3, d, &c);
 		else if (!c.share.den)
 			status = read_share(part, d, &c);
 		else

@@ -5,8 +5,11 @@
 /*
  * From goals to tables: "MPI at least 70 %, storage 30 %, metadata soon".
  *
- * Each class gets an SL of its own, numbered as given (an SL is only an index,
- * not a priority), and a lane as long as there are some; latency classes and
+ * Each class gets an SL of its own (an SL is only an index, not a priority): the
+ * pinned one, SL 0 for the default class, which programs that set no SL use, and the
+ * lowest free one for others, in their order. The default class is the one that is
+ * marked or pinned to SL 0; else the one with the largest share that is not served
+ * first. Each class has a VL as long as there are some; latency classes and
  * others never share one if there are two. Classes with a share go into the
  * low table with weights of whole packets; latency classes go into the high
  * table, with the lowest limit from least_limit on that still gives each its
@@ -30,11 +33,14 @@ struct plan_class {
 	struct hd_ratio share; /* of the link, at least */
 	uint32_t payload;      /* bytes of its packets */
 	bool latency;          /* high table: goes before the others */
+	bool is_default;       /* of programs that set no SL */
+	bool has_sl;
+	uint8_t sl; /* pinned, if has_sl */
 };
 
 /*
- * Classes as users write them, "NAME=SHARE[,latency][,PAYLOAD]", no two of one
- * name; packets have the MTU unless one says less. The words are cut up, and
+ * Classes as users write them, "NAME=SHARE[,latency][,PAYLOAD][,sl=N][,default]", no
+ * two of one name; packets have the MTU unless one says less. The words are cut up, and
  * the names point into them.
  */
 HD_MUST_CHECK enum hd_status plan_classes_read(char **words, unsigned n, uint32_t mtu,
@@ -56,7 +62,8 @@ struct plan_outcome {
 struct plan {
 	struct opensm_tables tables;
 	struct plan_outcome outcome[N_SLS];
-	struct strbuf remarks; /* sentences, one a line */
+	unsigned default_class; /* has SL 0 */
+	struct strbuf remarks;  /* sentences, one a line */
 };
 
 struct plan_link {
@@ -67,7 +74,8 @@ struct plan_link {
 };
 
 /*
- * HD_ERR_RANGE with the arithmetic if shares add up to more than the link,
+ * HD_ERR_INPUT if two classes have one SL or are the default. HD_ERR_RANGE with the
+ * arithmetic if shares add up to more than the link,
  * there are more classes than SLs, or no tables of that size give every class
  * its share less SHARES_NEAR.
  */

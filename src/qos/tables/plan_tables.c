@@ -53,6 +53,23 @@ static void put_class(struct table *t, const struct plan *plan, const struct pla
 	strbuf_fini(&weights);
 }
 
+/* What programs that set no SL get. */
+static void show_default(const struct plan *plan, const struct plan_class *classes, unsigned n,
+			 struct results *r)
+{
+	const unsigned i = plan->default_class;
+
+	if (i < n)
+		results_remark(
+			r, "programs that set no SL use SL 0, class '%s': %.2f %% of a busy link",
+			classes[i].name, 100 * plan->outcome[i].achieved);
+	else
+		results_remark(
+			r,
+			"no class has SL 0: programs that set no SL use VL %u with the SLs without a class",
+			plan->tables.sl2vl.vl[0]);
+}
+
 void plan_show(const struct plan *plan, const struct plan_class *classes, unsigned n,
 	       struct results *r)
 {
@@ -63,6 +80,7 @@ void plan_show(const struct plan *plan, const struct plan_class *classes, unsign
 	for (unsigned i = 0; i < n; i++)
 		put_class(t, plan, &classes[i], &plan->outcome[i]);
 	table_put_row(limit, plan);
+	show_default(plan, classes, n, r);
 	for (const char *line = plan->remarks.text; *line;) {
 		size_t len = strcspn(line, "\n");
 

@@ -155,6 +155,10 @@ static void unplanned_sls_go_with_the_least_class(void **state)
 	assert_int_equal(plan_make(c, 3, &(struct plan_link){ 8, 64, 26 }, &d, &p), HD_OK);
 	for (unsigned sl = 3; sl < N_SLS; sl++)
 		assert_int_equal(p.tables.sl2vl.vl[sl], p.outcome[1].vl);
+	/* SL 0, of programs that set none, is the largest class that is not served first. */
+	assert_int_equal(p.default_class, 0);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(p.tables.sl2vl.vl[p.outcome[i].sl], p.outcome[i].vl);
 	plan_fini(&p);
 }
 
@@ -273,7 +277,7 @@ static void a_plan_is_shown_whole(void **state)
 	for (const char *at = p.remarks.text; *at; at++)
 		lines += *at == '\n' || at[1] == '\0';
 	assert_true(lines > 0);
-	assert_int_equal(r->n_remarks, lines);
+	assert_int_equal(r->n_remarks, lines + 1); /* what programs without an SL get */
 	plan_fini(&p);
 	results_free(r);
 }
