@@ -34,6 +34,8 @@ static const struct {
 	double rate;
 } links[] = {
 	{ "mt23108", 4 * 2.5e3 / 8 * 8 / 10 }, /* 4x SDR, 8b/10b */
+	{ "connectx-4-like", 4 * 25e3 / 8 },   /* 4x EDR */
+	{ "connectx-6-like", 4 * 50e3 / 8 },   /* 4x HDR */
 	{ "connectx-7-like", 4 * 100e3 / 8 },  /* 4x NDR */
 	{ "ideal", 4 * 50e3 / 8 },             /* 4x HDR */
 };

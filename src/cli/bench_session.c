@@ -22,7 +22,7 @@ static void profile_words(struct strbuf *out)
 
 const struct option session_options[] = {
 	{ "profile", 0, OPT_INPUT, FIELD(simulated.profile), "NAME|FILE", "mt23108",
-	  "what hosts and adapters cost: mt23108, connectx-7-like, ideal or a file",
+	  "what hosts and adapters cost: mt23108, connectx-4-like, connectx-6-like, connectx-7-like, ideal or a file",
 	  .words = profile_words },
 	{ "fabric", 0, OPT_INPUT, FIELD(simulated.scenario), "SCENARIO", NULL,
 	  "a scenario whose fabric and traffic to run on, instead of the profile's one switch" },

@@ -227,8 +227,8 @@ static const struct pack_member pace_members[] = {
 };
 
 static const struct pack_member qp_members[] = {
-	PACK(v_qp, burst),   PACK(v_qp, sl),   PACK(v_qp, last_inject),
-	PACK(v_qp, is_held), PACK(v_qp, turn),
+	PACK(v_qp, burst),        PACK(v_qp, sl),      PACK(v_qp, last_inject),
+	PACK(v_qp, next_request), PACK(v_qp, is_held), PACK(v_qp, turn),
 };
 
 static const struct pack_member device_members[] = {
@@ -238,7 +238,7 @@ static const struct pack_member device_members[] = {
 };
 
 PACK_KNOWS(v_pace, 80);
-PACK_KNOWS(v_qp, 304);
+PACK_KNOWS(v_qp, 312);
 PACK_KNOWS(v_device, 2544);
 
 static void pack_pace(const struct lab *lab, struct pack *p, struct v_pace *x)

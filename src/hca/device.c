@@ -362,6 +362,13 @@ static void launch(struct v_device *dev, struct v_qp *qp, uint32_t id, hd_time w
 	sim_inject(lab->sim, lab->endpoint, &a, id);
 }
 
+/* Whether the processor wrote the request with its payload to the adapter. */
+static bool is_inline(const struct hca_profile *cost, const struct packet *p)
+{
+	return cost->inline_bytes && (opcode_flags(p->bth.opcode) & OPCODE_ONLY) &&
+	       p->payload_len <= cost->inline_bytes;
+}
+
 /* One packet of this queue pair, if it has one. */
 static void send_one(struct v_device *dev, struct v_qp *qp, hd_time earliest)
 {
@@ -379,9 +386,15 @@ static void send_one(struct v_device *dev, struct v_qp *qp, hd_time earliest)
 		return;
 	}
 	hd_time busy = cost->packet, extra = 0;
+	bool begins = begins_request(s->packet.bth.opcode);
 
-	if (begins_request(s->packet.bth.opcode)) {
+	if (begins) {
+		earliest = later(earliest, qp->next_request);
 		busy += qp_params(qp->qp)->kind == QP_UD ? cost->wqe_datagram : cost->wqe;
+	}
+	if (begins && is_inline(cost, &s->packet)) {
+		dev->dma = (struct dma){ 0 };
+	} else if (begins) {
 		/* The request must be here before its data are asked for. */
 		if (dev->dma.transactions)
 			extra = cost->bus_latency;
@@ -394,6 +407,8 @@ static void send_one(struct v_device *dev, struct v_qp *qp, hd_time earliest)
 	dev->dma = (struct dma){ 0 };
 	done = later(later(done, dev->tx_free), later(earliest, qp->last_inject));
 	qp->last_inject = done;
+	if (begins)
+		qp->next_request = done + cost->queue_pair;
 	s->qp = qp->number;
 	s->birth = qp->birth;
 	s->tells = qp_params(qp->qp)->kind != QP_RC;

@@ -222,6 +222,7 @@ struct v_qp {
 	bool is_queued;
 	uint8_t sl; /* of its next packet */
 	hd_time last_inject;
+	hd_time next_request; /* profile: queue_pair after the previous request */
 	struct v_pace pace;
 	bool is_held;        /* has a packet that its rate holds back */
 	uint64_t turn;       /* in the line of its rate; 0: it is not there */

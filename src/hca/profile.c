@@ -58,6 +58,10 @@ static const struct schema_row rows[] = {
 	  .help = "engine time of a packet, sent or received" },
 	{ "adapter.staging", SCHEMA_SIZE, AT(staging), .low = "256B",
 	  .help = "payload fetched ahead of the link, per VL" },
+	{ "adapter.inline", SCHEMA_SIZE, AT(inline_bytes), .initial = "0B", .high = "4KiB",
+	  .help = "payload that the processor writes to the adapter with the request, instead of a read over the bus; 0B: none" },
+	{ "adapter.queue_pair", SCHEMA_TIME, AT(queue_pair), .initial = "0ns",
+	  .help = "least time between two requests of one queue pair" },
 	{ "bus", SCHEMA_MAP, 0, .help = "between host memory and adapter" },
 	{ "bus.rate", SCHEMA_RATE, AT(bus), .word = "unlimited", .word_value = 0,
 	  .help = "of data" },
@@ -131,7 +135,7 @@ static enum hd_status refuse(const char *name, struct diag *d)
 
 	return diag_fail(
 		d, HD_ERR_NOT_FOUND,
-		"no profile '%s'%s; there are mt23108, connectx-7-like, ideal, and files ending in .yaml",
+		"no profile '%s'%s; there are mt23108, connectx-4-like, connectx-6-like, connectx-7-like, ideal, and files ending in .yaml",
 		name, text_hint(nearest).text);
 }
 

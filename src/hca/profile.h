@@ -3,7 +3,7 @@
 #define HD_HCA_PROFILE_H
 
 /*
- * What a host and its adapter cost in time: twenty numbers that mean something
+ * What a host and its adapter cost in time: numbers that mean something
  * physically, from which every test's outcome follows. There is no number for
  * a test. A profile is a YAML file; three are built in.
  *
@@ -38,8 +38,7 @@ struct hca_profile {
 	enum profile_schedule schedule;
 	uint64_t out_of_order; /* qp_params.window of reliable queue pairs */
 
-	/* ---- the twenty
-	 * ------------------------------------------------------- */
+	/* ---- costs --------------------------------------------------------- */
 	/* Processor time of the host. */
 	hd_time post_send, post_recv, poll, poll_empty;
 	hd_time event;    /* interrupt, handler and waking the waiter */
@@ -52,6 +51,12 @@ struct hca_profile {
 	hd_time wqe_datagram; /* ... on an unconnected one */
 	hd_time packet;       /* engine time per packet, each way */
 	uint64_t staging;     /* bytes fetched ahead of the link, per VL */
+	/*
+	 * Requests with at most this payload are written to the adapter by the
+	 * processor, payload included, so that nothing is read over the bus; 0: none.
+	 */
+	uint64_t inline_bytes;
+	hd_time queue_pair;   /* least time between two requests of one queue pair */
 	struct hd_rate bus;   /* 0: no limit */
 	hd_time bus_overhead; /* of a transaction */
 	hd_time bus_latency;  /* until data that are read arrive */

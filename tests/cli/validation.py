@@ -64,6 +64,34 @@ for load, theirs, ours, difference, equal in rows("### BookSim 2"):
           100 * (mean["heddle", "mean_latency"] / mean["booksim", "mean_latency"] - 1))
     check(load, equal.split()[0], 100 * mean["both", "packets_with_equal_latency"])
 
+# The table of profiles: each row is measured again.
+def bench(profile, test, size):
+    """Typical latency in us; bandwidth in MiB/s; rate in millions; bandwidth in MB/s."""
+    done = subprocess.run([heddle, "bench", test, "--profile", profile, "--csv", "--size",
+                           "%s..%s" % (size, size)], stdout=subprocess.PIPE, text=True, check=True)
+    lines = [line for line in done.stdout.splitlines() if line and not line.startswith("#")]
+    cells = lines[-1].split(",")
+    if test.endswith("-lat"):
+        return {"us": float(cells[4])}
+    return {"MiB/s": float(cells[3]), "M/s": float(cells[4]), "MB/s": float(cells[6])}
+
+
+for test, size, measured, ours, deviation, _ in rows("### Adapter profiles"):
+    number, unit = measured.split()
+    value = bench(*test.split(), size.split()[0])[unit]
+    check(test, ours, value)
+    check(test, deviation.split()[0], 100 * (value / float(number) - 1))
+
+# An inline message reads nothing over the bus, and a queue pair keeps its distance in time.
+text = open(src + "/src/hca/profiles/connectx-4-like.yaml").read()
+with open("slow.yaml", "w") as file:
+    file.write(text.replace("latency: 275ns", "latency: 5us"))
+with open("rare.yaml", "w") as file:
+    file.write(text.replace("inline: 236B", "inline: 0B\n  queue_pair: 1us"))
+assert bench("slow.yaml", "send-lat", 128) == bench("connectx-4-like", "send-lat", 128)
+assert bench("slow.yaml", "send-lat", 256)["us"] > 5
+assert abs(bench("rare.yaml", "write-bw", 8)["M/s"] - 1) < 0.01
+
 # M/D/1 with the current build: the mean over 8 seeds is within 3 standard errors of theory.
 with open("md1.yaml", "w") as file:
     file.write("""fabric:
