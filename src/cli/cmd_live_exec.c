@@ -9,13 +9,28 @@
 /* What stands in for the kernel: for MADs and files, and for verbs. */
 static const char *const libraries[] = { "libheddle-umad.so", "libheddle-verbs.so", NULL };
 
-static int start(const struct cli_live_name *v, const char *host, char **words, int n)
+struct live_exec_options {
+	struct common_options common;
+	const char *name;
+	bool hostname;
+};
+
+static const struct option options[] = {
+	LIVE_NAME_OPTION(struct live_exec_options),
+	{ "hostname", 0, OPT_FLAG, offsetof(struct live_exec_options, hostname), NULL, NULL,
+	  "let gethostname() and uname() return the name of the simulated host" },
+	{ NULL },
+};
+
+static int start(const struct live_exec_options *v, const char *host, char **words, int n)
 {
 	struct diag d = { .status = HD_OK };
 	char *dir = live_folder(v->name);
 
 	setenv(LIVE_DIR, dir, 1);
 	setenv(LIVE_HOST, host, 1);
+	if (v->hostname)
+		setenv(LIVE_HOSTNAME, "1", 1);
 	cli_live_use_adapter();
 	if (cli_live_preload(libraries, &d))
 		cli_live_exec(words, n, &d);
@@ -25,7 +40,7 @@ static int start(const struct cli_live_name *v, const char *host, char **words, 
 
 static int run(const struct command *self, void *values, int n, char **args)
 {
-	const struct cli_live_name *v = values;
+	const struct live_exec_options *v = values;
 	struct strbuf out = STRBUF_INIT;
 	int status;
 
@@ -68,8 +83,8 @@ const struct command command_live_exec = {
 		"status is that of the program.\n"
 		"\n"
 		"All hosts being on this machine, Open MPI and UCX would send through its memory; they are told to use the adapter, unless their own variables (OMPI_MCA_pml, UCX_TLS, ...) are set.",
-	.options = cli_live_name_options,
+	.options = options,
 	.writes = BECOMES_ANOTHER,
 	.examples = examples,
-	COMMAND_CALL(run, struct cli_live_name, 2, ANY_NUMBER),
+	COMMAND_CALL(run, struct live_exec_options, 2, ANY_NUMBER),
 };

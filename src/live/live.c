@@ -59,10 +59,16 @@ int live_dial(const char *dir, const struct live_greeting *g, struct diag *d)
 	    fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 && is_ours(fd) &&
 	    send(fd, g, sizeof(*g), MSG_NOSIGNAL) == (ssize_t)sizeof(*g))
 		return fd;
+	int error = errno;
+
 	if (fd >= 0)
 		close(fd);
-	diag_fail(d, HD_ERR_NOT_FOUND, "no fabric runs in '%s'; 'heddle live up FABRIC' starts one",
-		  dir);
+	if (error == EACCES)
+		diag_fail(d, HD_ERR_NOT_FOUND,
+			  "the fabric in '%s' is another user's; only its user may attach", dir);
+	else
+		diag_fail(d, HD_ERR_NOT_FOUND,
+			  "no fabric runs in '%s'; 'heddle live up FABRIC' starts one", dir);
 	return -1;
 }
 

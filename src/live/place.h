@@ -24,6 +24,9 @@
 #define LIVE_ROCE_MTU    "HEDDLE_ROCE_MTU"
 #define LIVE_ROCE_LOSE   "HEDDLE_ROCE_LOSE"
 
+/* Set: programs read the name of their host as the machine's. */
+#define LIVE_HOSTNAME "HEDDLE_HOSTNAME"
+
 #define PLACE_BETWEEN '\n' /* hosts in LIVE_HOST */
 
 /* False if it is on none. */

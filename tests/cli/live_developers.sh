@@ -29,3 +29,8 @@ if command -v gdb >/dev/null; then
 fi
 cc -fsanitize=address -g -o windows.asan "$SRC/tests/cli/verbs_windows.c" -libverbs
 on h0 ./windows.asan >said 2>&1 || fail "AddressSanitizer: $(cat said)"
+
+# The machine's name is the simulated host's where that is asked for.
+[ "$(on h0 hostname)" = "$(hostname)" ] || fail "another name without --hostname"
+"$HEDDLE" live exec --hostname h5 -- sh -c 'hostname; uname -n' >names
+printf 'h5\nh5\n' | cmp - names || fail "$(cat names)"

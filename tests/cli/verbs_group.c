@@ -3,6 +3,7 @@
  * verbs_group receive N FILE: attaches to the group of IPoIB, makes FILE, and
  * compares N datagrams that come to it. verbs_group send N: sends them.
  */
+#include <errno.h>
 #include <infiniband/verbs.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -93,6 +94,7 @@ static void receive(unsigned n, const char *file)
 			demand(memory[i][GRH + k] == byte_of(i, k), "its bytes");
 	}
 	demand(!ibv_detach_mcast(qp, &gid, MLID), "detach");
+	demand(ibv_detach_mcast(qp, &gid, MLID) == EINVAL, "detach what is not attached");
 }
 
 static void send_all(unsigned n)

@@ -504,10 +504,14 @@ static int take_member(struct live *l, node_id v, const void *asked, struct answ
 	    port_of(l, v, m.port) == TOPO_NONE)
 		return EINVAL;
 	m.port = port_of(l, v, m.port);
+	size_t before = all->n_members;
+
 	for (size_t i = all->n_members; i-- > 0;)
 		if (all->members[i].program == m.program && all->members[i].qpn == m.qpn &&
 		    all->members[i].mlid == m.mlid && memcmp(all->members[i].mgid, m.mgid, 16) == 0)
 			all->members[i] = all->members[--all->n_members];
+	if (!m.joins && all->n_members == before)
+		return EINVAL;
 	if (m.joins) {
 		all->members = hd_grow(all->members, &all->members_cap, all->n_members + 1,
 				       sizeof(*all->members));

@@ -38,6 +38,16 @@ bool cable_describe(uint8_t ipv4[4], uint8_t *mtu)
 	return address && inet_pton(AF_INET, address, ipv4) == 1;
 }
 
+/* The socket's file goes with the process that has made it; a child's end leaves it. */
+static struct sockaddr_un bound;
+static pid_t bound_by;
+
+__attribute__((destructor)) static void remove_socket(void)
+{
+	if (bound_by == getpid())
+		unlink(bound.sun_path);
+}
+
 int cable_open(struct roce_cable *c)
 {
 	struct sockaddr_un own;
@@ -53,8 +63,11 @@ int cable_open(struct roce_cable *c)
 		return errno;
 	/* Who was there before is gone, or has no business there. */
 	unlink(own.sun_path);
-	if (bind(c->fd, (struct sockaddr *)&own, sizeof(own)) == 0)
+	if (bind(c->fd, (struct sockaddr *)&own, sizeof(own)) == 0) {
+		bound = own;
+		bound_by = getpid();
 		return 0;
+	}
 	int error = errno;
 
 	close(c->fd);
