@@ -15,7 +15,7 @@
 
 /* Nothing is wrong: HD_DONE. */
 int api_done(struct hd_error *error);
-/* A call that makes no sense: HD_MISUSE. */
+/* Reports an invalid call: HD_MISUSE. */
 HD_PRINTF(2, 3)
 int api_misuse(struct hd_error *error, const char *format, ...);
 HD_PRINTF(3, 4)

@@ -21,8 +21,8 @@
  *		hd_run_close(run);
  *	}
  *
- * A network under another simulator: messages go from host to host, and who
- * sent them is told when they arrive, exact to the picosecond:
+ * A network for another simulator: messages go from host to host, and the
+ * sender is notified when they arrive, with an exact time in picoseconds:
  *
  *	if (hd_net_open("x.yaml", NULL, &net, &error) == HD_DONE) {
  *		hd_net_send(net, 0, 5, 4096, HD_NO_CLASS, arrived, mine,
@@ -46,7 +46,7 @@ extern "C" {
 #define HD_API __attribute__((visibility("default")))
 
 /*
- * Raised when programs must be compiled anew. What is only added does not:
+ * Raised when programs must be recompiled. Additions do not raise it:
  * structs that callers make begin with their size.
  */
 #define HD_ABI 1
@@ -56,7 +56,7 @@ HD_API const char *hd_version(void); /* "0.2.0" */
 /* The numbers are the exit statuses of the program heddle. */
 enum hd_code {
 	HD_DONE = 0,
-	HD_MISUSE = 2,  /* a call that makes no sense */
+	HD_MISUSE = 2,  /* an invalid call */
 	HD_REFUSED = 3, /* a file, or what it says, is refused */
 	HD_LACKING = 4, /* of memory, of a file's space, ... */
 	HD_STOPPED = 5, /* by the progress function */
@@ -128,7 +128,7 @@ HD_API int hd_run_load(const char *text, size_t len, const char *name,
 /* To its end, or to where it is stopped; once. Its tables are there from then
  * on. */
 HD_API int hd_run_go(struct hd_run *run, struct hd_error *error);
-/* Whether every goal of the scenario was met and nothing stands still. */
+/* Whether every goal of the scenario was met and there is no deadlock. */
 HD_API int hd_run_met(const struct hd_run *run);
 /* One number that all deliveries and counters enter. */
 HD_API uint64_t hd_run_checksum(const struct hd_run *run);
@@ -156,7 +156,7 @@ enum hd_kind {
 
 HD_API size_t hd_run_n_tables(const struct hd_run *run);
 HD_API const struct hd_table *hd_run_table_at(const struct hd_run *run, size_t number);
-/* NULL if there is none of that name. */
+/* NULL if no table has this name. */
 HD_API const struct hd_table *hd_run_table(const struct hd_run *run, const char *name);
 
 HD_API const char *hd_table_name(const struct hd_table *t);
@@ -166,16 +166,16 @@ HD_API size_t hd_table_columns(const struct hd_table *t);
 HD_API const char *hd_column_name(const struct hd_table *t, size_t column);
 HD_API const char *hd_column_unit(const struct hd_table *t, size_t column);
 HD_API enum hd_kind hd_column_kind(const struct hd_table *t, size_t column);
-/* The number of the column of that name; hd_table_columns if there is none. */
+/* The number of the column of that name; hd_table_columns if no column has it. */
 HD_API size_t hd_column_find(const struct hd_table *t, const char *name);
 
 /* The column's kind, or HD_NONE where there is no value. */
 HD_API enum hd_kind hd_cell_kind(const struct hd_table *t, size_t row, size_t column);
 /* NULL if it is no text. */
 HD_API const char *hd_cell_text(const struct hd_table *t, size_t row, size_t column);
-/* A number of any kind, or a bool as 0 or 1; NaN if it is none. */
+/* A number of any kind, or a bool as 0 or 1; NaN for other kinds. */
 HD_API double hd_cell_real(const struct hd_table *t, size_t row, size_t column);
-/* Whole numbers, exactly; 0 if it is none of that kind. */
+/* Whole numbers, exactly; 0 for other kinds. */
 HD_API uint64_t hd_cell_uint(const struct hd_table *t, size_t row, size_t column);
 HD_API int64_t hd_cell_int(const struct hd_table *t, size_t row, size_t column);
 
@@ -183,7 +183,7 @@ HD_API int64_t hd_cell_int(const struct hd_table *t, size_t row, size_t column);
 
 /*
  * The fabric of a scenario that carries messages of a program. Traffic and jobs
- * of the scenario run beside them; its run.measure does not end it.
+ * of the scenario runs at the same time; its run.measure is ignored.
  *
  * A message is cut into packets of the fabric's MTU. Messages of a host and
  * class leave one after the other, in the order in which they were sent; those
@@ -205,7 +205,7 @@ HD_API int hd_net_load(const char *text, size_t len, const char *name,
 
 /* Hosts, as 'heddle topo show' has them, are numbered from 0. */
 HD_API uint32_t hd_net_hosts(const struct hd_net *net);
-/* "h3", or "h3:2" of a host with several ports; NULL: there is none. */
+/* "h3", or "h3:2" of a host with several ports; NULL: no such host. */
 HD_API const char *hd_net_host_name(const struct hd_net *net, uint32_t host);
 HD_API int hd_net_host(const struct hd_net *net, const char *name, uint32_t *out,
 		       struct hd_error *error);

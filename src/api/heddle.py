@@ -46,7 +46,7 @@ class Error(Exception):
 
 
 class Misuse(Error, ValueError):
-    """A call or a setting that makes no sense."""
+    """An invalid call or setting."""
 
 
 class Refused(Error):
@@ -326,7 +326,7 @@ class _Table:
 
 class Run:
     """What came of a run. `met`: every goal of the scenario was met and
-    nothing stands still; `checksum`: one number that all of it enters."""
+    there is no deadlock; `checksum`: one number that all of it enters."""
 
     def __init__(self, handle):
         lib = _library
@@ -463,7 +463,7 @@ class Network:
         return number.value
 
     def send(self, source, target, size, traffic_class=None, done=None):
-        """A message of so many bytes is ready at its source now. When its last
+        """A message of `bytes` bytes is ready at its source now. When its last
         byte is there, done(net, lost) is called; `lost`: not all of it
         came. It may send again."""
         handle = self._open_handle()
@@ -519,7 +519,7 @@ class Network:
     def close(self):
         """Messages that are under way are never done."""
         if self._inside:
-            raise Misuse("a network is not closed by whom it calls")
+            raise Misuse("a network cannot be closed from its own callback")
         if self._handle is not None:
             _library.hd_net_close(self._handle)
             self._handle = None

@@ -15,9 +15,9 @@
 #include "base/alloc.h"
 #include "sim/jobs/packet.h"
 
-#define NOBODY    UINT32_MAX
-#define MOST_IDS  ((uint32_t)1 << 28) /* that the engine can tell apart */
-#define LAST_TIME (UINT64_MAX / 2)    /* what follows still has a number */
+#define NO_MESSAGE UINT32_MAX
+#define MOST_IDS   ((uint32_t)1 << 28) /* that the engine can tell apart */
+#define LAST_TIME  (UINT64_MAX / 2)    /* what follows still has a number */
 
 struct net_message {
 	uint64_t bytes;
@@ -81,8 +81,8 @@ static void line_put(struct hd_net *n, uint32_t id)
 {
 	struct host_queue *l = &n->lines[n->messages[id].line];
 
-	n->messages[id].next = NOBODY;
-	if (l->first != NOBODY) {
+	n->messages[id].next = NO_MESSAGE;
+	if (l->first != NO_MESSAGE) {
 		n->messages[l->last].next = id;
 		l->last = id;
 		return;
@@ -96,13 +96,13 @@ static void line_go_on(struct hd_net *n, struct host_queue *l, hd_time when)
 {
 	l->free_at = when;
 	l->first = n->messages[l->first].next;
-	if (l->first != NOBODY)
+	if (l->first != NO_MESSAGE)
 		packet_offer(n, l->first, when);
 }
 
 static void put_noted(struct hd_net *n)
 {
-	while (n->noted != NOBODY) {
+	while (n->noted != NO_MESSAGE) {
 		uint32_t id = n->noted;
 
 		n->noted = n->messages[id].next;
@@ -148,7 +148,7 @@ static void on_granted(void *context, hd_time now, hd_time end, uint32_t node, u
 		line_go_on(n, &n->lines[m->line], end);
 }
 
-/* Its end is told at `when`, which may still come. */
+/* The program is notified of its end at `when`, which may be in the future. */
 static void note_loss(struct hd_net *n, uint32_t id, hd_time when)
 {
 	const struct net_message *m = &n->messages[id];
@@ -181,7 +181,7 @@ static void on_delivered(void *context, hd_time now, uint32_t node, const struct
 	struct net_message *m = &n->messages[id];
 	port_id port = n->hosts->ports[m->target];
 
-	/* A wrong table may bring it to somebody else. */
+	/* With a wrong LFT it may arrive at another host. */
 	if (n->fabric->end_of_origin[port] == node)
 		m->arrived++;
 	else
@@ -326,7 +326,7 @@ static enum hd_status begin(void *context, struct diag *d)
 	n->n_lines = (uint32_t)fabric->scenario->qos.n_classes + 1;
 	n->lines = hd_alloc((size_t)n->hosts->n * n->n_lines, sizeof(*n->lines));
 	for (size_t i = 0; i < (size_t)n->hosts->n * n->n_lines; i++)
-		n->lines[i].first = NOBODY;
+		n->lines[i].first = NO_MESSAGE;
 	name_hosts(n);
 	return check_buffers(fabric, d);
 }
@@ -346,7 +346,7 @@ static int net_make(const struct api_opening *what, struct hd_net **out, struct 
 		return api_misuse(error, "there is no place for the network");
 	if (!net)
 		return api_failed(error, HD_LACKING, "out of memory");
-	net->free = net->noted = NOBODY;
+	net->free = net->noted = NO_MESSAGE;
 	whole.out = &net->opened;
 	whole.outside = &mine;
 	int code = api_opened_init(&whole, error);
@@ -405,7 +405,7 @@ void hd_net_close(struct hd_net *net)
 
 /* ---- sending and running ------------------------------------------------- */
 
-/* NULL, or what makes no sense. */
+/* NULL, or the reason why the arguments are invalid. */
 static const char *wrong_with(const struct hd_net *n, uint32_t source, uint32_t target,
 			      uint64_t bytes, uint32_t class)
 {
@@ -422,23 +422,23 @@ static const char *wrong_with(const struct hd_net *n, uint32_t source, uint32_t 
 	return NULL;
 }
 
-/* A place for a message, without the end of anything; NOBODY: there is none. */
+/* A slot for a message, not yet in a list; NO_MESSAGE: no memory. */
 static uint32_t message_new(struct hd_net *n)
 {
 	uint32_t id = n->free;
 
-	if (id != NOBODY) {
+	if (id != NO_MESSAGE) {
 		n->free = n->messages[id].next;
 		return id;
 	}
 	if (n->n_messages == MOST_IDS)
-		return NOBODY;
+		return NO_MESSAGE;
 	if (n->n_messages == n->cap) {
 		size_t cap = n->cap ? 2 * n->cap : 64;
 		struct net_message *more = realloc(n->messages, cap * sizeof(*more));
 
 		if (!more)
-			return NOBODY;
+			return NO_MESSAGE;
 		n->messages = more;
 		n->cap = cap;
 	}
@@ -447,8 +447,8 @@ static uint32_t message_new(struct hd_net *n)
 
 static void note(struct hd_net *n, uint32_t id)
 {
-	n->messages[id].next = NOBODY;
-	if (n->noted == NOBODY)
+	n->messages[id].next = NO_MESSAGE;
+	if (n->noted == NO_MESSAGE)
 		n->noted = id;
 	else
 		n->messages[n->noted_last].next = id;
@@ -485,8 +485,8 @@ int hd_net_send(struct hd_net *net, uint32_t source, uint32_t target, uint64_t b
 				  net->names[target]);
 	uint32_t id = message_new(net);
 
-	if (id == NOBODY)
-		return api_failed(error, HD_LACKING, "no memory for one more message beside %llu",
+	if (id == NO_MESSAGE)
+		return api_failed(error, HD_LACKING, "no memory for one more message after %llu",
 				  (unsigned long long)net->pending);
 	uint32_t number = traffic_class == HD_NO_CLASS ? net->n_lines - 1 : traffic_class;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Networks of heddle.h beside closed forms and jobs: to the picosecond. */
+/* Networks of heddle.h compared with closed forms and jobs, to the picosecond. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -134,7 +134,7 @@ static void throw_back(void *context, struct hd_net *net, int lost)
 	uint32_t to = b->from;
 
 	assert_int_equal(lost, 0);
-	/* Whoever is called may only send. */
+	/* A callback may only send. */
 	assert_int_equal(hd_net_run_until(net, HD_NEVER, NULL), HD_MISUSE);
 	if (b->left-- == 0)
 		return;
@@ -232,7 +232,7 @@ static void a_loss_is_told(void **state)
 	hd_net_close(net);
 }
 
-/* ---- beside jobs on random fabrics --------------------------------------- */
+/* ---- compared with jobs on random fabrics --------------------------------------- */
 
 #define MESSAGES 40
 

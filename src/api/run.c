@@ -202,7 +202,7 @@ size_t hd_column_find(const struct hd_table *t, const char *name)
 	return i;
 }
 
-/* One without a value stands for what is not there. */
+/* A setting without a value removes the field. */
 static const struct value *cell_at(const struct hd_table *t, size_t row, size_t column)
 {
 	static const struct value none = { .kind = VALUE_NONE };

@@ -25,8 +25,8 @@ char *hd_strndup(const char *text, size_t len) __attribute__((malloc));
 void *hd_alloc_dense(size_t n, size_t size) __attribute__((malloc));
 /* The same with any content: pages take no memory before they are written. */
 void *hd_alloc_lazy(size_t n, size_t size) __attribute__((malloc));
-/* Zeroed, starting at a page: those that nobody writes to take no memory, for
- * arrays of which only some pieces are used. */
+/* Zeroed and page-aligned; pages take no memory before they are written. For
+ * sparse arrays. */
 void *hd_alloc_sparse(size_t n, size_t size) __attribute__((malloc));
 /* From one array of hd_alloc_lazy to another. Pages are given back as they are
  * read, so that the two never take twice the memory; then `from` is freed. */

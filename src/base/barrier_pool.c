@@ -33,8 +33,8 @@ struct barrier_pool {
 	void *context;
 	unsigned size;
 	struct pool_member *members; /* 0 has no thread */
-	/* 0 if there are not enough processors: who looks on holds up whom it
-	 * waits for. */
+	/* 0 if there are not enough processors: a spinning thread would delay
+	 * the thread that it waits for. */
 	unsigned least_spins;
 	bool is_over; /* written before the last turn begins */
 	atomic_uint_fast64_t turn;
@@ -84,7 +84,7 @@ static void await(struct pool_member *m, atomic_uint_fast64_t *count, uint64_t v
 	uint64_t begun = nanoseconds();
 
 	sleep_until(m->pool, count, value);
-	/* Processors that others hold are not to be had by looking on. */
+	/* Spinning does not free processors that other processes hold. */
 	if (nanoseconds() - begun >= SHORT_SLEEP)
 		m->spins = m->pool->least_spins;
 	else if (m->spins < MOST_SPINS)

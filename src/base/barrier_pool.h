@@ -5,8 +5,8 @@
 /*
  * Threads that work in turns: in each, all of them call one function, and the
  * turn is over when all have returned. Turns may be as short as microseconds,
- * so whoever waits looks again and again for a moment before it sleeps; where
- * others hold the processors, that moment is all it takes from them.
+ * so a waiting thread spins for a moment before it sleeps. Where processors are
+ * busy, that moment is all that it takes from other threads.
  *
  * What one member wrote in a turn all of them see in the next one, and the
  * caller between the two.

@@ -14,7 +14,7 @@
 
 #define MOST_CHILDREN 1024
 
-/* Whatever ends a process by default and can be sent by somebody. */
+/* Signals that end a process by default and that another process can send. */
 static const int deadly[] = { SIGHUP,  SIGINT,  SIGQUIT, SIGPIPE, SIGTERM,
 			      SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU };
 
@@ -143,7 +143,7 @@ void cleanup_run(void)
 	cleanup_resume_signals();
 }
 
-/* In the child: as a program finds the world that nobody prepared. */
+/* In the child: restores default signal handling before exec. */
 static void start_afresh(pid_t parent)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

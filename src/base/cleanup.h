@@ -29,7 +29,7 @@ void cleanup_defer_signals(void);
 void cleanup_resume_signals(void);
 /* Whether a deadly signal waits for the hold to end; always false without. */
 bool cleanup_signal_is_pending(void);
-/* The signal that waits, if one does, ends the program now, whoever holds. */
+/* A pending signal ends the program now, in spite of holds. */
 void cleanup_deliver_signal(void);
 
 /*
@@ -53,7 +53,7 @@ pid_t cleanup_fork(void);
  * nothing, and a signal that waits here does not wait there.
  */
 pid_t cleanup_fork_detached(void);
-/* wait() for any child of cleanup_fork(); -1 if there is none. */
+/* wait() for any child of cleanup_fork(); -1 without children. */
 pid_t cleanup_wait(int *status);
 
 #endif

@@ -3,8 +3,8 @@
 #define HD_BASE_CLOCK_H
 
 /*
- * The machine's clock that never goes back, for what somebody waits for or
- * looks at; no result depends on it. Only differences mean anything.
+ * The machine's monotonic clock, for timeouts and progress. No result depends
+ * on it. Only differences of its values have a meaning.
  */
 
 #include <time.h>

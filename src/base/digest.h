@@ -3,8 +3,8 @@
 #define HD_BASE_DIGEST_H
 
 /*
- * 128 bits that stand for bytes of any number, from two hashes that have
- * nothing in common: for telling things apart that nobody made to look alike.
+ * A 128-bit digest of any number of bytes, from two independent hashes. It
+ * detects accidental differences; it is not safe against an attacker.
  *
  *	struct digest h = DIGEST_START;
  *	digest_add(&h, bytes, len);

@@ -163,7 +163,7 @@ static void near_take_more(struct eventq *q, uint32_t target)
 	}
 }
 
-/* What near has beyond `target` becomes the rest, of which there is none. */
+/* Events of `near` after `target` become `rest`, which is empty. */
 static void near_leave_rest(struct eventq *q, uint32_t target)
 {
 	uint32_t n = q->end - target;

@@ -207,7 +207,7 @@ char *file_folder(const char *path)
 	return folder;
 }
 
-/* What the link `path` says, seen from where we are; NULL if it is none. */
+/* The target of the symbolic link `path`, from the current folder; NULL if it is no link. */
 static char *follow(const char *path)
 {
 	char said[PATH_MAX];
@@ -247,11 +247,11 @@ char *file_target(const char *path)
 
 static void remove_beside(struct file_writer *w)
 {
-	if (!w->beside || w->kept)
+	if (!w->partial || w->kept)
 		return;
 	cleanup_defer_signals();
-	unlink(w->beside);
-	cleanup_forget_file(w->beside);
+	unlink(w->partial);
+	cleanup_forget_file(w->partial);
 	cleanup_resume_signals();
 }
 
@@ -271,20 +271,20 @@ static int open_nameless(const struct file_writer *w)
 	return fd;
 }
 
-/* One beside w->target, for other systems; -1 with errno. */
+/* A named file next to w->target, where O_TMPFILE is not supported; -1 with errno. */
 static int open_beside(struct file_writer *w)
 {
 	struct strbuf name = STRBUF_INIT;
 
 	strbuf_printf(&name, "%s.XXXXXX", w->target);
-	w->beside = strbuf_detach(&name);
+	w->partial = strbuf_detach(&name);
 	cleanup_defer_signals();
-	cleanup_add_file(w->beside);
-	int fd = mkstemp(w->beside);
+	cleanup_add_file(w->partial);
+	int fd = mkstemp(w->partial);
 	int error = errno;
 
 	if (fd < 0)
-		cleanup_forget_file(w->beside);
+		cleanup_forget_file(w->partial);
 	cleanup_resume_signals();
 	errno = error;
 	return fd;
@@ -319,22 +319,22 @@ static bool name_it(int fd, const char *name)
 	return linkat(AT_FDCWD, open_file, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
 }
 
-/* Gives a nameless file a name beside w->target, under a hold. */
-static bool name_beside(struct file_writer *w, int fd)
+/* Gives a nameless file a name next to w->target, under a hold. */
+static bool name_partial(struct file_writer *w, int fd)
 {
 	for (unsigned i = 0;; i++) {
 		struct strbuf name = STRBUF_INIT;
 
 		strbuf_printf(&name, "%s.%ld-%u", w->target, (long)getpid(), i);
-		w->beside = strbuf_detach(&name);
-		cleanup_add_file(w->beside);
-		if (name_it(fd, w->beside))
+		w->partial = strbuf_detach(&name);
+		cleanup_add_file(w->partial);
+		if (name_it(fd, w->partial))
 			return true;
 		int error = errno;
 
-		cleanup_forget_file(w->beside);
-		free(w->beside);
-		w->beside = NULL;
+		cleanup_forget_file(w->partial);
+		free(w->partial);
+		w->partial = NULL;
 		errno = error;
 		if (error != EEXIST)
 			return false;
@@ -349,11 +349,11 @@ static bool put_in_place(struct file_writer *w, int fd)
 {
 	if (fd >= 0 && name_it(fd, w->target))
 		return true; /* nothing was there */
-	if (fd >= 0 && (errno != EEXIST || !name_beside(w, fd)))
+	if (fd >= 0 && (errno != EEXIST || !name_partial(w, fd)))
 		return false;
-	if (rename(w->beside, w->target) != 0)
+	if (rename(w->partial, w->target) != 0)
 		return false;
-	cleanup_forget_file(w->beside);
+	cleanup_forget_file(w->partial);
 	return true;
 }
 
@@ -363,7 +363,7 @@ static void release(struct file_writer *w)
 		close(w->sink->from);
 	free(w->sink);
 	free(w->target);
-	free(w->beside);
+	free(w->partial);
 	*w = (struct file_writer){ 0 };
 }
 
@@ -426,7 +426,7 @@ static void sync_folder(const char *target)
 
 enum hd_status file_commit(struct file_writer *w, struct diag *d)
 {
-	bool nameless = w->target && !w->beside;
+	bool nameless = w->target && !w->partial;
 	bool failed = ferror(w->stream) != 0;
 
 	failed = (w->durable && !sync_stream(w)) || failed;
@@ -496,7 +496,7 @@ enum hd_status file_write(const char *path, const void *bytes, size_t len, struc
 	return file_commit(&w, d);
 }
 
-/* ---- going on with it --------------------------------------------------- */
+/* ---- continuing a file --------------------------------------------------- */
 
 /*
  * Bytes of `from` up to `len`, added to what is known of those before; written
@@ -537,7 +537,7 @@ enum hd_status file_keep(struct file_writer *w, struct diag *d, struct file_part
 	    !add_part(w->sink->fd, NULL, (uint64_t)st.st_size, &w->sink->kept))
 		return refuse_write(d, w->sink->error ? w->sink->error : errno);
 	cleanup_defer_signals();
-	bool named = w->beside || name_beside(w, w->sink->fd);
+	bool named = w->partial || name_partial(w, w->sink->fd);
 	int error = errno;
 
 	cleanup_resume_signals();
@@ -550,19 +550,19 @@ enum hd_status file_keep(struct file_writer *w, struct diag *d, struct file_part
 void file_hand_on(struct file_writer *w)
 {
 	if (!w->kept)
-		cleanup_forget_file(w->beside);
+		cleanup_forget_file(w->partial);
 	w->kept = true;
 }
 
 /* It has got its name: a new file is to begin as `target` does. */
-static enum hd_status resume_named(struct file_writer *w, const char *path, const char *beside,
+static enum hd_status resume_named(struct file_writer *w, const char *path, const char *partial,
 				   const char *target, struct diag *d)
 {
 	int from = open(target, O_RDONLY | O_CLOEXEC);
 
 	if (from < 0)
 		return diag_fail(d, HD_ERR_NOT_FOUND,
-				 "the first part of this file, '%s', is missing", beside);
+				 "the first part of this file, '%s', is missing", partial);
 	enum hd_status status = create(w, path, from, d);
 
 	if (status != HD_OK)
@@ -570,7 +570,7 @@ static enum hd_status resume_named(struct file_writer *w, const char *path, cons
 	return status;
 }
 
-enum hd_status file_resume(struct file_writer *w, const char *path, const char *beside,
+enum hd_status file_resume(struct file_writer *w, const char *path, const char *partial,
 			   const char *target, struct diag *d)
 {
 	struct stat st;
@@ -581,11 +581,11 @@ enum hd_status file_resume(struct file_writer *w, const char *path, const char *
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
 		return diag_fail(d, HD_ERR_INPUT,
 				 "is not a regular file: the output cannot be continued there");
-	fd = open(beside, O_RDWR | O_APPEND | O_CLOEXEC);
+	fd = open(partial, O_RDWR | O_APPEND | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)
-		return resume_named(w, path, beside, target, d);
+		return resume_named(w, path, partial, target, d);
 	w->target = file_target(path);
-	w->beside = hd_strdup(beside);
+	w->partial = hd_strdup(partial);
 	if (fd >= 0 && w->target && open_stream(w, fd))
 		return HD_OK;
 	int error = errno;
@@ -614,7 +614,7 @@ enum hd_status file_cut(struct file_writer *w, const struct file_part *part, str
 	if (sink->kept.len != part->len || sink->kept.content.a != part->content.a ||
 	    sink->kept.content.b != part->content.b)
 		return diag_fail(d, HD_ERR_INPUT, "the first part of this file, '%s', %s",
-				 copies ? w->path : w->beside,
+				 copies ? w->path : w->partial,
 				 sink->kept.len < part->len ? "is too short" : "has changed");
 	return ftruncate(sink->fd, (off_t)part->len) == 0 ? HD_OK : refuse_write(d, errno);
 }

@@ -7,7 +7,7 @@
  *
  * Reading takes a path, or "-" for standard input, and a limit, so that a
  * wrong path cannot fill the memory. Writing never leaves half a file: bytes
- * go to a file beside the target, which takes the target's name only when all
+ * go to a file next to the target, which takes the target's name only when all
  * of them are down. A refusal leaves the old file as it was, and a signal too
  * (base/cleanup.h). A link stays a link: what it points to is replaced, or
  * made if it is not there. Permissions stay as they were, but for set-user-ID
@@ -29,7 +29,7 @@
 #include "base/digest.h"
 #include "base/strbuf.h"
 
-/* Of what a tool has dumped, and of what somebody wrote. */
+/* Size limits of files written by tools and of files written by hand. */
 #define FILE_LIMIT         ((size_t)1 << 30)
 #define FILE_WRITTEN_LIMIT ((size_t)64 << 20)
 
@@ -79,9 +79,9 @@ struct file_writer {
 	const char *path;       /* as the caller said it, borrowed */
 	struct file_sink *sink; /* where `stream` ends */
 	char *target;           /* to replace; NULL when written directly */
-	char *beside;           /* its name before; NULL: none, or written directly */
+	char *partial;          /* its name before; NULL: none, or written directly */
 	bool durable;           /* commit waits until it is on the disk */
-	bool kept;              /* somebody may have to go on with it */
+	bool kept;              /* another process may continue it */
 };
 
 HD_MUST_CHECK enum hd_status file_create(struct file_writer *w, const char *path, struct diag *d);
@@ -89,13 +89,13 @@ HD_MUST_CHECK enum hd_status file_commit(struct file_writer *w, struct diag *d);
 void file_abandon(struct file_writer *w);
 
 /*
- * For files that another process may have to go on with, should this one end.
- * file_keep puts all that was written on the disk and tells what that is. Once
+ * For files that another process continues if this one ends.
+ * file_keep puts all that was written on the disk and returns its extent. Once
  * that is noted somewhere, file_hand_on, under the same hold as the note, lets
  * nothing but a commit take it away; until then it goes with this process. With
- * its place, w->beside, and what it was to become, w->target, it can be gone on
- * with: file_resume in the place of file_create, then file_cut to what it was.
- * If it was committed in the meantime, a copy of its beginning is gone on with,
+ * its place, w->partial, and its final name, w->target, it can be continued:
+ * file_resume instead of file_create, then file_cut to the kept extent.
+ * If it was committed in the meantime, a copy of its beginning is continued,
  * and the target stays as it is until the next commit. HD_ERR_NOT_FOUND if it
  * is in neither place, HD_ERR_INPUT if it does not begin so any more. Not for
  * what is written directly.
@@ -108,7 +108,7 @@ HD_MUST_CHECK enum hd_status file_keep(struct file_writer *w, struct diag *d,
 				       struct file_part *part);
 void file_hand_on(struct file_writer *w);
 HD_MUST_CHECK enum hd_status file_resume(struct file_writer *w, const char *path,
-					 const char *beside, const char *target, struct diag *d);
+					 const char *partial, const char *target, struct diag *d);
 HD_MUST_CHECK enum hd_status file_cut(struct file_writer *w, const struct file_part *part,
 				      struct diag *d);
 

@@ -120,7 +120,7 @@ static void an_abandoned_write_leaves_the_old_file(void **state)
 	strbuf_fini(&got);
 }
 
-/* Whoever ends in the middle, and no handler runs. */
+/* The process ends in the middle and no handler runs. */
 static void a_killed_writer_leaves_nothing(void **state)
 {
 	struct diag d = { .status = HD_OK };
@@ -304,7 +304,7 @@ static void too_many_open_files_are_called_so(void **state)
 
 	(void)state;
 	assert_int_equal(file_create(&w, inside("last"), &d), HD_OK);
-	if (w.beside) { /* it has a name, and needs no number to get one */
+	if (w.partial) { /* it has a name, and needs no number to get one */
 		file_abandon(&w);
 		skip();
 	}
@@ -341,8 +341,8 @@ static struct file_part part_of(const char *text)
 	return part;
 }
 
-/* Begins "long" with "first,", keeps that and goes on with `more`. */
-static struct file_part begin_long(struct file_writer *w, const char *more, char *beside,
+/* Begins "long" with "first,", keeps that and continues with `more`. */
+static struct file_part begin_long(struct file_writer *w, const char *more, char *partial,
 				   size_t size)
 {
 	struct diag d = { .status = HD_OK };
@@ -353,19 +353,19 @@ static struct file_part begin_long(struct file_writer *w, const char *more, char
 	assert_int_equal(file_keep(w, &d, &part), HD_OK);
 	assert_memory_equal(&part, &want, sizeof(part));
 	file_hand_on(w);
-	snprintf(beside, size, "%s", w->beside);
+	snprintf(partial, size, "%s", w->partial);
 	fputs(more, w->stream);
 	return part;
 }
 
-/* Goes on with it from `part`, behind "second". */
-static void go_on(const char *beside, const struct file_part *part)
+/* Continues it from `part`, after "second". */
+static void go_on(const char *partial, const struct file_part *part)
 {
 	struct diag d = { .status = HD_OK };
 	struct file_part all = { .len = 0 }, want = part_of("first,second");
 	struct file_writer w;
 
-	assert_int_equal(file_resume(&w, inside("long"), beside, inside("long"), &d), HD_OK);
+	assert_int_equal(file_resume(&w, inside("long"), partial, inside("long"), &d), HD_OK);
 	fputs("a head again", w.stream);
 	assert_int_equal(file_cut(&w, part, &d), HD_OK);
 	fputs("second", w.stream);
@@ -376,7 +376,7 @@ static void go_on(const char *beside, const struct file_part *part)
 	reads_back(inside("long"), "first,second");
 }
 
-/* Nobody could tell another process of it. */
+/* Its name is unknown to other processes. */
 static void what_is_kept_in_vain_goes(void **state)
 {
 	unsigned before = files_there();
@@ -393,39 +393,39 @@ static void what_is_kept_in_vain_goes(void **state)
 	assert_int_equal(files_there(), before);
 }
 
-/* Written by one, and gone on with by another from where it was kept. */
+/* One process writes it; another continues from the kept position. */
 static void what_is_kept_can_be_gone_on_with(void **state)
 {
 	struct file_writer w;
-	char beside[600];
-	struct file_part part = begin_long(&w, "lost", beside, sizeof(beside));
+	char partial[600];
+	struct file_part part = begin_long(&w, "lost", partial, sizeof(partial));
 
 	(void)state;
 	file_abandon(&w);
-	reads_back(beside, "first,lost");
-	go_on(beside, &part);
-	assert_int_equal(access(beside, F_OK), -1);
+	reads_back(partial, "first,lost");
+	go_on(partial, &part);
+	assert_int_equal(access(partial, F_OK), -1);
 	unlink(inside("long"));
 }
 
-/* Whoever ends after a commit may have had more to do. */
+/* A process may end after a commit with more work to do. */
 static void what_was_committed_can_be_gone_on_with(void **state)
 {
 	struct diag d = { .status = HD_OK };
 	struct file_writer w;
-	char beside[600];
-	struct file_part part = begin_long(&w, "lost", beside, sizeof(beside));
+	char partial[600];
+	struct file_part part = begin_long(&w, "lost", partial, sizeof(partial));
 
 	(void)state;
 	assert_int_equal(file_commit(&w, &d), HD_OK);
 	reads_back(inside("long"), "first,lost");
-	assert_int_equal(file_resume(&w, inside("long"), beside, inside("long"), &d), HD_OK);
+	assert_int_equal(file_resume(&w, inside("long"), partial, inside("long"), &d), HD_OK);
 	fputs("a head again", w.stream);
 	assert_int_equal(file_cut(&w, &part, &d), HD_OK);
 	file_abandon(&w); /* nothing has happened then */
 	reads_back(inside("long"), "first,lost");
-	go_on(beside, &part);
-	go_on(beside, &part); /* and as often as somebody likes */
+	go_on(partial, &part);
+	go_on(partial, &part); /* and any number of times */
 	unlink(inside("long"));
 }
 
@@ -434,18 +434,18 @@ static void what_has_gone_or_changed_is_refused(void **state)
 	struct file_part five = part_of("12345"), six = part_of("123456"), other = part_of("12344");
 	struct diag d = { .status = HD_OK };
 	struct file_writer w;
-	char beside[600], target[600];
+	char partial[600], target[600];
 
 	(void)state;
-	snprintf(beside, sizeof(beside), "%s", inside("part"));
+	snprintf(partial, sizeof(partial), "%s", inside("part"));
 	snprintf(target, sizeof(target), "%s", inside("long"));
-	assert_int_equal(file_resume(&w, target, beside, target, &d), HD_ERR_NOT_FOUND);
+	assert_int_equal(file_resume(&w, target, partial, target, &d), HD_ERR_NOT_FOUND);
 	for (int named = 0; named < 2; named++) {
-		const char *there = named ? target : beside;
+		const char *there = named ? target : partial;
 
 		d.status = HD_OK;
 		assert_int_equal(file_write(there, "12345", 5, &d), HD_OK);
-		assert_int_equal(file_resume(&w, target, beside, target, &d), HD_OK);
+		assert_int_equal(file_resume(&w, target, partial, target, &d), HD_OK);
 		assert_int_equal(file_cut(&w, &six, &d), HD_ERR_INPUT);
 		d.status = HD_OK;
 		assert_int_equal(file_cut(&w, &other, &d), HD_ERR_INPUT);
@@ -461,16 +461,16 @@ static void what_is_no_file_is_not_gone_on_with(void **state)
 {
 	struct diag d = { .status = HD_OK };
 	struct file_writer w;
-	char beside[600];
+	char partial[600];
 	struct stat st;
 
 	(void)state;
-	begin_long(&w, "lost", beside, sizeof(beside));
+	begin_long(&w, "lost", partial, sizeof(partial));
 	file_abandon(&w);
-	assert_int_equal(file_resume(&w, "/dev/null", beside, inside("long"), &d), HD_ERR_INPUT);
+	assert_int_equal(file_resume(&w, "/dev/null", partial, inside("long"), &d), HD_ERR_INPUT);
 	assert_int_equal(stat("/dev/null", &st), 0);
 	assert_true(S_ISCHR(st.st_mode));
-	unlink(beside);
+	unlink(partial);
 }
 
 static void what_never_ends_is_refused_unread(void **state)

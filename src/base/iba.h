@@ -14,7 +14,7 @@
 #define LID_MAX_UNICAST 0xBFFF
 #define LID_FIRST_MCAST 0xC000
 #define LID_LAST_MCAST  0xFFFE
-/* Whoever gets it is meant: of SMPs that say their route, hop by hop. */
+/* Permissive LID of directed-route SMPs: the receiver is the destination. */
 #define LID_PERMISSIVE  0xFFFF
 
 /* The upper half of GIDs that stay in their subnet. */
@@ -31,7 +31,7 @@ static inline unsigned vls_of_code(uint64_t code)
 	return vls[code < sizeof(vls) ? code : sizeof(vls) - 1];
 }
 
-/* The least that has so many, if one has. */
+/* The least width with at least this number of lanes, if one exists. */
 static inline unsigned code_of_vls(uint64_t vls)
 {
 	unsigned code = 0;

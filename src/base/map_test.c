@@ -107,7 +107,7 @@ static void hashes_as_siphash_1_3_does(void **state)
 
 /* ---- texts that were chosen to collide ----------------------------------- */
 
-#define BLOCKS  10 /* texts of so many blocks, two choices for each */
+#define BLOCKS  10 /* blocks of a text, two choices for each */
 #define LETTERS 8  /* of a block */
 
 static uint32_t fnv(uint32_t hash, const char *text, size_t len)

@@ -128,7 +128,7 @@ bool memory_try(void (*work)(void *context), void *context, char line[static MEM
 	const char *before = subject;
 
 	refuge = &mine;
-	/* NOLINTNEXTLINE(cert-err52-cpp): nobody on the way can do without */
+	/* NOLINTNEXTLINE(cert-err52-cpp): no caller can continue without memory */
 	bool well = setjmp(mine.back) == 0;
 
 	if (well)

@@ -7,8 +7,8 @@
  *
  * base/alloc.h asks here before it takes much, and whenever what it took in
  * small pieces has added up. Beyond the limit, or when the system has no more,
- * the program ends with one line that names what grew: whoever builds something
- * that can become large says so with memory_for().
+ * the program ends with one line that names what grew. Code that builds
+ * something large names it with memory_for().
  *
  * What is known in advance is asked for with memory_expect(), and refused in
  * time with a number; what grows in a run looks at memory_room() and can stop
@@ -25,7 +25,7 @@
 /* Gets the line, without a newline; must not return. */
 typedef void memory_end_fn(const char *line);
 
-/* From here on: at most so many bytes more than now (UINT64_MAX: any). */
+/* Limits further allocation to `bytes` (UINT64_MAX: no limit). */
 void memory_limit(uint64_t bytes, memory_end_fn *end);
 
 /*
@@ -40,7 +40,7 @@ HD_MUST_CHECK bool memory_try(void (*work)(void *context), void *context,
 /* The end with that line, which another thread has met. */
 _Noreturn void memory_end(const char *line);
 
-/* In a process that works beside n - 1 like it: a share of what is left. */
+/* In one of n equal processes: limits it to its share of what is left. */
 void memory_divide(unsigned n);
 
 /* What is built from now on, in a plural noun; returns what was before. */
@@ -49,7 +49,7 @@ const char *memory_for(const char *what);
 /* Bytes that may still be taken. */
 uint64_t memory_room(void);
 
-/* HD_ERR_ENV, with both numbers, if so many bytes for `what` are too many. */
+/* HD_ERR_ENV, with both numbers, if `bytes` for `what` exceed the limit. */
 HD_MUST_CHECK enum hd_status memory_expect(double bytes, const char *what, struct diag *d);
 
 /* For base/alloc.c, and for memory that others allocate; 0: who knows. */

@@ -50,7 +50,7 @@ static const struct option table[] = {
 
 static const struct option more[] = {
 	{ "colour", 0, OPT_CHOICE, AT(colour), .choices = colours, .initial = "green",
-	  .help = "a colour, described at such a length that it has to go on in a second line, and even in a third one at the end" },
+	  .help = "a colour, described at such length that it has to continue in a second line, and even in a third one at the end" },
 	{ NULL },
 };
 

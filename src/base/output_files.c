@@ -22,7 +22,7 @@ static struct output_file {
 } * claims;
 static size_t n_claims, claims_cap;
 
-/* False if it cannot be told, or is nothing that belongs to one. */
+/* False for devices and paths without a folder. */
 static bool place_of(const char *path, struct file_identity *out)
 {
 	struct stat st;

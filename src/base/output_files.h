@@ -21,8 +21,8 @@
  * `readable`. NULL, or who will write the same file already.
  */
 const char *output_files_add(const char *path, const char *who, bool readable);
-/* Who will write a file that is to be read; NULL: nobody. By its path, or an
- * open file. */
+/* The option that will write this file; NULL: none. By its path, or an open
+ * file. */
 const char *output_files_find(const char *path);
 const char *output_files_find_fd(int fd);
 void output_files_clear(void);

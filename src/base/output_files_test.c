@@ -22,7 +22,7 @@
 static const struct {
 	int file;
 	const char *name;
-	const char *link; /* what it says; NULL: it is none */
+	const char *link; /* its target; NULL: not a link */
 } names[] = {
 	{ 0, "a", NULL },          { 0, "./a", NULL },        { 0, "sub/../a", NULL },
 	{ 0, "to-a", "a" },        { 0, "to-to-a", "to-a" },  { 0, "sub/a", "../to-to-a" },

@@ -182,7 +182,7 @@ void pack_same(struct pack *p, uint64_t v)
 
 /* ---- structs ----------------------------------------------------------- */
 
-/* A number of so many bytes, wherever it stands. */
+/* A number of `size` bytes at any alignment. */
 static uint64_t load(const void *at, unsigned size)
 {
 	uint16_t two;

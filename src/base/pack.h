@@ -26,7 +26,7 @@
  * need, seven bits each, and so do those whose bits are all set, which mean
  * never or none.
  *
- * Bytes that are read may be anybody's. What they cannot mean (they end too
+ * Bytes that are read are not trusted. What they cannot mean (they end too
  * early, a number does not fit its member, a count is larger than the bytes
  * that are left) is refused: p->refused is set, and all that is read from then
  * on is 0. So a reader need look only once, at its end, but what is used as an
@@ -122,8 +122,8 @@ struct pack_member {
 /* clang-format on */
 
 /*
- * Beside its table: the struct has so many bytes, on machines of 64 bits. Who
- * adds a member is asked whether the table should have it, too.
+ * Placed next to its table: asserts the size of the struct on 64-bit machines,
+ * so that a new member requires a decision whether the table saves it.
  */
 #define PACK_KNOWS(type, size)                                               \
 	_Static_assert(sizeof(void *) != 8 || sizeof(struct type) == (size), \

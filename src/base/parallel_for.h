@@ -23,8 +23,8 @@
 void parallel_set_threads(unsigned n);
 unsigned parallel_threads(void);
 /*
- * So many processes that work on one thing, this one among them, may use the
- * processors that it may use. 1, as it begins.
+ * Sets the number of processes, this one included, that share the processors of
+ * this process. Initially 1.
  */
 void parallel_share_processors(unsigned processes);
 /* The processors that the process may use: its share of them, at least one. */
@@ -45,7 +45,7 @@ struct parallel_use parallel_last_use(void);
 
 struct parallel_pool;
 
-/* For work of about so many simple steps of a nanosecond or two. */
+/* `steps`: estimated work in simple steps of a nanosecond or two. */
 struct parallel_pool *parallel_pool_new(uint64_t steps);
 void parallel_pool_free(struct parallel_pool *t);
 unsigned parallel_pool_size(const struct parallel_pool *t);

@@ -5,7 +5,7 @@
 /*
  * Random streams that depend on nothing but (seed, id).
  *
- * Each traffic source, generator or twin owns one stream, so the numbers it
+ * Each traffic source, generator or model owns one stream, so the numbers it
  * draws do not change when others are added, removed or created in another
  * order. The generator is xoshiro256** seeded through SplitMix64: 2^256 - 1
  * period, four words of state.

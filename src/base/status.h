@@ -20,7 +20,7 @@ enum hd_status {
 	HD_ERR_UNFIT,     /* the method asked for does not apply here */
 	HD_ERR_IO,        /* the operating system refused to read or write */
 	HD_ERR_ENV,       /* something the host must provide is missing */
-	HD_ERR_USAGE,     /* words that make no sense, whatever files say */
+	HD_ERR_USAGE,     /* invalid words, whatever the files contain */
 };
 
 /* A short lower-case phrase; "unknown status" for anything else. */

@@ -9,7 +9,7 @@
  *
  * With a drain, text that is too long to hold passes through: from 64 KiB on
  * what is there goes to the stream, and `len` counts from 0 again. The stream
- * remembers its failures; whoever owns it looks at them.
+ * remembers its failures; its owner checks them.
  */
 
 #include "base/status.h"

@@ -25,7 +25,7 @@ size_t utf8_find_invalid(const char *text);
 unsigned utf8_acts(const char *text);
 
 /*
- * Appends `text` as it may be shown to anybody: what acts is shown as an escape
+ * Appends `text` for display: control characters are shown as an escape
  * ("\\n", "\\x1b", "\\u009b"), and so is a byte that is no UTF-8.
  */
 void text_show(struct strbuf *out, const char *text);
@@ -38,8 +38,8 @@ void text_show(struct strbuf *out, const char *text);
 char *text_inert(const char *text, size_t len) __attribute__((malloc));
 
 /*
- * Where the first byte is that no text file has: a control character that is
- * no white space, NUL among them; `len` if there is none.
+ * Offset of the first byte that no text file contains: NUL or another control
+ * character that is not white space; `len` without one.
  */
 size_t text_find_binary(const char *text, size_t len);
 

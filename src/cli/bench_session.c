@@ -86,7 +86,7 @@ bool session_show(void *session, const struct bench_row *row)
 	return progress_show(&s->progress, (double)s->done++);
 }
 
-/* What stands in words, into the suite. */
+/* Reads the options into the suite. */
 static enum hd_status take_options(struct session *s, struct diag *d)
 {
 	enum hd_status status = suite_check(&s->suite, d);
@@ -185,7 +185,7 @@ int session_run(struct session *s, const struct command *self, int n, char **wor
 		return command_usage(self, "--listen and --connect require --device");
 	if (s->device.name && (s->pcap || s->simulated.scenario))
 		return command_usage(self, "--pcap and --fabric cannot be used with --device");
-	/* To the end: what is measured by then is shown, whoever ends us. */
+	/* Signals end the measurement early; completed points are still shown. */
 	cleanup_defer_signals();
 	if (s->device.listen)
 		return serve(s);

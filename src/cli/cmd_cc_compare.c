@@ -29,7 +29,7 @@ static const struct option options[] = {
 	  "when switches mark: with a full buffer (guarded, or as published), from a depth on, or InfiniBand's threshold",
 	  mark_names, .path = "congestion.marking.rule", .as = OPT_CHOICE },
 	{ "depth", 0, OPT_SET, FIELD(scenario.set), "SIZE", NULL,
-	  "'threshold' marks from so many bytes waiting for an output on",
+	  "rule 'threshold': bytes queued for an output from which packets are marked",
 	  .path = "congestion.marking.depth", .as = OPT_SIZE },
 	{ "threshold", 0, OPT_SET, FIELD(scenario.set), "N", NULL,
 	  "threshold of 'iba': 0 never marks, 1 late, 15 early", .low = 0, .high = 15,

@@ -37,7 +37,7 @@ static const struct example examples[] = {
 	{ NULL, NULL },
 };
 
-/* A wrong checksum explains a packet that makes no sense, so it goes first. */
+/* A bad checksum takes precedence: it explains a malformed packet. */
 static int verdict(const struct dissect_counts *c)
 {
 	if (c->icrc_bad + c->vcrc_bad)
@@ -57,8 +57,7 @@ static int decode(struct decode_options *v, const char *path)
 	decoder_begin(x, &out.text);
 	enum hd_status done = path ? decoder_file(x, path, &d) : decoder_hex(x, v->hex, v->as, &d);
 
-	/* What was read before a file broke off is worth having; its head
-	 * alone, of a file that is none, is not. */
+	/* Records before an error are shown; a file header alone is not. */
 	if (done == HD_OK || x->counts.records)
 		decoder_end(x);
 	else
@@ -112,7 +111,7 @@ const struct command command_decode = {
 		"link type is refused. Management datagrams are shown with "
 		"their attributes; a record that spans two segments of an "
 		"answer is shown with the second.\n\n"
-		"The exit status is 0 if every packet is good, 1 if a checksum is bad, and 3 if there is none bad but something malformed. A packet that the capture cut short is shown as such and not checked.",
+		"The exit status is 0 if every packet is good, 1 if a checksum is bad, and 3 if all checksums are good but a packet is malformed. Truncated packets are shown as such and not checked.",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct decode_options, 0, 1),

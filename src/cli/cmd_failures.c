@@ -30,10 +30,10 @@ static const struct option options[] = {
 	{ "simulate", 0, OPT_UINT, FIELD(simulate), "N", "0",
 	  "FABRIC is a scenario: run it without each of the N worst failures, on all cores, and rank them by what its traffic and jobs suffer",
 	  .low = 0, .high = 100000 },
-	{ "worst", 0, OPT_UINT, FIELD(worst), "N", "10", "show so many of each kind; 0: all",
-	  .low = 0 },
+	{ "worst", 0, OPT_UINT, FIELD(worst), "N", "10",
+	  "number of failures shown of each kind; 0: all", .low = 0 },
 	{ "replan", 0, OPT_CHOICE, FIELD(replan), NULL, "opensm",
-	  "how the manager routes around a failure: opensm and keep leave what still works (minhop, updn), fresh routes all anew",
+	  "how the subnet manager reroutes: opensm and keep keep working routes (minhop, updn), fresh computes all routes again",
 	  replan_mode_names },
 	{ .name = NULL },
 };
@@ -132,7 +132,7 @@ const struct command command_failures = {
 		"that are left; cutting end ports off; making it slower (a "
 		"link carries more flows, or senders get less); or harmless. "
 		"The exit status is 1 if one is of the first three kinds.\n\n"
-		"With --simulate the scenario is then run as it is, and once more without each of the worst failures, routed anew: which jobs hang or slow down, which goals are missed, what is not delivered.\n\n"
+		"With --simulate the scenario runs once unchanged and once with each of the worst failures after rerouting. The tables show which jobs hang or slow down, which goals are missed and what is not delivered.\n\n"
 		"The manager is where most end ports are. What is found does not depend on the number of threads.",
 	.options = options,
 	.examples = examples,

@@ -8,7 +8,7 @@ static const struct command *const subcommands[] = {
 };
 
 static const struct example examples[] = {
-	{ "heddle job show trace.goal", "what a trace does, and with whom" },
+	{ "heddle job show trace.goal", "operations, messages and pairs of ranks of a trace" },
 	{ "heddle job record -o app.goal -- mpirun -n 8 ./app", "what a program does" },
 	{ NULL, NULL },
 };

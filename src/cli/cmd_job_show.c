@@ -65,7 +65,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 }
 
 static const struct example examples[] = {
-	{ "heddle job show trace.goal", "what a trace does, and with whom" },
+	{ "heddle job show trace.goal", "operations, messages and pairs of ranks of a trace" },
 	{ "heddle job show trace.goal --latency 600ns --rate '4x NDR'",
 	  "how long it takes at best there" },
 	{ "heddle job show flows.cm --goal -o flows.goal", "a connection matrix as GOAL" },
@@ -76,12 +76,13 @@ const struct command command_job_show = {
 	.name = "job show",
 	.summary = "summarize a file of operations",
 	.arguments = "FILE",
-	.description = "Operations and bytes of all ranks, who sends how much to whom, and\n"
-		       "the critical path on an ideal network: messages of a rank leave one\n"
-		       "after the other and arrive a latency later, and nobody is in\n"
-		       "anybody's way. Ends with 1 if something fails, and says which line of\n"
-		       "which rank: a receive that nobody sends to, a send that nobody\n"
-		       "receives, a message that is larger than its receive.\n",
+	.description =
+		"Prints operations and bytes of all ranks, bytes for each pair of ranks, and\n"
+		"the critical path on an ideal network: a rank sends one message at a\n"
+		"time, each arrives a latency later, and messages do not compete.\n"
+		"The exit status is 1 if an operation fails: a receive without a send, a\n"
+		"send without a receive, or a message larger than its receive. The line\n"
+		"and rank are printed.\n",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct job_show_options, 1, 1),

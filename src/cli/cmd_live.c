@@ -112,7 +112,7 @@ const struct command command_live = {
 		       "any program as if it were on one of its hosts: OpenSM manages "
 		       "the fabric, and the tools of infiniband-diags ask it, as they "
 		       "would on hardware. What is not there is the kernel's driver: "
-		       "a library that 'live exec' preloads stands in for it.",
+		       "a library that 'live exec' preloads replaces it.",
 	.examples = examples,
 	.subcommands = subcommands,
 };

@@ -53,7 +53,7 @@ static int start(const struct live_capture_options *v, char **port, int n)
 	return status;
 }
 
-/* Who writes of data what is left is asked until he has. */
+/* Repeats the request until the engine has written all remaining packets. */
 static int stop(const struct live_capture_options *v)
 {
 	const struct timespec a_while = { .tv_nsec = 5000000 };

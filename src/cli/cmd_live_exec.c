@@ -6,7 +6,7 @@
 #include "cli/live.h"
 #include "live/place.h"
 
-/* What stands in for the kernel: for MADs and files, and for verbs. */
+/* The preloaded libraries that replace the kernel: MADs and files, verbs. */
 static const char *const libraries[] = { "libheddle-umad.so", "libheddle-verbs.so", NULL };
 
 struct live_exec_options {
@@ -82,7 +82,7 @@ const struct command command_live_exec = {
 		"such as mpirun starts are each on one, in order. The exit "
 		"status is that of the program.\n"
 		"\n"
-		"All hosts being on this machine, Open MPI and UCX would send through its memory; they are told to use the adapter, unless their own variables (OMPI_MCA_pml, UCX_TLS, ...) are set.",
+		"All hosts are on this machine, so Open MPI and UCX would use shared memory. 'live exec' makes them use the adapter, unless their own variables (OMPI_MCA_pml, UCX_TLS, ...) are set.",
 	.options = options,
 	.writes = BECOMES_ANOTHER,
 	.examples = examples,

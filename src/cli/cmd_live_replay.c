@@ -46,7 +46,7 @@ static enum hd_status replay(const struct live_replay_options *v, struct recordi
 
 	if (status != HD_OK)
 		return status;
-	d->file = from; /* what makes no sense is in the recording */
+	d->file = from; /* errors refer to the recording */
 	status = live_replay_capture(r, until, v->port, w.stream, d);
 	if (status == HD_OK)
 		return file_commit(&w, d);
@@ -91,7 +91,7 @@ const struct command command_live_replay = {
 	.description = "Does again what 'heddle live up --record FILE' has written: "
 		       "each MAD that programs sent, each cable, each count, at its "
 		       "time. The fabric that then runs has the tables, LIDs, states "
-		       "and counters of the one that was recorded, and goes on from "
+		       "and counters of the recorded one, and continues from "
 		       "there; programs that managed it are not started again.",
 	.options = options,
 	.examples = examples,

@@ -80,7 +80,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 
 static const struct example examples[] = {
 	{ "heddle live roce -a 10.0.0.2 -l ours -r theirs -- ibv_devinfo",
-	  "an adapter, whoever is at the other end" },
+	  "an adapter that any RoCEv2 peer can reach" },
 	{ NULL, NULL },
 };
 

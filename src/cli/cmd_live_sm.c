@@ -82,7 +82,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 
 static const struct example examples[] = {
 	{ "heddle live sm h0 --engine ftree", "route it as a fat tree" },
-	{ "heddle live sm h7 --priority 5", "one that stands by" },
+	{ "heddle live sm h7 --priority 5", "a standby manager" },
 	{ "heddle live sm h0 --tables tables.txt",
 	  "with the arbitration tables of 'heddle qos reserve --tables tables.txt'" },
 	{ NULL, NULL },

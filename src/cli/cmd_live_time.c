@@ -13,7 +13,7 @@ const struct command command_live_time = {
 	.summary = "stop, resume or show the simulated time",
 	.arguments = "[pause|resume]",
 	.description = "Of a fabric that was started with '--clock simulated'. Time "
-		       "goes on while programs wait for what they have sent; those "
+		       "continues while programs wait for what they have sent; those "
 		       "that are to begin at the same time are started while it is "
 		       "held. Without a word: the time, how many programs there are, "
 		       "and what they have asked for.",

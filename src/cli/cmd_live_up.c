@@ -38,7 +38,7 @@ static const struct option options[] = {
 	{ "sm", 0, OPT_TEXT, V(engine), "ENGINE", NULL,
 	  "with a subnet manager of ours on the host of the lowest GUID, which routes by ENGINE; see 'heddle live sm'" },
 	{ "wait", 0, OPT_TIME, V(wait), "TIME", "60s",
-	  "with --sm: how long the subnet may take to come up; if it takes longer, that is said, status 1, and the manager goes on",
+	  "with --sm: time limit for the subnet to come up; after it, a message and exit status 1, and the manager continues",
 	  NULL, HD_MS, 0 },
 	{ "record", 0, OPT_OUTPUT, V(record), "FILE", NULL,
 	  "write all that happens to FILE, for 'heddle live replay'" },

@@ -14,7 +14,7 @@ static const struct example examples[] = {
 	  "an entry threshold, computed and simulated" },
 	{ "heddle model queue md1 --lambda 0.1..0.9:0.1 --mu 1", "a queue with a closed form" },
 	{ "heddle model fabric examples/entry-threshold.yaml",
-	  "an entry threshold in a simulated fabric, beside its model" },
+	  "an entry threshold in a simulated fabric, compared with the model" },
 	{ NULL, NULL },
 };
 

@@ -37,8 +37,8 @@ const struct command command_model_loss = {
 		       "or, if there are not enough, go away for good. The load is arrivals\n"
 		       "in the mean time that one stays, in erlangs; the law of these times\n"
 		       "does not matter. Gives the share that is lost of each class, what\n"
-		       "is carried and the share of places in use. 'heddle sim' has this\n"
-		       "beside what it found for connections that come and go.\n",
+		       "is carried and the share of places in use. 'heddle sim' prints it next\n"
+		       "to the measured values of connections that start and end.\n",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct cli_model_loss_options, 0, 0),

@@ -17,7 +17,7 @@ const struct command command_paper = {
 	.summary = "reproduce published tables and figures and compare",
 	.arguments = "",
 	.description = "Every table, figure and tested claim of the five papers behind Heddle, as\n"
-		       "data: a command of ours, the published value, the rule by which they are\n"
+		       "data: a command of ours, the published value, the rule that compares them\n"
 		       "compared.\n",
 	.examples = examples,
 	.subcommands = subcommands,

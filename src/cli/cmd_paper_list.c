@@ -63,7 +63,7 @@ const struct command command_paper_list = {
 		"Shows every table, figure and tested claim of the five papers: how long\n"
 		"it takes, in full and with --quick, and its state: matched (a number, to all\n"
 		"printed digits), within tolerance (one that is older than our result),\n"
-		"trend holds (words, by the rule beside them), reproduced for (some of what\n"
+		"trend holds (a claim in words, by the stated rule), reproduced for (some of what\n"
 		"the paper leaves open, or most cases), not reproduced, refuted (the text\n"
 		"contradicts itself: with proof), or no number to compare.\n",
 	.words = paper_session_words,

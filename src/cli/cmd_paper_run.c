@@ -66,7 +66,7 @@ static const struct option run_options[] = {
 };
 
 static const struct example run_examples[] = {
-	{ "heddle paper run 000/table1", "one table, ours beside theirs" },
+	{ "heddle paper run 000/table1", "one table, computed and published values" },
 	{ "heddle paper run 002/fig16 --html fig16.html", "a figure, and a page that draws it" },
 	{ "heddle paper run 004 --quick", "all of a paper, quickly" },
 	{ "heddle paper run my.yaml", "what 'paper show' gave, changed" },
@@ -81,7 +81,7 @@ const struct command command_paper_run = {
 		       "compares. Exit status 1 if a verdict is not the recorded one. Series and\n"
 		       "comparisons are added to the database heddle.db, or that of --db, from\n"
 		       "which 'heddle report' draws; what is there already is not run again, so\n"
-		       "that a call which was interrupted goes on from there. --html draws what\n"
+		       "that an interrupted call continues from there. --html draws what\n"
 		       "was asked for. A FILE (.yaml) has experiments of your own, as 'heddle\n"
 		       "paper show' hands them over.\n",
 	.words = paper_session_words,

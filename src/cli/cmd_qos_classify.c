@@ -17,7 +17,7 @@ static const struct option options[] = {
 	{ "partitions", 0, OPT_INPUT, FIELD(partitions), "FILE", NULL,
 	  "a partitions.conf: shows the P_Keys that ports get by it and, without a policy, the SL of its partitions" },
 	{ "source", 0, OPT_TEXT, FIELD(source), "NODE", NULL, "who asks, by name or GUID (0x...)" },
-	{ "destination", 0, OPT_TEXT, FIELD(destination), "NODE", NULL, "for a path to whom" },
+	{ "destination", 0, OPT_TEXT, FIELD(destination), "NODE", NULL, "destination of the path" },
 	{ "manager", 0, OPT_TEXT, FIELD(manager), "NODE", NULL,
 	  "where the subnet manager runs, for groups with 'node-type: SELF'" },
 	{ .name = NULL },

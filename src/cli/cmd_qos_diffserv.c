@@ -37,7 +37,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 	if (vls == 2)
 		results_remark(r, "EF and AF share a lane, default and lower effort the other");
 	if (vls == 1)
-		results_remark(r, "one lane: no class is told from another");
+		results_remark(r, "one VL: classes share it");
 	return output_results(&v->common, r, true);
 }
 
@@ -54,7 +54,7 @@ const struct command command_qos_diffserv = {
 		       "are DB (an SL each where lanes allow), default is best effort, lower\n"
 		       "effort challenged; other marks are best effort. The TClass of the GRH\n"
 		       "carries the DS byte, 4 times the DSCP, over routers, which choose the\n"
-		       "SL anew in each subnet (qos.tclasses of a scenario). Then the TClass\n"
+		       "SL in each subnet (qos.tclasses of a scenario). Then the TClass\n"
 		       "that the first router writes, by the SL, where a source has not\n"
 		       "(qos.tclass_of_sl).\n",
 	.options = options,

@@ -69,7 +69,7 @@ static const struct example examples[] = {
 	{ "heddle qos evaluate --switches all --topology mesh",
 	  "8, 16, 32 and 64 switches: is the tendency the same?" },
 	{ "heddle qos evaluate --mix deadlines --lanes 4 --topology mesh",
-	  "DBTS with deadlines beside, on links with four lanes" },
+	  "DBTS connections with deadlines as well, on links with four VLs" },
 	{ NULL, NULL },
 };
 
@@ -83,11 +83,11 @@ const struct command command_qos_evaluate = {
 		       "many were established, the load delivered, the use of every port,\n"
 		       "delay and jitter relative to each connection's time between packets\n"
 		       "(IAT), and the best and the worst connection. 'heddle paper run 000'\n"
-		       "puts what was published beside it.\n"
+		       "compares these with the published values.\n"
 		       "\n"
 		       "Switches have queues of 4 packets per lane at input and output, a\n"
 		       "crossbar at twice the link's rate and 20 ns of arbitration. Packets\n"
-		       "have 8 bytes beside the payload, as the paper's buffers imply.\n",
+		       "have 8 bytes in addition to the payload, as the paper's buffers imply.\n",
 	.options = cli_evaluate_options,
 	.examples = examples,
 	COMMAND_CALL(run, struct cli_evaluate_options, 0, 0),

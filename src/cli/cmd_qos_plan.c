@@ -14,7 +14,7 @@ static const struct option options[] = {
 	  .low = 1, .high = 64 },
 	{ "mtu", 0, OPT_SIZE, FIELD(mtu), "SIZE", "4096",
 	  "payload of the largest packets, and of classes that do not say" },
-	OPTION_OVERHEAD(FIELD(overhead), "bytes that every packet has beside its payload"),
+	OPTION_OVERHEAD(FIELD(overhead), "bytes of every packet in addition to its payload"),
 	{ "goals", 0, OPT_INPUT, FIELD(goals), "FILE", NULL,
 	  "goals of classes, a line each: 'mpi: at least 70%', 'mds: latency 20us, packets 256', 'backup: leftovers'; the argument is then the FABRIC that they are for" },
 	{ "verify", 0, OPT_FLAG, FIELD(verify), NULL, NULL,

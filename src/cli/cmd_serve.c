@@ -23,7 +23,7 @@ struct serve_options {
 
 static const struct option options[] = {
 	{ "db", 0, OPT_INPUT, FIELD(from), "FILE", NULL,
-	  "show the runs of this database instead, anew whenever the page is loaded" },
+	  "show the runs of this database instead; each load of the page reads it again" },
 	{ "live", 0, OPT_TEXT, FIELD(live), "NAME", NULL,
 	  "show the fabric that 'heddle live up --name NAME' runs instead" },
 	OPTION_SET(struct serve_options, scenario),
@@ -31,7 +31,7 @@ static const struct option options[] = {
 	  "where to listen; beyond this machine (0.0.0.0) only with a token; port 0: any" },
 	{ "token", 0, OPT_INPUT, FIELD(listen.token), "FILE", NULL,
 	  "ask for the token in FILE; without this option one is drawn where one is needed" },
-	{ "paused", 0, OPT_FLAG, FIELD(paused), NULL, NULL, "wait for somebody to run it" },
+	{ "paused", 0, OPT_FLAG, FIELD(paused), NULL, NULL, "start paused" },
 	{ "speed", 0, OPT_TIME, FIELD(speed), "TIME", NULL,
 	  "simulated time per second; 0s: as fast as it goes; without this option the run takes a minute" },
 	OPTION_VERBOSE,
@@ -42,7 +42,7 @@ static const struct example examples[] = {
 	{ "heddle serve examples/quickstart.yaml",
 	  "a run to look at and to change, at http://127.0.0.1:8737/" },
 	{ "heddle serve examples/fat-tree-70.yaml --paused --speed 1us",
-	  "slowly, and not before somebody is there" },
+	  "slowly, and only after the page starts it" },
 	{ "curl -s http://127.0.0.1:8737/metrics", "its counters, as Prometheus collects them" },
 	{ "heddle serve --db runs.db", "recorded runs" },
 	{ "heddle serve --live fabric",
@@ -113,7 +113,7 @@ const struct command command_serve = {
 	.summary = "watch and control a run in a browser",
 	.arguments = "[SCENARIO]",
 	.description =
-		"Runs SCENARIO and shows it, while it goes on, as a page for a browser on this machine:\n"
+		"Runs SCENARIO and shows its progress as a page for a browser on this machine:\n"
 		"the fabric with the use of its links, traffic, queues, goals. It can be paused, stepped\n"
 		"and hastened; a cable is cut, a load or the weights of lanes are changed by a click.\n"
 		"Every change is a field of the scenario from then on: what the page saves gives the\n"

@@ -68,7 +68,7 @@ const struct command command_sweep = {
 		"Runs a scenario for every combination of values and seeds, "
 		"each point in a process of its own. Points that are done are "
 		"kept in the database (heddle.db, or that of --db): what was "
-		"interrupted goes on there when it is called again. A point "
+		"interrupted sweep continues there when it is called again. A point "
 		"that fails is a row with its reason, and the exit status is 1 "
 		"then, and where goals are missed or jobs do not finish. docs/sweeps.md tells of studies and measures. The page "
 		"of --html draws each measure over the first field that is a "

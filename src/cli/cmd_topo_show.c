@@ -43,7 +43,7 @@ const struct command command_topo_show = {
 		"proven lower bound meets a split that was found (most "
 		"dragonflies), and for any fabric that is small enough to "
 		"search; else it is the best split found, an upper bound, and "
-		"a lower bound stands beside it. A full bisection has as many "
+		"a lower bound is printed next to it. A full bisection has as many "
 		"links as a half has hosts.",
 	.examples = examples,
 	COMMAND_CALL(run, struct common_options, 1, 1),

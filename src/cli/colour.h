@@ -3,9 +3,8 @@
 #define HD_CLI_COLOUR_H
 
 /*
- * Colour on a terminal, for what must not be overlooked: errors and missed
- * goals. Nowhere else, not on a terminal of kind "dumb", and not for somebody
- * who has set NO_COLOR (no-color.org).
+ * Colour on a terminal for errors and missed goals. Without a terminal, with
+ * TERM=dumb or NO_COLOR (no-color.org), output has no colour.
  */
 
 #include <stdbool.h>
@@ -15,7 +14,7 @@ bool colour_on(int fd);
 
 /*
  * Prints "WHO: LINE" to stderr, for all errors. WHO is "heddle", or "heddle "
- * and the name of a command; a line of progress that stands there is wiped.
+ * and the name of a command; it replaces a progress line.
  */
 void cli_print_error(const char *who, const char *line);
 

@@ -103,7 +103,7 @@ static const struct option no_options[] = { { .name = NULL } };
 	}
 
 /* The file that the option of that kind names; NULL: it is of another, was not
- * given, or another row stands in for it. */
+ * given, or another row replaces it. */
 static const char *file_of(const struct option *const *tables, const struct option *o,
 			   enum option_kind kind, const void *values)
 {

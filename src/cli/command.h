@@ -22,7 +22,7 @@ enum exit_status {
 	EXIT_DONE = 0,        /* done, and every goal met */
 	EXIT_GOAL_MISSED = 1, /* done, but a stated goal was missed */
 	/*
-	 * The command line makes no sense, whatever the files say: an unknown
+	 * The command line is invalid, whatever the files contain: an unknown
 	 * option, a name out of a list of ours, a value of the wrong kind.
 	 */
 	EXIT_USAGE = 2,
@@ -78,7 +78,7 @@ struct command {
 	/* Instead, of a command that reads its words itself. */
 	int (*run)(const struct command *self, int argc, char **argv);
 };
-/* In a command: call `function` with a struct `type` and so many arguments. */
+/* In a command: call `function` with a struct `type` and `low` to `high` arguments. */
 #define COMMAND_CALL(function, type, low, high) \
 	.call = (function), .size = sizeof(type), .least = (low), .most = (high)
 /* The same, with values that begin as `values` are. */
@@ -108,7 +108,7 @@ const struct option *command_common(const struct command *c);
 
 /*
  * Reads the command line into `values`, whose first member is a struct
- * common_options. True to go on with argv[0..*n_args); false if all is done
+ * common_options. True to continue with argv[0..*n_args); false if all is done
  * (help was printed) or refused, *status then being what to return.
  */
 bool command_parse(const struct command *self, void *values, int argc, char **argv, int *n_args,
@@ -129,7 +129,7 @@ void command_help(const struct command *self, struct strbuf *out);
 
 /* The last word of a command's name: "gen" of "topo gen". */
 const char *command_short_name(const struct command *c);
-/* The command that `words` name ("topo", "gen"); NULL if there is none. */
+/* The command that `words` name ("topo", "gen"); NULL if it does not exist. */
 const struct command *command_find(const struct command *const *commands, int n_words,
 				   char **words);
 

@@ -42,9 +42,9 @@ extern const struct option cli_live_name_options[];
 int cli_live_forward(const struct command *self, void *values, int n, char **words);
 
 /*
- * What is programmed in the fabric that runs under `name`: now, and what is
- * found later while a run on it goes on. If a manager is there and does not
- * answer, whoever needs it is refused; SLs are the applications' for others.
+ * The tables of the live fabric `name`: those at the start of a run and those
+ * found later during it. Fails with `needs_manager` if the subnet manager does
+ * not answer; otherwise applications choose the SLs then.
  */
 struct cli_live_tables;
 HD_MUST_CHECK enum hd_status cli_live_tables_open(const char *name, bool needs_manager,
@@ -67,7 +67,7 @@ HD_MUST_CHECK enum hd_status cli_live_fabric_read(struct cli_live_tables *l, con
 						  const struct overrides *o, struct diag *d,
 						  struct fabric **out);
 
-/* A fabric that is to run, and what beside it. */
+/* A fabric to start, with its engine or subnet manager. */
 struct cli_live_start {
 	const char *name;
 	const char *path;                  /* what it is started from, */

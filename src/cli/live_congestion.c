@@ -156,11 +156,11 @@ bool cli_live_throttle(const struct agents *a, port_id source, unsigned sl, stru
 	c->ccti_min = (uint16_t)record_get_entry(r, s, sl, "CCTI_Min");
 	c->trigger = (uint16_t)record_get_entry(r, s, sl, "Trigger_Threshold");
 	take_table(a, source, c);
-	/* An index that no mark moves slows nobody down. */
+	/* A CCTI increase of 0 never throttles a flow. */
 	return c->ccti_increase > 0;
 }
 
-/* A table that delays nobody. */
+/* A CCT without delays. */
 bool cli_live_throttle_or_off(const struct agents *a, port_id source, unsigned sl,
 			      struct cc_config *c)
 {

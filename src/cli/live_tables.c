@@ -36,12 +36,12 @@ struct cli_live_tables {
 	struct strbuf image;         /* of the first moment */
 	struct moment *first, *last; /* none until something has changed */
 	struct strbuf latest;        /* image of the last one */
-	/* What was told, the latest first; NULL: nobody was asked yet. */
+	/* Answers received, the latest first; NULL: no request yet. */
 	struct told *told, *told_first;
 	bool needs_manager;
 };
 
-/* Whom the builder of a fabric asks: of the first moment. */
+/* Gives the builder of a fabric the tables at the start of the run. */
 struct programmed {
 	struct cli_live_tables *tables;
 	struct agents *agents;

@@ -11,7 +11,7 @@
 #include "cli/live.h"
 #include "subnet/subnet.h"
 
-/* Where a manager runs, if nobody says; NULL: there is no host. */
+/* Default host of a subnet manager; NULL: the fabric has no host. */
 static const char *first_host(const struct topo *t)
 {
 	port_id p = subnet_manager_port(t, 0);
@@ -68,7 +68,7 @@ static enum hd_status send_faults(const struct cli_live_start *w, struct diag *d
 	return d->status;
 }
 
-/* What runs beside the fabric: an engine, a manager. */
+/* Starts the processes that accompany the daemon: engine, subnet manager. */
 static enum hd_status start_others(const struct cli_live_start *w, const char *host, struct diag *d,
 				   bool *is_late)
 {
@@ -90,7 +90,7 @@ static void say_late(const struct cli_live_start *w, const char *host)
 	char *dir = live_folder(w->name);
 
 	fprintf(stderr,
-		"heddle live up: the subnet is not up after %g s; its manager goes on, see %s/manager-%s.log\n",
+		"heddle live up: the subnet is not up after %g s; its manager continues, see %s/manager-%s.log\n",
 		(double)w->patience / (double)HD_S, dir, host);
 	free(dir);
 }

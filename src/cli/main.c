@@ -127,7 +127,7 @@ static int refuse_option(const char *word)
 
 #define NOT_OWN (-1)
 
-/* Options of the program itself and "help"; NOT_OWN if it is none of them. */
+/* Options of the program itself and "help"; NOT_OWN for others. */
 static int run_own(struct strbuf *out, int argc, char **argv)
 {
 	const char *word = argv[1];

@@ -87,7 +87,7 @@ static void put_exit_status(struct strbuf *out)
 		".SH EXIT STATUS\n"
 		".TP\n.B 0\ndone, and every stated goal met.\n"
 		".TP\n.B 1\ndone, but a stated goal was missed.\n"
-		".TP\n.B 2\nthe command line makes no sense: an unknown command, option, or name out of a list that the help shows, a value that is not what its option takes, options that exclude each other.\n"
+		".TP\n.B 2\nthe command line is invalid: an unknown command, option, or name out of a list that the help shows, a value that is not what its option takes, options that exclude each other.\n"
 		".TP\n.B 3\ninput was refused: a file, a fabric, a "
 		"class or another description, also where it is "
 		"written on the command line, numbers that a model "

@@ -16,7 +16,7 @@
 #include "measure/results.h"
 #include "model/des/des.h"
 
-/* A sweep may have at most so many points. */
+/* Upper limit of the points of a sweep. */
 #define MODEL_MAX_POINTS 10000000
 
 /* Options of the simulation of each model. */
@@ -24,7 +24,7 @@
 	{                                                                                 \
 		.name = "simulate", .kind = OPT_UINT, .offset = (at), .value = "PACKETS", \
 		.low = DES_MIN_PACKETS, .high = DES_MAX_PACKETS,                          \
-		.help = "play so many packets per point and compare; exit "               \
+		.help = "simulate this number of packets per point and compare; exit "    \
 			"1 outside the 99.9 % interval"                                   \
 	}
 
@@ -53,12 +53,12 @@ struct cli_model_progress {
 
 void cli_model_progress_begin(struct cli_model_progress *p, const struct common_options *common,
 			      size_t points, uint64_t packets);
-/* The next point; false if there is none, or a signal wants an end. */
+/* Begins a point; false if a signal ended the sweep. */
 bool cli_model_progress_point(struct cli_model_progress *p, size_t index);
 /* All points are done, or, as it remarks, those before the one under way. */
 void cli_model_progress_end(struct cli_model_progress *p, struct results *r);
 
-/* Twin options of the point under way. */
+/* Options of the discrete-event simulation of the current point. */
 struct des_options cli_model_des_options(const struct common_options *common,
 					 struct cli_model_progress *p);
 

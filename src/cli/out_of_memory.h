@@ -11,7 +11,7 @@
 
 /* Before all else: the end is as above, and there is no limit yet. */
 void out_of_memory_guard(void);
-/* At most so many bytes from now on; 0: nine tenths of what is free. */
+/* Limits memory to `bytes` from now on; 0: nine tenths of free memory. */
 void out_of_memory_limit(uint64_t bytes);
 
 #endif

@@ -5,7 +5,7 @@
 /*
  * The one way results leave a command: in the format that --format, --json,
  * --csv or the extension of -o asks for, to standard output or to a file. A
- * file is written beside and renamed, so a failure leaves the old one. With
+ * file is written under a temporary name and renamed, so a failure leaves the old one. With
  * --db the results also become one run of a database (report/database.h).
  *
  *	return output_results(&options.common, results, goals_met);
@@ -63,9 +63,9 @@ int output_own_text(const struct common_options *common, struct results *r,
 		    const struct strbuf *text, bool goals_met);
 
 /*
- * Options that ask for a format of the command's own; a NULL option ends. Two
- * of them, or options that have a say in results beside one, make no sense:
- * refused, before anything is computed. EXIT_DONE if all is well.
+ * Options that select an output format of the command's own; a NULL option ends
+ * the list. Two of them, or one together with an option of results, are a usage
+ * error before anything is computed. EXIT_DONE otherwise.
  */
 struct output_own_format {
 	const char *option;

@@ -194,9 +194,8 @@ int paper_session_print(struct paper_session *s, struct results *r, bool same)
 	size_t n = 0, done = review_count_done(v);
 
 	if (done < v->n_jobs)
-		results_remark(
-			r, "interrupted after %zu of %zu runs; called again it goes on from there",
-			done, v->n_jobs);
+		results_remark(r, "interrupted after %zu of %zu runs; call it again to continue",
+			       done, v->n_jobs);
 
 	for (size_t i = 0; i < v->n_jobs; i++) {
 		if (v->jobs[i].outcome.results)

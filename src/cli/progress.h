@@ -13,9 +13,9 @@
  *		...
  *	progress_end(&p);
  *
- * Whoever shows progress keeps what it has: from its beginning on a signal
- * waits (base/cleanup.h) until the command has shown its results, and ends
- * the program then. progress_show says that one waits; what is missing is then
+ * A command that shows progress keeps partial results: after progress_begin a
+ * signal waits (base/cleanup.h) until the command has shown its results, and ends
+ * the program then. progress_show returns that one waits; what is missing is then
  * said in a remark that begins with "interrupted".
  */
 

@@ -39,7 +39,7 @@ const struct option cli_evaluate_options[] = {
 	{ "fill", 0, OPT_CHOICE, V(fill), NULL, "paper",
 	  "64 entries enforced, slots only, or full entries", fill_mode_names },
 	{ "reserve", 0, OPT_CHOICE, V(reserve), NULL, "wire",
-	  "what a connection is given slots for: all that it sends, or without the 8 bytes beside each packet's payload",
+	  "rate for which a connection reserves table slots: all bytes, or payload only (8 bytes less per packet)",
 	  reserves },
 	{ "retries", 0, OPT_UINT, V(retries), "N", "3000",
 	  "a fabric is full when N draws of an SL in a row were refused", .low = 1,

@@ -18,7 +18,7 @@ struct cli_evaluate_options {
 
 extern const struct option cli_evaluate_options[];
 
-/* Without anybody who looks on. */
+/* Without an observer. */
 struct eval_series cli_evaluate_series(const struct cli_evaluate_options *v);
 
 #endif

@@ -104,11 +104,11 @@ void cli_qos_remark_classes(const struct fabric *fabric, struct results *r);
 			"reserved beyond a request's rate (default: the scenario's, or 5%)", \
 			.path = "qos.admission.margin", .as = OPT_RATIO                      \
 	}
-/* Bytes beside the payload; OPT_SET. */
+/* Bytes in addition to the payload; OPT_SET. */
 #define OPTION_PACKET_OVERHEAD(offset)                                   \
 	{                                                                \
 		"overhead", 0, OPT_SET, offset, "SIZE", NULL,            \
-			"bytes of every packet beside its payload "      \
+			"bytes of a packet in addition to its payload "  \
 			"(default: the scenario's, or 26; of 26, a GRH " \
 			"more to groups and other subnets)",             \
 			.path = "fabric.packet.overhead", .as = OPT_SIZE \
@@ -147,7 +147,7 @@ bool cli_qos_check_shares(const struct command *self, const struct given_shares 
 bool cli_qos_check_best_effort(const struct command *self, struct hd_ratio share,
 			       struct hd_ratio preferred, int *status);
 
-/* Whether links can have so many data lanes; else what to return. */
+/* Whether a link can have this number of data VLs; else *status. */
 bool cli_qos_check_vls(const struct command *self, uint64_t lanes, int *status);
 
 /* Bytes of packets, both OPT_SIZE. */

@@ -16,7 +16,7 @@ static int by_path(const void *a, const void *b)
 		      ((const struct readings_file *)b)->path);
 }
 
-/* Adds a file; what is none, or holds zeros, is passed over. */
+/* Adds a file. Skips non-regular files and files with NUL bytes. */
 static enum hd_status add(struct readings *r, const char *path, struct diag *d)
 {
 	struct readings_file one = { .path = hd_strdup(path), .text = STRBUF_INIT };

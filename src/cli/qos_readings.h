@@ -22,7 +22,7 @@ HD_MUST_CHECK enum hd_status readings_load(const char *folder, struct diag *d,
 					   struct readings *out);
 void readings_fini(struct readings *r);
 
-/* The one that ibnetdiscover printed; NULL if there is none. */
+/* The one that ibnetdiscover printed; NULL if no file has it. */
 const char *readings_topology(const struct readings *r);
 
 #endif

@@ -16,7 +16,7 @@
 /* The words after "heddle", for the record; borrowed. */
 void record_arguments(int argc, char **argv);
 
-/* Can a run be noted? EXIT_DONE if so, or if nobody asks for it. */
+/* EXIT_DONE if the run can be recorded or no option requests it. */
 int record_begin(const struct command *self, const struct common_options *common);
 
 /* What will be run, however it was said, for the note; copied. */

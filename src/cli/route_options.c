@@ -73,7 +73,7 @@ static void put_overrides(struct cli_route_options *v, const char *name)
 	strbuf_fini(&roots);
 }
 
-/* What makes no sense on the command line alone, or NULL. */
+/* Why the options contradict each other, or NULL. */
 static const char *find_wrong(const struct cli_route_options *v)
 {
 	const char *engine = fabric_choice_option(&v->fabric, "engine");

@@ -5,7 +5,7 @@
 #include "fabric/fabric.h"
 #include "subnet/routing/load.h"
 
-/* Who sends to whom in a scenario; what has no fixed end port is counted. */
+/* Pairs of source and destination in a scenario. Flows without a fixed end port are counted. */
 void route_traffic_init(struct load_traffic *t, const struct fabric *fabric);
 void route_traffic_fini(struct load_traffic *t);
 

@@ -11,7 +11,7 @@ struct listen_options {
 	const char *token; /* a file, or NULL */
 };
 
-/* EXIT_USAGE, with a line, if the place is none. */
+/* EXIT_USAGE, with a message, if the address is invalid. */
 int listen_check(const struct command *self, const struct listen_options *o);
 
 /* Who answers requests, until their queue is closed. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A run on a live fabric. Now and then it looks whether anything was programmed
- * meanwhile; what was, happens in the run from that moment on. All that happens
- * in a run is known when it begins (sim/sim.h), so it is begun anew, with what
- * is known by now, and comes to the same moment as before.
+ * A run on a live fabric. It regularly checks for changed tables; a change takes
+ * effect in the run at that time. A run knows all changes when it begins
+ * (sim/sim.h), so it is restarted with the changes known so far and repeats the
+ * run up to that time.
  */
 #include <string.h>
 #include <time.h>

@@ -24,7 +24,7 @@ static void put_interruption(const struct sim_session_options *v, const struct r
 						    : "these are the results until then");
 	if (!run_is_saved(s, &saved))
 		return;
-	strbuf_printf(out, "; --restart %s goes on from ", v->run.checkpoint);
+	strbuf_printf(out, "; --restart %s continues from ", v->run.checkpoint);
 	if (saved == sim_now(run_sim(s)))
 		strbuf_puts(out, "there");
 	else

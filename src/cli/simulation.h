@@ -3,7 +3,7 @@
 #define HD_CLI_SIMULATION_H
 
 /*
- * The options of a run: what looks on, and what its state is saved to. `run` is
+ * The options of a run: observers and checkpoints. `run` is
  * a member of `type`, a struct run_options.
  */
 
@@ -46,7 +46,7 @@
 	  "the same in simulated time, at the same instants in every run; "   \
 	  "0: --every counts" },                                              \
 	{ "restart", 0, OPT_INPUT, offsetof(type, run.restart), "FILE", NULL,  \
-	  "go on from the checkpoint FILE of this scenario and these "        \
+	  "continue from the checkpoint FILE of this scenario and these "      \
 	  "options, to the same results, on any number of threads" }
 /* clang-format on */
 /* NOLINTEND(bugprone-macro-parentheses) */

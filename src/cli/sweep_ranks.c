@@ -15,7 +15,7 @@
 #include "study/processes.h"
 #include "study/tables.h"
 
-/* The databases of all ranks, and the file by which only one joins them. */
+/* The databases of all ranks, and the lock file: one rank merges them. */
 struct sweep_ranks {
 	char **paths;
 	size_t n;

@@ -5,9 +5,9 @@
 /*
  * A sweep by processes that a launcher started together: "mpirun -n 3 heddle
  * sweep ...". They need not talk to each other: each runs its shard into a
- * database of its own beside that of --db (study.db.rank1of3), and whoever
+ * database of its own next to that of --db (study.db.rank1of3), and the rank that
  * comes last joins them there, shows the results and removes the others. What
- * was interrupted goes on when it is called again with as many ranks.
+ * was interrupted continues when it is called again with as many ranks.
  */
 
 #include "cli/sweep_session.h"

@@ -198,7 +198,7 @@ int cli_sweep_run_and_show(struct sweep_session_options *v, struct study_sweep *
 	w->tick = tick;
 	/* For as long as sweep_run has it. */
 	w->context = &watcher;
-	/* To the end: what was done by then is shown, whoever ends us. */
+	/* Signals end the sweep early; completed points are still shown. */
 	cleanup_defer_signals();
 	enum hd_status status = sweep_run(w, &d);
 

@@ -16,7 +16,7 @@ struct sweep_session_options {
 	bool wide, curves;
 };
 
-/* Where points are kept if nobody says otherwise. */
+/* The database used without --db. */
 extern const char cli_sweep_default_db[];
 
 /* The options of a command that a study may be made of; NULL: none. */

@@ -20,7 +20,7 @@ void threads_report(void)
 {
 	struct parallel_use use = parallel_last_use();
 
-	/* Who asked for more is told why there was but one. */
+	/* --threads above 1 had no effect: gives the reason. */
 	if (!tells && !(wants_more && use.parts == 1 && use.why))
 		return;
 	if (use.jobs)

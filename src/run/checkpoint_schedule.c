@@ -171,7 +171,7 @@ static enum hd_status pack_files(struct run *s, struct pack *p, struct diag *d)
 	for (unsigned i = 0; i < 2 && status == HD_OK; i++) {
 		if (!files[i]->is_open)
 			continue;
-		free(pack_text(p, files[i]->writer.beside));
+		free(pack_text(p, files[i]->writer.partial));
 		free(pack_text(p, files[i]->writer.target));
 	}
 	for (unsigned i = 0; i < 2 && status == HD_OK; i++) {

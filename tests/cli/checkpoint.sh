@@ -161,7 +161,7 @@ status=0
 RAISE_AT=$(($(cat moments) / 2)) RAISE=15 LD_LIBRARY_PATH="${RAISER%/*}" \
 	LD_PRELOAD="${RAISER##*/}" long --checkpoint state || status=$?
 [ "$status" -eq 143 ] || fail "SIGTERM: ends with $status"
-has err '--restart state goes on from there'
+has err '--restart state continues from there'
 long --restart state
 pcap=
 same "ended by a signal"

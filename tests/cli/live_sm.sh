@@ -90,7 +90,7 @@ status 3 "$HEDDLE" live up 'irregular --switches 12' --sm dor
 # ---- a subnet that is not up in time: with a millionth of the clock's pace no
 # answer can come in it. That is said, and all of it runs on
 status 1 "$HEDDLE" live up "$tree" --sm minhop --clock simulated --pace 1e-6 --wait 50ms
-has err 'the subnet is not up after 0.05 s; its manager goes on'
+has err 'the subnet is not up after 0.05 s; its manager continues'
 empty out
 status 0 "$HEDDLE" live show
 "$HEDDLE" live down

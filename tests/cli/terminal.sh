@@ -86,7 +86,7 @@ has err "there are no results"
 # And a checkpoint goes on to the end of a run that nobody interrupted.
 sed -i 's/measure: 900ms/measure: 200ms/' long.yaml
 interrupted INT 130 sim long.yaml --checkpoint run.ckpt
-has err "--restart run.ckpt goes on from there"
+has err "--restart run.ckpt continues from there"
 status 0 "$HEDDLE" sim long.yaml --restart run.ckpt --checksum
 cp out whole
 status 0 "$HEDDLE" sim long.yaml --checksum

@@ -134,9 +134,9 @@ static void send_to(struct mpi_link *l, int rank, const struct world_bytes *what
 }
 
 /*
- * MPI looks on while it waits, unless its launcher has more ranks than
+ * MPI polls while it waits, unless its launcher has more ranks than
  * processors; of their threads, and of other programs, it knows nothing. So
- * after a moment whoever else can use the processor goes first.
+ * after a moment it yields the processor.
  */
 static void await_piece(int rank, MPI_Status *status)
 {

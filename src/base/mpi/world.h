@@ -66,7 +66,7 @@ struct world {
  * from 0, and how many there are; 0 of 1 if none did.
  */
 HD_MUST_CHECK enum hd_status rank_of_launcher(struct diag *d, size_t *rank, size_t *n);
-/* In a child that is to execute a program: it is none of them. */
+/* In a child before exec: removes the launcher's variables. */
 void world_forget_rank(void);
 
 /*
