@@ -209,6 +209,15 @@ struct live_port {
 	uint16_t pkeys[LIVE_PKEYS];
 };
 
+/* A packet that a port did not take because of its key. */
+struct live_violation {
+	uint32_t port;    /* the fabric's number of it */
+	uint32_t is_qkey; /* else the P_Key */
+	uint32_t key, from_qp, to_qp;
+	uint16_t slid, dlid;
+	uint8_t sl;
+};
+
 /* A fault that programs of a host meet. */
 enum live_fault_action {
 	LIVE_FAULT_COMPLETE = 1, /* a request completes with a status and is not carried out */

@@ -82,6 +82,7 @@ enum live_question {
 	 * many bytes of events are to be read.
 	 */
 	LIVE_CM_COMMAND,
+	LIVE_VIOLATION,   /* struct live_violation */
 	LIVE_ASK_FAULTS,  /* struct live_fault of each fault of the host */
 	LIVE_ASK_ADDRESS, /* the name of a host, NUL; number: IPv4 address */
 };

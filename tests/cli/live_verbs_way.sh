@@ -26,6 +26,11 @@ between h0 h5 ibv_rc_pingpong -n 10 -l 2
 ! (between h3 h5 ibv_rc_pingpong -n 10) >refused 2>&1 ||
 	fail "two limited members talk to each other"
 has refused 'transport retry counter exceeded'
+# The port that refused the packet has counted it.
+for host in h3 h5; do
+	on $host ibv_devinfo -v | sed -n 's/.*bad_pkey_cntr:[^0-9]*//p'
+done >pkeys
+awk '{ n += $1 } END { exit n == 0 }' pkeys || fail "no P_Key violation is counted"
 
 # ---- a cable is pulled
 "$HEDDLE" live exec h5 -- ibv_asyncwatch >watch 2>&1 &

@@ -297,7 +297,10 @@ static void judge_datagrams(uint32_t qkey, bool arrives)
 	struct ibv_recv_wr *bad_receive;
 	struct ibv_send_wr *bad;
 
+	struct ibv_port_attr before, after;
+
 	current = arrives ? "a datagram" : "a wrong Q_Key";
+	demand(ibv_query_port(rig.context, 1, &before) == 0, "query");
 	connect_pair(IBV_QPT_UD, 0);
 	struct ibv_mr *mr = ibv_reg_mr(rig.pd, &rig, sizeof(rig), 1);
 	demand(ibv_query_gid(rig.context, 1, 0, &to.grh.dgid) == 0, "no GID");
@@ -314,6 +317,9 @@ static void judge_datagrams(uint32_t qkey, bool arrives)
 	demand(status_of(rig.cq[1], 5) == (arrives ? IBV_WC_SUCCESS : NOTHING),
 	       "whether it arrives");
 	demand((memcmp(rig.there + 40, rig.here, 64) == 0) == arrives, "the memory");
+	demand(ibv_query_port(rig.context, 1, &after) == 0 &&
+		       after.qkey_viol_cntr == before.qkey_viol_cntr + !arrives,
+	       "the port's count");
 	/* From the adapter to itself: both GIDs of the header are its own. */
 	for (int at = 8; arrives && at <= 24; at += 16)
 		demand(memcmp(rig.there + at, &to.grh.dgid, 16) == 0, "the global header");

@@ -521,6 +521,28 @@ static int take_member(struct live *l, node_id v, const void *asked, struct answ
 	return 0;
 }
 
+/* The port counts it and sends a trap. */
+static int take_violation(struct live *l, node_id v, const void *asked, struct answer *out)
+{
+	struct live_violation w;
+
+	(void)v;
+	(void)out;
+	memcpy(&w, asked, sizeof(w));
+	if (w.port >= l->topo->n_ports || w.sl > 15)
+		return EINVAL;
+	const struct key_violation what = { .is_qkey = w.is_qkey != 0,
+					    .slid = w.slid,
+					    .dlid = w.dlid,
+					    .sl = w.sl,
+					    .key = w.key,
+					    .from_qp = w.from_qp,
+					    .to_qp = w.to_qp };
+
+	agents_refuse(l->agents, w.port, &what, 1, daemon_now(l));
+	return 0;
+}
+
 struct gathering {
 	const struct adapters *all;
 	const struct live_group_question *asked;
@@ -610,6 +632,7 @@ bool adapters_answer(struct live *l, uint32_t slot, uint32_t question, const uin
 		{ LIVE_CAPTURED, sizeof(uint32_t), daemon_data_capture_over },
 		{ LIVE_ASK_TRAFFIC, sizeof(uint32_t), daemon_traffic_asked },
 		{ LIVE_ASK_FAULTS, 0, daemon_faults_asked },
+		{ LIVE_VIOLATION, sizeof(struct live_violation), take_violation },
 	};
 	struct answer a = { .slot = slot, .bytes = STRBUF_INIT, .file = -1 };
 	struct live_reply r = { .error = EINVAL };

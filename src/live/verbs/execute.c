@@ -148,23 +148,54 @@ static bool keys_match(uint16_t a, uint16_t b)
 	return (a & PKEY_BASE) && pkey_matches(a, b);
 }
 
-static bool is_addressed(const struct soft_qp *q, const struct shared_qp *to, uint32_t qpn,
-			 int32_t port)
+/* Whether a packet reaches the queue pair; its keys are not compared. */
+static bool is_there(const struct soft_qp *q, const struct shared_qp *to, uint32_t qpn,
+		     int32_t port)
 {
 	uint32_t type = q->init.qp_type == IBV_QPT_XRC_SEND ? (uint32_t)IBV_QPT_XRC_RECV
 							    : (uint32_t)q->init.qp_type;
 
 	return atomic_load(&to->qpn) == qpn && to->type == type &&
 	       qp_state_receives((enum qp_state)atomic_load(&to->state)) &&
-	       to->port == (uint32_t)port &&
-	       keys_match(q->port.pkeys[q->attr.pkey_index], to->pkey);
+	       to->port == (uint32_t)port;
+}
+
+/* The key for which the queue pair refuses a packet that reaches it. */
+enum refused_key { REFUSED_NONE, REFUSED_PKEY, REFUSED_QKEY };
+
+static enum refused_key refused_key(const struct soft_qp *q, const struct shared_qp *to,
+				    uint32_t qkey)
+{
+	if (!keys_match(q->port.pkeys[q->attr.pkey_index], to->pkey))
+		return REFUSED_PKEY;
+	return q->init.qp_type == IBV_QPT_UD && to->qkey != qkey ? REFUSED_QKEY : REFUSED_NONE;
+}
+
+/* The port of the peer counts the packet and sends a trap. Without locks of the peer. */
+static void report_violation(const struct soft_qp *q, const struct send_wqe *s, uint32_t to_qp,
+			     uint32_t port, enum refused_key key)
+{
+	bool is_datagram = q->init.qp_type == IBV_QPT_UD;
+	const struct live_violation v = {
+		.port = port,
+		.is_qkey = key == REFUSED_QKEY,
+		.key = key == REFUSED_QKEY ? s->qkey : q->port.pkeys[q->attr.pkey_index],
+		.from_qp = q->ibv.qp_num,
+		.to_qp = to_qp,
+		.slid = q->port.lid,
+		.dlid = is_datagram ? s->dlid : q->attr.ah_attr.dlid,
+		.sl = is_datagram ? s->sl : q->attr.ah_attr.sl,
+	};
+	struct daemon_reply t = { .file = -1 };
+
+	if (key != REFUSED_NONE)
+		(void)!verbs_daemon_call(LIVE_VIOLATION, &v, sizeof(v), &t);
 }
 
 /* Whether the two are each other's, and agree on what comes next. */
 static bool is_connected(const struct soft_qp *q, const struct shared_qp *to)
 {
-	return is_addressed(q, to, q->attr.dest_qp_num, q->path.there) &&
-	       to->dest_qpn == q->ibv.qp_num &&
+	return to->dest_qpn == q->ibv.qp_num &&
 	       (q->init.qp_type == IBV_QPT_UC || to->rq_psn == q->psn);
 }
 
@@ -187,8 +218,14 @@ static bool hand_over(struct soft_qp *q, struct inbound_request *r, enum respond
 		return false;
 	if (verbs_lock(&r->to->lock))
 		verbs_ring_recover(r->peer->memory, &r->to->ring);
-	bool connected = is_connected(q, r->to);
+	uint32_t port = r->to->port;
+	enum refused_key key = REFUSED_NONE;
+	bool connected = is_there(q, r->to, q->attr.dest_qp_num, q->path.there);
 
+	/* Retries of a request are one violation. */
+	if (connected && q->waits == WAIT_NOT)
+		key = refused_key(q, r->to, 0);
+	connected = connected && refused_key(q, r->to, 0) == REFUSED_NONE && is_connected(q, r->to);
 	if (connected) {
 		note_first(r);
 		*verdict = inbound_execute(r);
@@ -200,6 +237,7 @@ static bool hand_over(struct soft_qp *q, struct inbound_request *r, enum respond
 		}
 	}
 	verbs_unlock(&r->to->lock);
+	report_violation(q, r->send, q->attr.dest_qp_num, port, key);
 	return connected;
 }
 
@@ -274,13 +312,18 @@ static void drop_at(struct soft_qp *q, struct inbound_request *r, uint32_t qpn, 
 		return;
 	r->to = &r->peer->memory->qps[live_qpn_index(qpn)];
 	if (atomic_load(&r->to->qpn) == qpn) {
+		enum refused_key key = REFUSED_NONE;
+		uint32_t at = r->to->port;
+
 		if (verbs_lock(&r->to->lock))
 			verbs_ring_recover(r->peer->memory, &r->to->ring);
-		if (is_addressed(q, r->to, qpn,
-				 port == LIVE_NO_PORT ? (int32_t)r->to->port : port) &&
-		    r->to->qkey == r->send->qkey)
-			inbound_execute(r);
+		if (is_there(q, r->to, qpn, port == LIVE_NO_PORT ? (int32_t)at : port)) {
+			key = refused_key(q, r->to, r->send->qkey);
+			if (key == REFUSED_NONE)
+				inbound_execute(r);
+		}
 		verbs_unlock(&r->to->lock);
+		report_violation(q, r->send, qpn, at, key);
 	}
 	verbs_peer_put(r->peer);
 }
