@@ -486,7 +486,7 @@ static void what_takes_no_messages_is_refused(void **state)
 		  "traffic: [{name: t, kind: cbr, load: 1%, payload: 64}]\n",
 		  "packets of 4122 bytes do not fit" },
 		{ STAR "qos: {thresholds: {capacity: 9}}\n",
-		  "messages and lanes of limited length" },
+		  "messages need qos.thresholds.ports: switches" },
 	};
 
 	(void)state;

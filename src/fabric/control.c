@@ -318,10 +318,10 @@ enum hd_status fabric_build_control(struct fabric *fabric, struct diag *d)
 
 	if (c->algorithm == SCN_CONTROL_SAME)
 		return HD_OK;
-	if (fabric->setup.borrowing.on)
+	if (fabric->setup.borrowing.hosts)
 		return scenario_refuse(
 			fabric->scenario, d, &c->algorithm,
-			"congestion.algorithm: lanes on loan (qos.thresholds) know no senders that hold packets back");
+			"congestion.algorithm needs qos.thresholds.ports: switches, because throttled flows of a host have no VL queue");
 	g.algorithm = fabric_algorithm(c->algorithm);
 	g.control = fabric_keep(fabric, 1, sizeof(*g.control));
 	enum hd_status status = add_flows(&g);

@@ -432,10 +432,10 @@ static enum hd_status build_row(struct fabric *fabric, uint32_t number, struct d
 
 	if (t->kind == SIM_TRACE)
 		return fabric_build_trace(fabric, number, d);
-	if (t->transport && fabric->setup.borrowing.on)
+	if (t->transport && fabric->setup.borrowing.hosts)
 		return scenario_refuse(
 			fabric->scenario, d, &t->transport,
-			"traffic '%s': lanes on loan (qos.thresholds) know no adapters beside their flows",
+			"traffic '%s': transport needs qos.thresholds.ports: switches, because queue pairs of a host have no VL queue",
 			t->name);
 	r.lists = hd_alloc(fabric->topo.n_subnets + 1, sizeof(*r.lists));
 	rng_init(&r.rng, fabric->scenario->run.seed, fabric_stream(STREAM_PATTERN, t->name));

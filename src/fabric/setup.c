@@ -387,18 +387,31 @@ static enum hd_status set_routers(struct fabric *fabric, struct diag *d)
 	return HD_OK;
 }
 
-/* Whom each VL may ask for a lane (B3). */
+static const struct scn_levels *thresholds_of_vl(const struct scn_thresholds *t, unsigned vl)
+{
+	for (size_t i = 0; i < t->n_vls; i++) {
+		if (t->vls[i].vl == vl)
+			return &t->vls[i].at;
+	}
+	return &t->at;
+}
+
+/* The thresholds of each VL, and the VLs that it may acquire (B3). */
 static void set_borrowing(struct fabric *fabric)
 {
 	const struct scn_thresholds *t = &fabric->scenario->qos.thresholds;
 	struct sim_borrowing *w = &fabric->setup.borrowing;
 
-	w->on = scenario_lends(fabric->scenario);
+	w->on = scenario_shares(fabric->scenario);
+	w->hosts = scenario_shares_at_hosts(fabric->scenario);
+	w->switches = w->on && t->ports != SCN_SHARE_HOSTS;
 	w->capacity = (uint32_t)t->capacity;
-	w->n_thresholds = t->at.n;
-	for (unsigned k = 0; k < t->at.n; k++)
-		w->thresholds[k] = t->at.at[k];
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
+		const struct scn_levels *at = thresholds_of_vl(t, vl);
+
+		w->n_thresholds[vl] = at->n;
+		for (unsigned k = 0; k < at->n; k++)
+			w->thresholds[vl][k] = at->at[k];
 		if (t->mechanism == SCN_ET)
 			w->lenders[vl] = (uint16_t)(0x7fffu & ~(1u << vl));
 		else if (t->high.vls >> vl & 1)

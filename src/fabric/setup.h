@@ -157,17 +157,19 @@ struct sim_control_change {
 };
 
 /*
- * Lanes on loan (docs/timing-rules.md, B1 to B6), at every end port: a VL with many
- * packets uses other VLs too. Also bounds the injection queues.
+ * VL sharing (docs/timing-rules.md, B1 to B8) at end ports, outputs of switches or both: a VL with
+ * many packets uses other VLs too. Also bounds the injection queues.
  */
 #define SIM_MAX_LOANS (N_DATA_VLS - 1)
 struct sim_borrowing {
-	bool on;
-	uint32_t capacity; /* packets per lane; 0 = no limit */
-	/* With thresholds[k] packets a VL asks for its (k + 1)th lane. */
-	unsigned n_thresholds;
-	uint32_t thresholds[SIM_MAX_LOANS]; /* rising, at least 2 */
-	uint16_t lenders[N_DATA_VLS];       /* per VL: whom it may ask */
+	bool on;           /* anywhere */
+	bool hosts;        /* at end ports */
+	bool switches;     /* at outputs of switches and routers */
+	uint32_t capacity; /* packets per lane of an end port; 0 = no limit */
+	/* With thresholds[vl][k] packets a VL asks for its (k + 1)th lane. */
+	unsigned n_thresholds[N_DATA_VLS];
+	uint32_t thresholds[N_DATA_VLS][SIM_MAX_LOANS]; /* rising, at least 2 */
+	uint16_t lenders[N_DATA_VLS];                   /* per VL: whom it may ask */
 };
 
 #define SIM_LEAST_BYTES PLAIN_OVERHEAD             /* of any packet */

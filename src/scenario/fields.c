@@ -13,6 +13,7 @@
 #define QOS(member)       offsetof(struct scenario, qos.member)
 #define ADMISSION(member) offsetof(struct scenario, qos.admission.member)
 #define LOANS(member)     offsetof(struct scenario, qos.thresholds.member)
+#define VL_LEVEL(member)  offsetof(struct scn_vl_levels, member)
 #define LINK(member)      offsetof(struct scn_link, member)
 #define GROUP(member)     offsetof(struct scn_group, member)
 #define CLASS(member)     offsetof(struct scn_class, member)
@@ -353,13 +354,24 @@ const struct schema_row
 			  .help = "whether switches drop packets of foreign partitions" },
 
 			{ "qos.thresholds", SCHEMA_MAP, .shorthand = "mechanism",
-			  .help = "lanes that a host's full VL may use beside its own" },
+			  .help = "VLs that a full VL may use beside its own" },
 			{ "qos.thresholds.mechanism", SCHEMA_CHOICE, LOANS(mechanism),
 			  .initial = "none", .choices = scn_mechanism_words,
 			  .help = "et: at the entry threshold, any VL that is empty; ajt: at each job threshold one more of the shared VLs of its priority" },
+			{ "qos.thresholds.ports", SCHEMA_CHOICE, LOANS(ports), .initial = "hosts",
+			  .choices = scn_share_ports_words,
+			  .help = "where VLs are shared: at end ports, at outputs of switches and routers, or both" },
 			{ "qos.thresholds.at", SCHEMA_CUSTOM, LOANS(at), .initial = "none",
 			  .custom = &notation_levels, .joins = true,
 			  .help = "packets of a VL, waiting or being sent, from which it has one lane more; et has one threshold" },
+			{ "qos.thresholds.vls", SCHEMA_LIST, LOANS(vls), .count = LOANS(n_vls),
+			  .item_size = sizeof(struct scn_vl_levels),
+			  .help = "VLs with thresholds of their own" },
+			{ "qos.thresholds.vls[].vl", SCHEMA_UINT, VL_LEVEL(vl), .high = "14",
+			  .help = "the VL" },
+			{ "qos.thresholds.vls[].at", SCHEMA_CUSTOM, VL_LEVEL(at), .initial = "none",
+			  .custom = &notation_levels, .joins = true,
+			  .help = "its thresholds, in place of qos.thresholds.at; none: it acquires no VL" },
 			{ "qos.thresholds.capacity", SCHEMA_UINT, LOANS(capacity),
 			  .initial = "unlimited", .word = "unlimited", .low = "1",
 			  .high = "1000000",

@@ -47,18 +47,24 @@ enum hd_status scenario_lacks_jobs(const struct scenario *s, const char *who, st
 			 : HD_OK;
 }
 
-bool scenario_lends(const struct scenario *s)
+bool scenario_shares(const struct scenario *s)
 {
 	return s->qos.thresholds.mechanism != SCN_NO_LOANS || s->qos.thresholds.capacity;
 }
 
-enum hd_status scenario_lends_nothing(const struct scenario *s, const char *who, struct diag *d)
+bool scenario_shares_at_hosts(const struct scenario *s)
 {
-	return scenario_lends(s)
+	return scenario_shares(s) && s->qos.thresholds.ports != SCN_SHARE_SWITCHES;
+}
+
+enum hd_status scenario_has_no_host_sharing(const struct scenario *s, const char *what,
+					    struct diag *d)
+{
+	return scenario_shares_at_hosts(s)
 		       ? scenario_refuse(
 				 s, d, &s->qos.thresholds.mechanism,
-				 "%s and lanes of limited length (qos.thresholds) do not go together",
-				 who)
+				 "%s need qos.thresholds.ports: switches, because their packets wait in no VL queue of a host",
+				 what)
 		       : HD_OK;
 }
 
@@ -323,29 +329,89 @@ static enum hd_status check_qos(const struct scenario *s, struct diag *d)
 	return status;
 }
 
-static enum hd_status check_levels(const struct scenario *s, struct diag *d)
+/* Thresholds of one list: of all VLs, or of one. */
+static enum hd_status check_level_list(const struct scenario *s, struct diag *d,
+				       const struct scn_levels *at)
 {
 	const struct scn_thresholds *t = &s->qos.thresholds;
 
+	if (t->mechanism == SCN_ET && at->n > 1)
+		return scenario_refuse(s, d, at,
+				       "an entry threshold is one number; ajt takes several");
+	for (unsigned k = 0; t->capacity && k < at->n; k++) {
+		if (at->at[k] > t->capacity * (k + 1))
+			return scenario_refuse(
+				s, d, at,
+				"threshold %u is never reached: %u lanes of %u packets hold %u",
+				at->at[k], k + 1, (unsigned)t->capacity,
+				(unsigned)(t->capacity * (k + 1)));
+	}
+	return HD_OK;
+}
+
+static enum hd_status check_vl_levels(const struct scenario *s, struct diag *d)
+{
+	const struct scn_thresholds *t = &s->qos.thresholds;
+	enum hd_status status = HD_OK;
+	unsigned seen = 0;
+
+	for (size_t i = 0; i < t->n_vls && status == HD_OK; i++) {
+		const struct scn_vl_levels *v = &t->vls[i];
+
+		if (t->mechanism == SCN_NO_LOANS)
+			return scenario_refuse(s, d, &v->vl,
+					       "qos.thresholds.vls needs a mechanism, et or ajt");
+		if (v->vl >= s->qos.lanes)
+			return scenario_refuse(s, d, &v->vl,
+					       "a VL that is not in operation; qos.lanes is %u",
+					       (unsigned)s->qos.lanes);
+		if (seen >> v->vl & 1)
+			return scenario_refuse(s, d, &v->vl, "VL %u has thresholds already",
+					       (unsigned)v->vl);
+		seen |= 1u << v->vl;
+		status = check_level_list(s, d, &v->at);
+	}
+	return status;
+}
+
+/* Input queues of packets per output: others have no VL queue at an output (B7). */
+static enum hd_status check_share_ports(const struct scenario *s, struct diag *d)
+{
+	const struct scn_thresholds *t = &s->qos.thresholds;
+
+	if (t->ports == SCN_SHARE_HOSTS)
+		return HD_OK;
+	if (t->mechanism == SCN_NO_LOANS)
+		return scenario_refuse(s, d, &t->ports,
+				       "qos.thresholds.ports needs a mechanism, et or ajt");
+	if (s->fabric.sw.queueing != SIM_INPUT_QUEUED || s->fabric.sw.order != SIM_VOQ)
+		return scenario_refuse(
+			s, d, &t->ports,
+			"thresholds at switches need fabric.switch.queueing: input and order: voq");
+	if (t->ports == SCN_SHARE_SWITCHES && t->capacity)
+		return scenario_refuse(
+			s, d, &t->capacity,
+			"qos.thresholds.capacity is of hosts: it needs ports: hosts or all");
+	return HD_OK;
+}
+
+static enum hd_status check_levels(const struct scenario *s, struct diag *d)
+{
+	const struct scn_thresholds *t = &s->qos.thresholds;
+	enum hd_status status = check_share_ports(s, d);
+
+	if (status == HD_OK)
+		status = check_vl_levels(s, d);
+	if (status != HD_OK)
+		return status;
 	if (t->mechanism == SCN_NO_LOANS)
 		return t->at.n ? scenario_refuse(s, d, &t->at,
 						 "qos.thresholds.at needs a mechanism, et or ajt")
 			       : HD_OK;
-	if (t->at.n == 0)
+	if (t->at.n == 0 && t->n_vls == 0)
 		return scenario_refuse(s, d, &t->mechanism,
 				       "qos.thresholds needs thresholds: 'at'");
-	if (t->mechanism == SCN_ET && t->at.n > 1)
-		return scenario_refuse(s, d, &t->at,
-				       "an entry threshold is one number; ajt takes several");
-	for (unsigned k = 0; t->capacity && k < t->at.n; k++) {
-		if (t->at.at[k] > t->capacity * (k + 1))
-			return scenario_refuse(
-				s, d, &t->at,
-				"threshold %u is never reached: %u lanes of %u packets hold %u",
-				t->at.at[k], k + 1, (unsigned)t->capacity,
-				(unsigned)(t->capacity * (k + 1)));
-	}
-	return HD_OK;
+	return check_level_list(s, d, &t->at);
 }
 
 /* Every VL has one role at most, and no priority lends without a user. */

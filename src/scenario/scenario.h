@@ -221,10 +221,24 @@ struct scn_levels {
 
 enum scn_mechanism { SCN_NO_LOANS, SCN_ET, SCN_AJT };
 
+enum scn_share_ports {
+	SCN_SHARE_HOSTS,
+	SCN_SHARE_SWITCHES,
+	SCN_SHARE_ALL,
+};
+
+struct scn_vl_levels {
+	uint64_t vl;
+	struct scn_levels at;
+};
+
 /* Lanes that a full VL may use beside its own (thesis, chapter 5). */
 struct scn_thresholds {
 	enum scn_mechanism mechanism;
+	enum scn_share_ports ports;
 	struct scn_levels at;
+	struct scn_vl_levels *vls; /* that have thresholds of their own */
+	size_t n_vls;
 	uint64_t capacity;                /* packets per lane; 0: any */
 	struct scn_lanes high, high_lent; /* ajt */
 	struct scn_lanes low, low_lent;
@@ -546,11 +560,13 @@ bool scenario_jobs_over_rc(const struct scenario *s);
 /* Refuses jobs where `who` ("heddle bench") would leave them out. */
 HD_MUST_CHECK enum hd_status scenario_lacks_jobs(const struct scenario *s, const char *who,
 						 struct diag *d);
-/* Whether lanes are of limited length or on loan: only flows send there. */
-bool scenario_lends(const struct scenario *s);
-/* Refuses such lanes where `who` ("adapters") sends beside the flows. */
-HD_MUST_CHECK enum hd_status scenario_lends_nothing(const struct scenario *s, const char *who,
-						    struct diag *d);
+/* Whether queues are of limited length, or VLs are shared. */
+bool scenario_shares(const struct scenario *s);
+/* The same at end ports, where only the flows' packets wait in VL queues. */
+bool scenario_shares_at_hosts(const struct scenario *s);
+/* Refuses that with `what` ("adapters"), whose packets wait elsewhere. */
+HD_MUST_CHECK enum hd_status scenario_has_no_host_sharing(const struct scenario *s, const char *who,
+							  struct diag *d);
 /* Refuses a scenario in which nobody sends anything. */
 HD_MUST_CHECK enum hd_status scenario_needs_traffic(const struct scenario *s, struct diag *d);
 

@@ -19,6 +19,7 @@ const char *const scn_credit_words[] = { "delay", "exact", NULL };
 const char *const scn_arbiter_words[] = { "vlarb", "strict", NULL };
 const char *const scn_mtu_words[] = { "256", "512", "1024", "2048", "4096", NULL };
 const char *const scn_mechanism_words[] = { "none", "et", "ajt", NULL };
+const char *const scn_share_ports_words[] = { "hosts", "switches", "all", NULL };
 const char *const scn_priority_words[] = { "low", "high", NULL };
 const char *const scn_class_words[] = { "DBTS", "DB", "PBE", "BE", "CH", "none", NULL };
 const char *const scn_law_words[] = { "exponential", "constant", NULL };

@@ -21,6 +21,7 @@ extern const char *const scn_credit_words[];
 extern const char *const scn_arbiter_words[];
 extern const char *const scn_mtu_words[]; /* bytes */
 extern const char *const scn_mechanism_words[];
+extern const char *const scn_share_ports_words[];
 extern const char *const scn_priority_words[];
 extern const char *const scn_class_words[]; /* enum traffic_class, or none */
 extern const char *const scn_law_words[];   /* how times are drawn */

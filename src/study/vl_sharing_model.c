@@ -200,7 +200,7 @@ static enum hd_status forecast(const struct fabric *fabric, uint32_t port,
 	f->exact_gaps = own->n_paced == 1 && f->ca2 >= 1;
 	f->with.lambda = own->rate;
 	f->with.n_regions = 1;
-	for (unsigned k = 0; k <= r->n_thresholds; k++) {
+	for (unsigned k = 0; k <= r->n_thresholds[f->vl]; k++) {
 		double variation;
 		uint32_t lent = lenders_of(r, lanes, p->vls, f->vl, k);
 
@@ -212,7 +212,7 @@ static enum hd_status forecast(const struct fabric *fabric, uint32_t port,
 		if (k == 0)
 			f->cs2 = variation;
 		else
-			f->with.threshold[k - 1] = r->thresholds[k - 1];
+			f->with.threshold[k - 1] = r->thresholds[f->vl][k - 1];
 		f->with.n_regions = k + 1;
 	}
 	f->with.ca2 = f->ca2 > 1 ? f->ca2 : 1;

@@ -127,7 +127,10 @@ static size_t jobs_keep(const struct plan *p, struct scenario *s)
 
 void plan_draw(const struct plan *p, struct scenario *s)
 {
-	(p->spread ? scenario_draw_spread : scenario_draw)(s, p->seed);
+	if (p->sharing)
+		scenario_draw_sharing(s, p->seed);
+	else
+		(p->spread ? scenario_draw_spread : scenario_draw)(s, p->seed);
 }
 
 void plan_apply(const struct plan *p, struct scenario *s)
@@ -189,6 +192,8 @@ static void left_out_print(const char *option, const bool *left_out, size_t n, F
 void plan_print(const struct plan *p, FILE *to)
 {
 	fprintf(to, "--scenario 0x%" PRIx64, p->seed);
+	if (p->sharing)
+		fprintf(to, " --sharing 1");
 	if (p->spread)
 		fprintf(to, " --spread 1");
 	if (p->horizon)

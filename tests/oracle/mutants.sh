@@ -216,5 +216,25 @@ mutant choose.c '	if (alive.minimal.n + alive.around.n > 0)' \
 mutant choose.c 'struct port_set all = all_of(o);' \
 	'struct port_set all = o->minimal.set;' \
 	'D7: a flow does not keep to a way around'
+
+only='--sharing 1'
+mutant vl_sharing.c 'jobs >= r->thresholds[vl][k]' 'jobs > r->thresholds[vl][k]' \
+	'B3: a threshold that is reached is not'
+mutant vl_sharing.c 'k < r->n_thresholds[vl] && jobs >= r->thresholds[vl][k]' \
+	'k < r->n_thresholds[0] && jobs >= r->thresholds[0][k]' \
+	'B3: every VL has the thresholds of VL 0'
+mutant vl_sharing.c '		    jobs_of(b, v) == 0)' '		    true)' \
+	'B3: a VL with jobs of its own is free'
+mutant vl_sharing.c '		lanes_release(s, b, u, s->now);' '' 'B7: nothing is returned'
+mutant vl_sharing.c '	line_serve(s, b, s->now);
+' '' 'B7: the queue for VLs has no order'
+mutant vl_sharing.c 'holder != NOBODY && b->users[holder].waiting > 0 ? holder : vl;' \
+	'holder != NOBODY && b->users[vl].waiting == 0 ? holder : vl;' \
+	'B8: a lent VL sends its own packets first'
+mutant hop.h '		in = hop_pick_input(s, port, lane, credits);' \
+	'		in = hop_pick_input(s, port, lane, s->credits[lane - s->lanes]);' \
+	"B8: the credits of the user's VL count"
+mutant hop.h 'IS_NOT_GENERAL ? vl : p->out_vl, IS_NOT_GENERAL' \
+	'vl, IS_NOT_GENERAL' 'B8: a packet is marked as one of the lent VL'
 echo "$caught caught, $missed missed, $hung hang, of $count scenarios each"
 [ "$missed" -eq 0 ] && [ "$hung" -eq 0 ] && { [ -n "$rules" ] || [ "$caught" -ge 40 ]; }

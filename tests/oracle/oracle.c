@@ -232,6 +232,7 @@ static void oracle_init(struct oracle *o)
 	*o->out = (struct sim_record){ 0 };
 	o->out->counters = hd_alloc(s->n_ports, sizeof(*o->out->counters));
 	links_init(o);
+	shares_init(o);
 	queue_pairs_init(o);
 	jobs_init(o);
 	aggregators_init(o);
@@ -603,6 +604,15 @@ static const char *const mutation_names[ORACLE_MUTATIONS] = {
 	NAME(MUT_RESULT_AT_ONCE),
 	NAME(MUT_RESULTS_BY_PORT_1),
 	NAME(MUT_SOURCE_KEEPS_KEY),
+	NAME(MUT_SHARE_ABOVE_THRESHOLD),
+	NAME(MUT_SHARE_BY_VL0),
+	NAME(MUT_SHARE_HIGHEST),
+	NAME(MUT_SHARE_BUSY),
+	NAME(MUT_SHARE_NO_QUEUE),
+	NAME(MUT_SHARE_KEPT),
+	NAME(MUT_SHARE_FIRST_RETURNED),
+	NAME(MUT_SHARE_OWN_FIRST),
+	NAME(MUT_SHARE_USERS_CREDITS),
 };
 
 const char *oracle_mutation_name(enum oracle_mutation m)

@@ -290,6 +290,15 @@ enum oracle_mutation {
 	MUT_RESULT_AT_ONCE,              /* S4: no delay */
 	MUT_RESULTS_BY_PORT_1,           /* S4: their lanes */
 	MUT_SOURCE_KEEPS_KEY,            /* T11l: its flows do */
+	MUT_SHARE_ABOVE_THRESHOLD,       /* B3: > instead of >= */
+	MUT_SHARE_BY_VL0,                /* B3: all VLs have VL 0's thresholds */
+	MUT_SHARE_HIGHEST,               /* B3: the highest VL that is free */
+	MUT_SHARE_BUSY,                  /* B3: one with jobs of its own too */
+	MUT_SHARE_NO_QUEUE,              /* B7: by number only */
+	MUT_SHARE_KEPT,                  /* B7: nothing is returned */
+	MUT_SHARE_FIRST_RETURNED,        /* B7: not the last acquired */
+	MUT_SHARE_OWN_FIRST,             /* B8: a lent VL sends its own first */
+	MUT_SHARE_USERS_CREDITS,         /* B8: of the user's VL, to choose by */
 	ORACLE_MUTATIONS
 };
 /* Where those about routers, about end ports and control, about queue pairs and
@@ -302,6 +311,7 @@ enum oracle_mutation {
 #define ORACLE_FIRST_OF_CHOICES MUT_EVERY_SL_CHOOSES
 #define ORACLE_FIRST_OF_AROUND  MUT_AROUND_NEVER
 #define ORACLE_FIRST_OF_JOBS    MUT_JOBS_SHARE_SENDER
+#define ORACLE_FIRST_OF_SHARING MUT_SHARE_ABOVE_THRESHOLD
 
 const char *oracle_mutation_name(enum oracle_mutation m);
 
@@ -347,6 +357,7 @@ struct oracle_stats {
 	uint64_t noticed;       /* and heeded: another port is home */
 	uint64_t around;        /* D7: by a port of that set, */
 	uint64_t overloaded;    /* and sets taken for their least load */
+	uint64_t shared;        /* VLs acquired by others (B7) */
 	uint64_t results;       /* S4 */
 	uint64_t spreads;       /* J8: multicasts */
 	uint64_t sends;         /* J14: messages given to queue pairs */

@@ -46,6 +46,7 @@ enum stream {
 	DRAW_SETTINGS,
 	DRAW_AROUND,
 	DRAW_SATURATING,
+	DRAW_SHARING,
 };
 
 /* Time for queue pairs to miss answers, unless that takes too many timers. */
@@ -110,7 +111,7 @@ enum routers { NO_ROUTERS, ROUTERS, PLAIN_ROUTERS, ROUTERS_AS_SWITCHES };
 /* What is decided before anything else. */
 struct features {
 	enum routers routers;
-	bool controlled, paired, adaptive, jobbed, asking, forewarned, spread;
+	bool controlled, paired, adaptive, jobbed, asking, forewarned, spread, sharing;
 	bool settled; /* none of what came later: Q8, T11l, C9 */
 	bool around;
 };
@@ -168,6 +169,10 @@ static void draw(struct scenario *s, uint64_t seed, struct features has)
 	s->lengthy = chance(&r, 10) && !is_timed(s);
 	timing_draw(s, &r);
 	model_draw(s, stream(&r, seed, DRAW_MODEL));
+	if (has.sharing) {
+		s->fabric.setup.sw.queueing = SIM_INPUT_QUEUED;
+		s->fabric.setup.sw.order = SIM_VOQ;
+	}
 	buffers_draw(s, stream(&r, seed, DRAW_BUFFERS));
 	routes_draw(s, &shape, stream(&r, seed, DRAW_ROUTES));
 	lanes_draw(s, &s->fabric.subnet, stream(&r, seed, DRAW_LANES));
@@ -189,7 +194,10 @@ static void draw(struct scenario *s, uint64_t seed, struct features has)
 	jobs_draw(s, stream(&r, seed, DRAW_JOBS), stream(&reductions, seed, DRAW_REDUCTIONS));
 	asks_draw(s, stream(&r, seed, DRAW_ASKS));
 	early_draw(s, stream(&r, seed, DRAW_EARLY));
-	relanes_draw(s, stream(&r, seed, DRAW_RELANES));
+	if (has.sharing)
+		sharing_draw(s, stream(&r, seed, DRAW_SHARING));
+	else
+		relanes_draw(s, stream(&r, seed, DRAW_RELANES));
 	settings_draw(s, stream(&r, seed, DRAW_SETTINGS));
 	saturating_draw(s, stream(&r, seed, DRAW_SATURATING));
 	horizon_set(s);
@@ -304,6 +312,14 @@ void scenario_draw_spread(struct scenario *s, uint64_t seed)
 	has.routers = NO_ROUTERS;
 	has.paired = has.adaptive = has.spread = true;
 	has.jobbed = has.around = false;
+	draw(s, seed, has);
+}
+
+void scenario_draw_sharing(struct scenario *s, uint64_t seed)
+{
+	struct features has = features_draw(seed);
+
+	has.sharing = true;
 	draw(s, seed, has);
 }
 

@@ -78,6 +78,8 @@ void scenario_draw_routed(struct scenario *s, uint64_t seed);
 void scenario_draw_jobbed(struct scenario *s, uint64_t seed);
 /* Always with queue pairs (Q1 to Q7) instead, and nothing of Q8, T11l, C9. */
 void scenario_draw_paired(struct scenario *s, uint64_t seed);
+/* Each feature by chance, with input queues and thresholds at switches (B7). */
+void scenario_draw_sharing(struct scenario *s, uint64_t seed);
 /* Both with queue pairs and with switches that choose, and what comes before
  * its turn is kept (Q8). */
 void scenario_draw_spread(struct scenario *s, uint64_t seed);

@@ -82,6 +82,7 @@ void changes_draw(struct scenario *s, struct rng *r);
 void reroutes_draw(struct scenario *s, struct rng *r);
 
 /* random_lanes.c */
+void sharing_draw(struct scenario *s, struct rng *r);
 void relanes_draw(struct scenario *s, struct rng *r);
 void plans_free(struct scenario *s);
 

@@ -314,6 +314,28 @@ void tables_draw(struct scenario *s, struct rng *r)
 		n->vlarb_of_port[p] = below(r, n->n_vlarb_tables);
 }
 
+/* ---- VL sharing at switches (B7) ---- */
+
+/* ET, or AJT with VLs that are users or lent, or both. */
+void sharing_draw(struct scenario *s, struct rng *r)
+{
+	struct sim_borrowing *b = &s->fabric.setup.borrowing;
+	bool et = chance(r, 40);
+	uint16_t lent = (uint16_t)(rng_next(r) & 0x7fff);
+
+	b->on = b->switches = true;
+	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
+		uint32_t at = 1;
+
+		b->n_thresholds[vl] = chance(r, 25) ? 0 : et ? 1 : 1 + below(r, 3);
+		for (unsigned k = 0; k < b->n_thresholds[vl]; k++) {
+			at += 1 + below(r, 2);
+			b->thresholds[vl][k] = at;
+		}
+		b->lenders[vl] = (uint16_t)((et ? 0x7fffu : lent) & ~(1u << vl));
+	}
+}
+
 /* ---- partitions ---- */
 
 const uint16_t keys_known[4] = { 0x8001, 0x0001, 0x8002, 0xffff };

@@ -121,6 +121,15 @@ struct table_state {
 	int64_t left;
 };
 
+/* VL sharing at an output of a switch (B7). */
+struct share {
+	int user[N_DATA_VLS]; /* the VL that a VL is lent to, or NO_VL */
+	uint8_t held[N_DATA_VLS][N_DATA_VLS];
+	unsigned n_held[N_DATA_VLS];
+	uint8_t queue[N_DATA_VLS]; /* VLs that wait for a VL */
+	unsigned n_queue;
+};
+
 struct vlarb_state {
 	struct table_state high, low;
 	uint64_t hi; /* T11 */
@@ -259,6 +268,7 @@ struct port {
 	int last_update;            /* VL, or NO_VL */
 	bool stuck;                 /* F7 */
 	/* As an output of a switch. */
+	struct share share;
 	/* Port number, at an end port sender, granted last; or -1. */
 	int last_input[ALL_VLS];
 	struct mark_output marks[N_DATA_VLS];
@@ -447,6 +457,17 @@ void space_comes_free(struct oracle *o);
 bool discards(struct oracle *o);
 void sink_release(struct oracle *o, uint32_t port);
 void deliveries(struct oracle *o);
+
+/* Packets that are ready for an output, per VL (T6); how many in all. */
+uint32_t ready_count(const struct oracle *o, uint32_t out, uint32_t *jobs);
+
+/* share.c: VL sharing (B7, B8). */
+void shares_init(struct oracle *o);
+void share_update(struct oracle *o, uint32_t port);
+/* The VL whose packets a VL of an output sends now. */
+uint8_t share_source(const struct oracle *o, uint32_t port, uint8_t vl);
+/* With the VLs that are lent to one of these. */
+unsigned share_wanted(const struct oracle *o, uint32_t port, unsigned wanted);
 
 /* sender.c: end ports (T13, T13p, C1, C2). */
 struct pull { /* what a sender offers */

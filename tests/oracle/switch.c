@@ -14,6 +14,7 @@ struct offer {
 	uint32_t in; /* sim port */
 	struct slot *slot;
 	struct copy *copy;
+	uint8_t on; /* the VL whose credits it needs (B8) */
 };
 
 /* ---- queues of outgoing packets (T9, T13) ---- */
@@ -119,7 +120,7 @@ static bool offer_find(const struct oracle *o, uint32_t in, uint32_t out, uint8_
 		seen_vl[slot->vl] |= stands_before(o, slot);
 		copy = behind ? NULL : copy_waiting(slot, out, vl);
 		if (copy) {
-			*offer = (struct offer){ in, slot, copy };
+			*offer = (struct offer){ in, slot, copy, vl };
 			return true;
 		}
 	}
@@ -174,7 +175,7 @@ static bool offer_fits(const struct oracle *o, const struct offer *offer)
 	uint32_t blk = packet_blocks(offer->slot->packet);
 
 	if (!is_cioq(o))
-		return link_fits(o, c->out, c->vl, offer->slot->packet);
+		return link_fits(o, c->out, offer->on, offer->slot->packet);
 	return o->ports[c->out].out_occupied[c->vl] + blk <= o->setup->ports[c->out].out_blocks;
 }
 
@@ -216,7 +217,8 @@ static bool is_older(const struct oracle *o, const struct offer *a, const struct
 }
 
 /* T7: the candidate for (out, vl): all conditions first, then the choice. */
-static bool candidate_find(struct oracle *o, uint32_t out, uint8_t vl, struct offer *best)
+static bool candidate_find(struct oracle *o, uint32_t out, uint8_t vl, uint8_t on,
+			   struct offer *best)
 {
 	const struct sim_node *n = node_of(o, out);
 	int *pointer = pointer_of(o, out, vl);
@@ -227,7 +229,10 @@ static bool candidate_find(struct oracle *o, uint32_t out, uint8_t vl, struct of
 		uint32_t in = input_at(o, n, (uint32_t)((*pointer + k) % n_inputs));
 		struct offer offer;
 
-		if (!offer_find(o, in, out, vl, &offer) || !is_grantable(o, &offer))
+		if (!offer_find(o, in, out, vl, &offer))
+			continue;
+		offer.on = on;
+		if (!is_grantable(o, &offer))
 			continue;
 		if (!found || is_older(o, &offer, best))
 			*best = offer;
@@ -258,6 +263,31 @@ static unsigned vls_wanted(const struct oracle *o, uint32_t out)
 		}
 	}
 	return wanted;
+}
+
+uint32_t ready_count(const struct oracle *o, uint32_t out, uint32_t *jobs)
+{
+	const struct sim_node *n = node_of(o, out);
+	uint32_t all = 0;
+
+	for (uint32_t k = 0; k <= n->n_ports + 1; k++) {
+		const struct port *p = &o->ports[input_at(o, n, k)];
+
+		for (size_t i = 0; i < p->n_slots; i++) {
+			const struct slot *s = p->slots[i];
+
+			for (uint32_t c = 0; c < s->n_copies && !s->dropped; c++) {
+				const struct copy *copy = &s->copies[c];
+
+				if (copy->out != out || copy->taken ||
+				    ready_at(o, s, copy) > o->now)
+					continue;
+				jobs[copy->vl]++;
+				all++;
+			}
+		}
+	}
+	return all;
 }
 
 /* A grant by a switch, of link or crossbar: what they have in common. */
@@ -345,7 +375,7 @@ static void crossbar_grant(struct oracle *o, uint32_t out)
 	wanted = vls_wanted(o, out);
 	if (wanted == 0)
 		return;
-	if (candidate_find(o, out, VL_MANAGEMENT, &offer)) {
+	if (candidate_find(o, out, VL_MANAGEMENT, VL_MANAGEMENT, &offer)) {
 		crossbar_take(o, &offer);
 		return;
 	}
@@ -354,7 +384,8 @@ static void crossbar_grant(struct oracle *o, uint32_t out)
 
 		if (o->mutation == MUT_CROSSBAR_FROM_VL0)
 			vl = k - 1;
-		if ((wanted >> vl & 1) && candidate_find(o, out, (uint8_t)vl, &offer)) {
+		if ((wanted >> vl & 1) &&
+		    candidate_find(o, out, (uint8_t)vl, (uint8_t)vl, &offer)) {
 			crossbar_take(o, &offer);
 			return;
 		}
@@ -409,8 +440,13 @@ static const struct packet *link_candidate(struct oracle *o, uint32_t port, uint
 {
 	const struct queue *q = &o->ports[port].queues[vl];
 
-	if (sends_from_inputs(o, port))
-		return candidate_find(o, port, vl, &from->offer) ? from->offer.copy->packet : NULL;
+	if (sends_from_inputs(o, port)) {
+		uint8_t of = share_source(o, port, vl);
+		uint8_t on = o->mutation == MUT_SHARE_USERS_CREDITS ? of : vl;
+
+		return candidate_find(o, port, of, on, &from->offer) ? from->offer.copy->packet
+								     : NULL;
+	}
 	if (!is_switch_port(o, port))
 		return end_candidate(o, port, vl, &from->pull) ? from->pull.packet : NULL;
 	if (q->n > 0 && q->items[0].ready <= o->now && link_fits(o, port, vl, q->items[0].packet))
@@ -478,6 +514,8 @@ static void link_grant(struct oracle *o, uint32_t port)
 	update = link_next_update(o, port);
 	if (wanted == 0 && update == NO_VL)
 		return;
+	share_update(o, port);
+	wanted = share_wanted(o, port, wanted);
 	for (uint8_t v = 0; v < ALL_VLS; v++) {
 		if (!(wanted >> v & 1))
 			continue;

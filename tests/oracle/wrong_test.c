@@ -39,7 +39,8 @@ static const struct kind {
 	{ scenario_draw_spread, ORACLE_FIRST_OF_EARLY, ORACLE_FIRST_OF_CHOICES },
 	{ scenario_draw_adaptive, ORACLE_FIRST_OF_CHOICES, ORACLE_FIRST_OF_AROUND },
 	{ scenario_draw_around, ORACLE_FIRST_OF_AROUND, ORACLE_FIRST_OF_JOBS },
-	{ scenario_draw_jobbed, ORACLE_FIRST_OF_JOBS, ORACLE_MUTATIONS },
+	{ scenario_draw_jobbed, ORACLE_FIRST_OF_JOBS, ORACLE_FIRST_OF_SHARING },
+	{ scenario_draw_sharing, ORACLE_FIRST_OF_SHARING, ORACLE_MUTATIONS },
 };
 
 /*
@@ -308,6 +309,15 @@ static const uint16_t known[ORACLE_MUTATIONS] = {
 	[MUT_RESULT_AT_ONCE] = 13,
 	[MUT_RESULTS_BY_PORT_1] = 45,
 	[MUT_SOURCE_KEEPS_KEY] = 18,
+	[MUT_SHARE_ABOVE_THRESHOLD] = 1,
+	[MUT_SHARE_BY_VL0] = 6,
+	[MUT_SHARE_HIGHEST] = 1,
+	[MUT_SHARE_BUSY] = 5,
+	[MUT_SHARE_NO_QUEUE] = 144,
+	[MUT_SHARE_KEPT] = 1,
+	[MUT_SHARE_FIRST_RETURNED] = 12,
+	[MUT_SHARE_OWN_FIRST] = 7,
+	[MUT_SHARE_USERS_CREDITS] = 1,
 };
 
 /*

@@ -140,7 +140,7 @@ static void cross_grant(struct sim *s, uint32_t port, unsigned vl)
 {
 	struct sim_output *v = &s->outlets[port];
 	struct lane *lane = &s->outlet_lanes[port * s->n_lanes + lane_of(s, vl)];
-	unsigned in = hop_pick_input(s, port, lane);
+	unsigned in = hop_pick_input(s, port, lane, s->outlet_credits[lane - s->outlet_lanes]);
 
 	assert(in < 256);
 	struct packet_record *p = voq_pop(s, lane, in, false);
@@ -184,7 +184,10 @@ void crossbar_arbitrate(struct sim *s, uint32_t port)
 	for (uint32_t rest = v->requests; rest; rest &= rest - 1) {
 		unsigned vl = (unsigned)__builtin_ctz(rest);
 
-		if (hop_pick_input(s, port, &lanes[lane_of(s, vl)]) != NONE)
+		const struct lane *lane = &lanes[lane_of(s, vl)];
+
+		if (hop_pick_input(s, port, lane, s->outlet_credits[lane - s->outlet_lanes]) !=
+		    NONE)
 			vls |= 1u << vl;
 	}
 	if (vls >> VL_MANAGEMENT) {

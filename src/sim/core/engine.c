@@ -68,17 +68,17 @@ void hop_leave_output(struct sim *s, uint32_t port, unsigned vl, uint32_t blk, h
 /* ---- T7's choice --------------------------------------------------------- */
 
 /* May the first packet of this input go: readable (T8), and with credits? */
-static bool lane_fits(struct sim *s, uint32_t port, const struct lane *lane,
-		      const struct packet_record *p)
+static bool lane_fits(struct sim *s, uint32_t port, uint32_t credits, const struct packet_record *p)
 {
-	if (blocks_of(p->bytes) > s->outlet_credits[lane - s->outlet_lanes])
+	if (blocks_of(p->bytes) > credits)
 		return false;
 	if (s->n_readers == 0 || (s->links[port].flags & L_END) || is_made_here(p))
 		return true;
 	return crossbar_reader_free(s, s->links[p->up].peer, p->slot);
 }
 
-static uint32_t lane_pick_oldest(struct sim *s, uint32_t port, const struct lane *lane)
+static uint32_t lane_pick_oldest(struct sim *s, uint32_t port, const struct lane *lane,
+				 uint32_t credits)
 {
 	unsigned first = inputs_lowest(s, port, lane);
 	unsigned in = first;
@@ -89,7 +89,7 @@ static uint32_t lane_pick_oldest(struct sim *s, uint32_t port, const struct lane
 		const struct packet_record *p = packet_at(s, voq_first(s, lane, in));
 
 		/* Inputs come by number, so that ties go to the lower one. */
-		if (p->ready < oldest && lane_fits(s, port, lane, p)) {
+		if (p->ready < oldest && lane_fits(s, port, credits, p)) {
 			oldest = p->ready;
 			best = in;
 		}
@@ -98,19 +98,19 @@ static uint32_t lane_pick_oldest(struct sim *s, uint32_t port, const struct lane
 	return best;
 }
 
-uint32_t hop_pick_input(struct sim *s, uint32_t port, const struct lane *lane)
+uint32_t hop_pick_input(struct sim *s, uint32_t port, const struct lane *lane, uint32_t credits)
 {
 	unsigned first = inputs_after(s, lane, lane->rr);
 	unsigned in = first;
 
 	if (unlikely(s->mode.oldest))
-		return lane_pick_oldest(s, port, lane);
-	if (s->outlet_credits[lane - s->outlet_lanes] >= s->max_blk && s->n_readers == 0)
+		return lane_pick_oldest(s, port, lane, credits);
+	if (credits >= s->max_blk && s->n_readers == 0)
 		return first;
 	do {
 		const struct packet_record *p = packet_at(s, voq_first(s, lane, in));
 
-		if (lane_fits(s, port, lane, p))
+		if (lane_fits(s, port, credits, p))
 			return in;
 		in = inputs_after(s, lane, in);
 	} while (in != first);

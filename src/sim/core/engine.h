@@ -114,6 +114,6 @@ static inline void outlet_unrequest(struct sim *s, struct sim_output *v, unsigne
 }
 
 /* T7: the input number that lane `lane` of `port` serves next, or NONE. */
-uint32_t hop_pick_input(struct sim *s, uint32_t port, const struct lane *lane);
+uint32_t hop_pick_input(struct sim *s, uint32_t port, const struct lane *lane, uint32_t credits);
 
 #endif

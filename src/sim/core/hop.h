@@ -21,6 +21,7 @@
 #include "sim/core/engine.h"
 #include "sim/core/switch.h"
 #include "sim/core/update.h"
+#include "sim/core/vl_sharing.h"
 #include "sim/domains/domains.h"
 #include "sim/faults/fault.h"
 #include "sim/injection/injection.h"
@@ -79,6 +80,8 @@ HOT void hop_ready(struct sim *s, struct packet_record *p, uint32_t port, unsign
 		crossbar_request(s, port);
 		return;
 	}
+	if (IF_GENERAL(s->borrow != NULL))
+		vl_sharing_ready(s, port, vl);
 	hop_request(s, port, variant);
 	if (IF_GENERAL(s->mode.hoq) && voq_first(s, lane, p->in) == packet_id(s, p))
 		fault_hoq_start(s, p);
@@ -253,8 +256,8 @@ HOT void hop_launch(struct sim *s, uint32_t port, struct sim_output *l, struct p
 /* ---- granting ----------------------------------------------------------- */
 
 /* Has this lane a packet that may start now? Credits have been looked at. */
-HOT bool hop_offers(struct sim *s, uint32_t port, const struct sim_output *l,
-		    const struct lane *lane, const enum hop_variant variant)
+HOT bool hop_offers(struct sim *s, uint32_t port, const struct sim_output *l, struct lane *lane,
+		    unsigned vl, const enum hop_variant variant)
 {
 	uint32_t credits = s->credits[lane - s->lanes];
 
@@ -264,7 +267,9 @@ HOT bool hop_offers(struct sim *s, uint32_t port, const struct sim_output *l,
 		return IF_SENDERS(l->flags & L_PULLS)
 			       ? injection_pick(s, port, lane) != NONE
 			       : blocks_of(packet_at(s, lane->queue.first)->bytes) <= credits;
-	return hop_pick_input(s, port, lane) != NONE;
+	if (IF_GENERAL(s->borrow != NULL))
+		lane = vl_sharing_queue(s, port, lane, vl);
+	return hop_pick_input(s, port, lane, credits) != NONE;
 }
 
 /* The VLs that have a packet that may start now. */
@@ -282,7 +287,7 @@ HOT uint32_t hop_offered(struct sim *s, uint32_t port, struct sim_output *l,
 		credits_set(s, credits, vl, credits.lanes[hop_lane(s, vl, variant)]);
 		uint32_t i = port * s->n_lanes + hop_lane(s, vl, variant);
 
-		if (hop_offers(s, port, l, &s->lanes[i], variant))
+		if (hop_offers(s, port, l, &s->lanes[i], vl, variant))
 			vls |= 1u << vl;
 	}
 	return vls;
@@ -319,16 +324,20 @@ HOT struct packet_record *hop_take(struct sim *s, uint32_t port, struct sim_outp
 			return injection_take(s, port, lane, vl);
 		return hop_queue_pop(s, l, lane, vl, variant);
 	}
+	uint32_t credits = s->credits[lane - s->lanes];
+
+	if (IF_GENERAL(s->borrow != NULL))
+		lane = vl_sharing_queue(s, port, lane, vl);
 	if (IS_NOT_GENERAL && likely(!(l->low_credit >> vl & 1)))
 		in = bits_after(lane->inputs, lane->rr & 63);
 	else
-		in = hop_pick_input(s, port, lane);
+		in = hop_pick_input(s, port, lane, credits);
 	assert(in < 256);
 	struct packet_record *p = voq_pop(s, lane, in, IS_NOT_GENERAL);
 
 	lane->rr = (uint8_t)in;
 	if (!lane->inputs)
-		l->requests &= (uint16_t) ~(1u << vl);
+		l->requests &= (uint16_t) ~(1u << (IS_NOT_GENERAL ? vl : p->out_vl));
 	if (IF_GENERAL(s->mode.hoq) && !s->mode.merges && inputs_has(s, lane, in, IS_NOT_GENERAL))
 		fault_hoq_start(s, packet_at(s, voq_first(s, lane, in)));
 	return p;
@@ -400,10 +409,12 @@ HOT uint32_t hop_grant(struct sim *s, uint32_t port, struct sim_output *l, struc
 		c->bytes += bytes;
 		c->packets++;
 	}
+	if (IF_GENERAL(s->borrow != NULL) && !(l->flags & L_END))
+		vl_sharing_granted(s, port, p);
 	if (IF_SENDERS(s->notifies_passages))
 		injection_packet_passes(s, port, p);
 	if (IF_SENDERS(s->marks) && !(l->flags & L_END))
-		mark_grant(s, port, p, vl, IS_NOT_GENERAL);
+		mark_grant(s, port, p, IS_NOT_GENERAL ? vl : p->out_vl, IS_NOT_GENERAL);
 	if (IF_SENDERS(p->flags & P_LAST))
 		probe_pass(s, p->flow, port);
 	hop_pay(s, port, lane, vl, blk, variant);

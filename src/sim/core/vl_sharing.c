@@ -9,14 +9,16 @@
 #include "sim/routing/routes.h"
 
 /*
- * Lanes on loan, at end ports (docs/timing-rules.md, B1 to B6).
+ * VL sharing (docs/timing-rules.md, B1 to B8).
  *
- * The engine's path knows nothing of this. A lane on loan has a packet of its
- * user put first in its queue, and from there on it is a packet of that lane.
- * What was granted since the last look is read off the lanes' counters, which
- * is enough because a port is looked at before each of its arbitrations and
- * sends one packet at a time. A departure is noticed later than it happens,
- * but dated right, and nothing can depend on it before it is noticed.
+ * At end ports a lent VL gets a packet of its user as the first of its queue,
+ * and from then on it is a packet of that VL. Grants since the last look are
+ * read from the counters of the VLs: a port is looked at before each of its
+ * arbitrations and sends one packet at a time. A departure is noticed later
+ * than it happens, but with its own time.
+ *
+ * At outputs of switches packets stay in the queues of their VL: a grant of a
+ * lent VL takes them from there (vl_sharing_queue).
  */
 
 #define NOBODY       255
@@ -56,6 +58,7 @@ struct loan_port {
 	struct user *users;
 	struct loan_lane *lanes;
 	uint8_t n;                        /* data VLs in operation; 0: not such a port */
+	bool is_output;                   /* of a switch or router (B7, B8) */
 	uint8_t sending;                  /* the user whose packet is on the link, or NOBODY */
 	uint8_t line[N_DATA_VLS], n_line; /* who waits for a lane, in order */
 };
@@ -100,11 +103,11 @@ static uint32_t jobs_of(const struct loan_port *b, unsigned u)
 }
 
 /* B3: lanes that so many packets entitle to. */
-static unsigned entitled(const struct sim_borrowing *r, uint32_t jobs)
+static unsigned entitled(const struct sim_borrowing *r, unsigned vl, uint32_t jobs)
 {
 	unsigned k = 0;
 
-	while (k < r->n_thresholds && jobs >= r->thresholds[k])
+	while (k < r->n_thresholds[vl] && jobs >= r->thresholds[vl][k])
 		k++;
 	return k;
 }
@@ -158,7 +161,7 @@ static unsigned lane_free(const struct sim *s, const struct loan_port *b, unsign
 static void lanes_acquire(struct sim *s, struct loan_port *b, unsigned u, hd_time when)
 {
 	struct user *user = &b->users[u];
-	unsigned want = entitled(s->borrow->rules, jobs_of(b, u));
+	unsigned want = entitled(s->borrow->rules, u, jobs_of(b, u));
 
 	while (user->n_held < want) {
 		unsigned v = lane_free(s, b, u);
@@ -184,7 +187,7 @@ static void lanes_acquire(struct sim *s, struct loan_port *b, unsigned u, hd_tim
 static bool lanes_release(struct sim *s, struct loan_port *b, unsigned u, hd_time when)
 {
 	struct user *user = &b->users[u];
-	unsigned keep = entitled(s->borrow->rules, jobs_of(b, u));
+	unsigned keep = entitled(s->borrow->rules, u, jobs_of(b, u));
 	bool any = false;
 
 	while (user->n_held > keep) {
@@ -244,7 +247,7 @@ static uint32_t home_pop(struct sim *s, uint32_t port, const struct loan_port *b
 /* B4: every lane on loan that stands empty for its user takes a packet. */
 static void guests_take(struct sim *s, uint32_t port, struct loan_port *b, unsigned u)
 {
-	unsigned keep = entitled(s->borrow->rules, jobs_of(b, u));
+	unsigned keep = entitled(s->borrow->rules, u, jobs_of(b, u));
 
 	for (unsigned i = 0; i < b->users[u].n_held && i < keep; i++) {
 		unsigned v = b->users[u].held[i];
@@ -270,7 +273,7 @@ static void guests_take(struct sim *s, uint32_t port, struct loan_port *b, unsig
 
 /* ---- looking ------------------------------------------------------------- */
 
-/* What was granted since the last look. */
+/* What was granted at an end port since the last look. */
 static void look_for_grant(struct sim *s, uint32_t port, struct loan_port *b)
 {
 	const struct lane *lanes = &s->lanes[port * s->n_lanes];
@@ -297,7 +300,8 @@ static void look(struct sim *s, uint32_t port, struct loan_port *b)
 {
 	hd_time end = s->links[port].busy_until;
 
-	look_for_grant(s, port, b);
+	if (!b->is_output)
+		look_for_grant(s, port, b);
 	if (b->sending == NOBODY || end > s->now)
 		return;
 	unsigned u = b->sending;
@@ -307,6 +311,8 @@ static void look(struct sim *s, uint32_t port, struct loan_port *b)
 	b->users[u].sent_with[b->users[u].n_held]++;
 	b->sending = NOBODY;
 	jobs_changed(s, b, u, end);
+	if (b->is_output)
+		return; /* B7: before the next grant */
 	for (unsigned v = 0; v < b->n; v++) {
 		if (b->users[v].n_held)
 			lanes_release(s, b, v, end);
@@ -328,6 +334,97 @@ static void take_all(struct sim *s, uint32_t port, struct loan_port *b)
 	}
 }
 
+/* ---- outputs of switches -------------------------------------------------- */
+
+/* B8: the VL whose packets a VL of an output sends now. */
+static unsigned output_source(const struct loan_port *b, unsigned vl)
+{
+	unsigned holder = vl < b->n ? b->lanes[vl].holder : NOBODY;
+
+	return holder != NOBODY && b->users[holder].waiting > 0 ? holder : vl;
+}
+
+/* A VL requests the link as long as its user, or else its own queue, has packets. */
+static void output_requests(struct sim *s, uint32_t port, const struct loan_port *b)
+{
+	struct sim_output *l = &s->links[port];
+
+	for (unsigned v = 0; v < b->n; v++) {
+		if (b->users[output_source(b, v)].waiting > 0)
+			l->requests |= (uint16_t)(1u << v);
+		else
+			l->requests &= (uint16_t) ~(1u << v);
+	}
+}
+
+/* A packet is ready, and the link can take one. */
+static bool output_is_free(const struct sim *s, uint32_t port)
+{
+	const struct sim_output *l = &s->links[port];
+
+	return (l->flags & L_UP) && l->requests && l->busy_until <= s->now;
+}
+
+/* B7: returns, then the line, then the others by number. */
+static void output_share(struct sim *s, struct loan_port *b)
+{
+	for (unsigned u = 0; u < b->n; u++)
+		lanes_release(s, b, u, s->now);
+	line_serve(s, b, s->now);
+	for (unsigned u = 0; u < b->n; u++)
+		lanes_acquire(s, b, u, s->now);
+}
+
+void vl_sharing_ready(struct sim *s, uint32_t port, unsigned vl)
+{
+	struct loan_port *b = &s->borrow->ports[port];
+
+	if (!b->is_output || vl >= b->n)
+		return;
+	struct user *u = &b->users[vl];
+
+	look(s, port, b);
+	user_count(u, s->now);
+	u->offered++;
+	u->waiting++;
+	jobs_changed(s, b, vl, s->now);
+}
+
+struct lane *vl_sharing_queue(struct sim *s, uint32_t port, struct lane *lane, unsigned vl)
+{
+	const struct loan_port *b = &s->borrow->ports[port];
+
+	if (!b->is_output || vl >= b->n)
+		return lane;
+	return &s->lanes[port * s->n_lanes + output_source(b, vl)];
+}
+
+void vl_sharing_granted(struct sim *s, uint32_t port, const struct packet_record *p)
+{
+	struct loan_port *b = &s->borrow->ports[port];
+
+	if (!b->is_output || p->out_vl >= b->n)
+		return;
+	struct user *u = &b->users[p->out_vl];
+
+	u->waiting--;
+	b->sending = p->out_vl;
+	batch_means_add(&u->stay, (double)(s->links[port].busy_until - p->ready));
+	output_requests(s, port, b);
+}
+
+void vl_sharing_discarded(struct sim *s, uint32_t port, unsigned vl)
+{
+	struct loan_port *b = &s->borrow->ports[port];
+
+	if (!b->is_output || vl >= b->n)
+		return;
+	look(s, port, b);
+	b->users[vl].waiting--;
+	jobs_changed(s, b, vl, s->now);
+	output_requests(s, port, b);
+}
+
 /* ---- for the engine ------------------------------------------------------ */
 
 static void refuse(struct sim *s, struct user *u, struct packet_record *p)
@@ -342,7 +439,7 @@ bool vl_sharing_admit(struct sim *s, struct packet_record *p)
 	uint32_t capacity = s->borrow->rules->capacity;
 	unsigned vl = p->out_vl;
 
-	if (b->n == 0 || vl == VL_MANAGEMENT)
+	if (b->n == 0 || b->is_output || vl == VL_MANAGEMENT)
 		return true;
 	struct user *u = &b->users[vl];
 
@@ -372,7 +469,12 @@ void vl_sharing_prepare(struct sim *s)
 		if (b->n == 0)
 			continue;
 		look(s, port, b);
-		take_all(s, port, b);
+		if (!b->is_output) {
+			take_all(s, port, b);
+		} else if (output_is_free(s, port)) {
+			output_share(s, b);
+			output_requests(s, port, b);
+		}
 	}
 }
 
@@ -419,7 +521,14 @@ void vl_sharing_restart(struct sim *s)
 
 static bool is_end(const struct sim *s, uint32_t port)
 {
-	return is_plugged(s, port) && s->nodes[s->setup->ports[port].node].kind == SIM_END;
+	return s->nodes[s->setup->ports[port].node].kind == SIM_END;
+}
+
+static bool is_shared(const struct sim *s, uint32_t port)
+{
+	const struct sim_borrowing *w = &s->setup->borrowing;
+
+	return is_plugged(s, port) && (is_end(s, port) ? w->hosts : w->switches);
 }
 
 void vl_sharing_init(struct sim *s)
@@ -435,7 +544,7 @@ void vl_sharing_init(struct sim *s)
 	for (uint32_t port = 0; port < setup->n_ports; port++) {
 		hd_time d;
 
-		if (!is_end(s, port))
+		if (!is_shared(s, port))
 			continue;
 		d = hd_rate_duration(setup->ports[port].rate, s->max_bytes);
 		longest = d > longest ? d : longest;
@@ -444,8 +553,9 @@ void vl_sharing_init(struct sim *s)
 	for (uint32_t port = 0; port < setup->n_ports; port++) {
 		struct loan_port *b = &s->borrow->ports[port];
 
-		if (!is_end(s, port))
+		if (!is_shared(s, port))
 			continue;
+		b->is_output = !is_end(s, port);
 		b->n = (uint8_t)switch_tables_max_vls(s, port);
 		b->sending = NOBODY;
 		b->users = hd_alloc(b->n, sizeof(*b->users));

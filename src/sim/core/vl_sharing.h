@@ -3,7 +3,7 @@
 #define HD_SIM_CORE_VL_SHARING_H
 
 /*
- * Buffer space shared between VLs by thresholds (B1 to B5). Only runs with
+ * VLs shared by thresholds (B1 to B8). Only runs with
  * sim.borrow may call these functions, except vl_sharing_init() and vl_sharing_fini().
  * Internal to src/sim.
  */
@@ -21,6 +21,13 @@ void vl_sharing_restart(struct sim *s);
  * must enter its injection queue. False: the packet is lost and freed.
  */
 bool vl_sharing_admit(struct sim *s, struct packet_record *p);
+/* B7, B8, of outputs of switches: a packet is ready on its own VL. */
+void vl_sharing_ready(struct sim *s, uint32_t port, unsigned vl);
+/* The queue from which a VL sends now: its own, or that of its user. */
+struct lane *vl_sharing_queue(struct sim *s, uint32_t port, struct lane *lane, unsigned vl);
+/* A packet left its queue, for the link or by a discard. */
+void vl_sharing_granted(struct sim *s, uint32_t port, const struct packet_record *p);
+void vl_sharing_discarded(struct sim *s, uint32_t port, unsigned vl);
 /* Call before the link grants of the ports with L_PENDING at this instant. */
 void vl_sharing_prepare(struct sim *s);
 /* Results of one domain. */

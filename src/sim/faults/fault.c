@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "sim/core/engine.h"
 #include "sim/core/update.h"
+#include "sim/core/vl_sharing.h"
 #include "sim/faults/fault.h"
 #include "sim/injection/mark.h"
 #include "sim/metrics/metrics.h"
@@ -244,6 +245,8 @@ static void copy_discard(struct sim *s, uint32_t port, struct packet_record *p)
 
 	metrics_lost(s, p, (struct ending){ SIM_LOST_DISCARD, port, s->now },
 		     &s->sums.rare[port].xmit_discards);
+	if (s->borrow)
+		vl_sharing_discarded(s, port, p->out_vl);
 	if (s->marks)
 		mark_discard(s, port, p);
 	if (s->choices)
@@ -337,11 +340,13 @@ void fault_discard(struct sim *s, uint32_t port)
 		merged_discard(s, port);
 	while (l->requests) {
 		unsigned vl = (unsigned)__builtin_ctz(l->requests);
-		const struct lane *lane = lane_at(s, port, vl);
+		struct lane *lane = lane_at(s, port, vl);
 
 		if (s->mode.cioq) {
 			queue_discard(s, port, vl);
 		} else {
+			if (s->borrow)
+				lane = vl_sharing_queue(s, port, lane, vl);
 			unsigned in = inputs_lowest(s, port, lane);
 
 			voq_discard(s, port, packet_at(s, voq_first(s, lane, in)));

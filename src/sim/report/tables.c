@@ -448,7 +448,7 @@ static void add_remarks(const struct report_input *f, const struct report_row *r
 				"'%s' is offered more than it gets: its queues, and with them its latencies, grow for as long as the run goes on",
 				s->traffic[i].name);
 	}
-	if (c->out_of_order && f->fabric->setup.borrowing.n_thresholds)
+	if (c->out_of_order && f->fabric->setup.borrowing.on)
 		results_remark(
 			r,
 			"%llu packets arrived before an older one of theirs: lanes on loan overtake each other",

@@ -45,7 +45,7 @@ void findings_loans(const struct report_input *f, struct results *r)
 		return;
 	struct table *t = results_table(
 		r, "loans",
-		"packets waiting or being sent at hosts, per lane (+-: 99.9 %), and lanes on loan",
+		"packets waiting or being sent, per port and VL (+-: 99.9 %), and VLs lent to others",
 		columns);
 
 	for (uint32_t port = 0; port < setup->n_ports; port++) {
