@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 
 /*
- * The part of libheddle-umad.so that stands for /dev/infiniband/rdma_cm, so
+ * The part of libheddle-umad.so that replaces /dev/infiniband/rdma_cm, so
  * that the librdmacm that is installed works as it is. A channel is a socket
  * to the daemon that has a byte for each event; a command that is written is
  * a question, and its answer goes where the command says.
@@ -138,7 +138,7 @@ static bool wait_for_event(int fd)
 	return true;
 }
 
-/* The value of an option stands where the command says: it goes along. */
+/* The value of an option is at the address in the command: it is sent with the command. */
 static size_t option(const uint8_t *in, size_t size, const void **at)
 {
 	struct rdma_ucm_set_option o = { 0 };

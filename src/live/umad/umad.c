@@ -12,7 +12,7 @@
 #include "live/daemon/daemon_internal.h"
 #include "live/passing.h"
 
-/* A connection of the host, and its number; -1 if there is none. */
+/* A connection of the host, and its number; or -1. */
 static int dial(const struct umad *v, enum live_kind kind, uint32_t *number, struct diag *d)
 {
 	struct live_greeting g = { .magic = LIVE_MAGIC, .kind = (uint32_t)kind };

@@ -22,13 +22,13 @@ HD_MUST_CHECK enum hd_status umad_open(struct umad *v, struct diag *d);
 int umad_claim(const struct umad *v, struct diag *d);
 
 /*
- * An errno, or 0 and the agent's number. `methods` of MADs that nobody asked
- * for, up to 0.
+ * An errno, or 0 and the agent's number. `methods`: of requests that the agent
+ * receives, up to 0.
  */
 int umad_register(const struct umad *v, uint8_t mgmt_class, const uint8_t *methods,
 		  uint32_t *agent);
 
-/* `h` says whom it is for; false if the fabric is gone. */
+/* `h` has its destination; false if the fabric is gone. */
 bool umad_send(const struct umad *v, const struct umad_header *h, const uint8_t *mad, size_t size);
 /* Waits for a frame, header and MAD; false if the fabric is gone. */
 bool umad_receive(const struct umad *v, struct strbuf *frame);

@@ -162,7 +162,7 @@ static bool is_sysfs(const char *path)
 		starts_with(path, "/sys/class/misc/rdma_cm"));
 }
 
-/* The folder that stands for a folder below /sys; it has the same names. */
+/* The folder that replaces a folder below /sys; it has the same names. */
 static bool stand_in(const char *path, char *out, size_t size)
 {
 	const char *dir = getenv(LIVE_DIR);
@@ -179,7 +179,7 @@ static bool stand_in(const char *path, char *out, size_t size)
 	return (size_t)snprintf(out, size, "%s/hosts/%s%s", dir, folder, path) < size;
 }
 
-/* The one that stands for it, if that says something; or -1. */
+/* Its replacement, if that has a text; or -1. */
 static int open_stand_in(const char *path)
 {
 	char file[PATH_MAX];
@@ -265,7 +265,7 @@ static bool has_unit(const char *path, const char *prefix, unsigned *unit)
 	return end != path + strlen(prefix) && *end == '\0';
 }
 
-/* The descriptor, or -1 with errno; -2 if the path is none of ours. */
+/* The descriptor, or -1 with errno; -2 for any other path. */
 static int open_ours(const char *path)
 {
 	unsigned unit;
@@ -481,7 +481,7 @@ static ssize_t read_large(int fd, int file, void *to, size_t n)
 /*
  * The fabric is gone, and its hosts with it. Most programs end when they hear
  * so; OpenSM reads again for ever, and its log grows by ten megabytes a second.
- * One that goes on like this is told to end, and has to wait from then on.
+ * A program that continues to read gets SIGTERM, and its reads block from then on.
  */
 static void read_in_vain(void)
 {

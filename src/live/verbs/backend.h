@@ -14,7 +14,7 @@
 enum outcome {
 	DONE,       /* complete it with `status` */
 	NO_RECEIVE, /* the peer has no receive: again after its RNR timer */
-	NO_ANSWER,  /* nobody is there: again until the timeout */
+	NO_ANSWER,  /* no responder: again until the timeout */
 };
 
 struct result {

@@ -12,11 +12,11 @@
 #include "live/verbs/timed.h"
 
 /*
- * What a program reads of the time where data take time: it stands while the
- * program is at work, and goes on with the fabric while it waits. No two looks
- * see the same time: a look takes a nanosecond, which the fabric makes up for
- * as soon as it goes on. Who does nothing but look waits for the time to pass,
- * and it does.
+ * What a program reads of the time where data take time: it is stopped while
+ * the program computes, and advances with the fabric while it waits. No two
+ * readings are equal: a reading takes a nanosecond, which the fabric makes up for
+ * as soon as it advances. A program that only reads the clock waits, so time
+ * advances.
  */
 
 enum { CLOCKS = 12, LOOKS = 1000, LONG_LOOK = 1000 };

@@ -49,7 +49,7 @@ static void fire(struct peer_program *owner, int32_t index, uint32_t armed)
 }
 
 /*
- * An event is due for what came since the last one, and nobody has polled
+ * An event is due for what came since the last one, and is not polled
  * yet: a program that arms and then polls must not miss any, one that polls
  * and then arms must not be woken for what it has.
  */
@@ -81,7 +81,7 @@ void verbs_cq_recover(struct cq *cq)
 
 	verbs_lock(&s->lock);
 	verbs_unlock(&s->lock);
-	/* Whoever was to write the event may be gone: one more does no harm. */
+	/* The writer of the event may be dead: a second event is harmless. */
 	if (atomic_load(&s->armed) == ARM_FIRING)
 		fire(verbs_adapter.self, cq->index, ARM_ANY);
 	else
@@ -166,8 +166,8 @@ void verbs_ring_recover(struct program_memory *m, struct shared_ring *r)
 
 /*
  * Entries are about to move: a receive that a dead peer was taking is taken, if
- * its entry is there. With the lock of the queue, under which the living do
- * so; whoever mends the ring at the same time does the same.
+ * its entry is there. With the lock of the queue, under which live
+ * peers do so; a concurrent recovery of the ring has the same result.
  */
 static void settle(struct shared_ring *r, int32_t index)
 {
@@ -538,7 +538,7 @@ int ibv_resize_cq(struct ibv_cq *ibv, int cqe)
 	return fits ? 0 : EINVAL;
 }
 
-/* Nobody uses it: the events are acknowledged, the number is free again. */
+/* No queue pair uses it: the events are acknowledged, the number is free again. */
 static void shared_end(struct cq *cq)
 {
 	struct ibv_cq *ibv = &cq->ibv;

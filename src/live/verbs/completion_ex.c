@@ -14,7 +14,7 @@ static struct cq *cq_of(struct ibv_cq_ex *cq)
 	return container(cq, struct cq, ex);
 }
 
-/* The entry that is looked at from now on; ENOENT if there is none. */
+/* The entry that is looked at from now on; ENOENT if the queue is empty. */
 static int next_poll(struct ibv_cq_ex *ex)
 {
 	struct cq *cq = cq_of(ex);

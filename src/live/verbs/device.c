@@ -394,7 +394,7 @@ ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *
 	return (ssize_t)n;
 }
 
-/* Asked by ibv_devinfo; 0 stands for InfiniBand, 1 for RoCEv2. */
+/* Asked by ibv_devinfo; 0: InfiniBand, 1: RoCEv2. */
 int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned index, int *type);
 int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned index, int *type)
 {

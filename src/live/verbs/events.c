@@ -12,8 +12,8 @@
 
 /*
  * Asynchronous events: they wait in a pipe of the context, by index and
- * number, and become what the program is told when it asks: whom they were
- * about may be gone by then.
+ * number, and are resolved when the program reads them: their object may be
+ * destroyed by then.
  */
 
 /* ---- to the program */
@@ -24,7 +24,7 @@ static void raise_event(struct ibv_context *c, const struct notification *n)
 	(void)!write(context_of(c)->async[1], n, sizeof(*n));
 }
 
-/* Finds whom it is about; false if that is gone. With verbs_adapter.lock. */
+/* Finds its object; false if that is destroyed. With verbs_adapter.lock. */
 static bool resolve(const struct notification *n, struct ibv_async_event *e)
 {
 	struct soft_qp *q =
@@ -120,7 +120,7 @@ void verbs_await_acknowledged(pthread_mutex_t *lock, pthread_cond_t *changed, co
 	pthread_mutex_unlock(lock);
 }
 
-/* ---- what the background hears */
+/* ---- notifications that the background thread receives */
 
 /* A queue pair in error has its sends flushed by its owner. */
 static void look_after(uint32_t index, uint32_t qpn)
@@ -176,7 +176,7 @@ static void take_news(const struct notification *n)
 	pthread_mutex_unlock(&verbs_adapter.lock);
 }
 
-/* Somebody died: locks and events that it may have left. */
+/* A program died: recovers the locks that it held and the events that it owed. */
 static void mend_all(void)
 {
 	pthread_mutex_lock(&verbs_adapter.lock);
@@ -295,7 +295,7 @@ static void hear_daemon(struct pollfd *p)
 	}
 }
 
-/* The engine is to see that somebody is at work on what it does not see. */
+/* Shows the engine that this program has work that the engine cannot see. */
 static void answer_bell(void)
 {
 	_Atomic uint32_t *says = &verbs_adapter.memory->head.clock.is_answering;

@@ -9,8 +9,8 @@
 #include "wire/headers.h"
 
 /*
- * The free pace: whoever posts a send carries it out, to its end, in the
- * memory of both. Packets are only counted.
+ * The free clock: the thread that posts a send executes it completely, in the
+ * memory of both programs. Packets are only counted.
  */
 
 /* The headers that each packet has. */
@@ -142,7 +142,7 @@ static struct peer_program *reach(struct soft_qp *q)
 	return q->peer;
 }
 
-/* Partition 0 is none: such a key matches nothing. */
+/* A P_Key of partition 0 matches nothing. */
 static bool keys_match(uint16_t a, uint16_t b)
 {
 	return (a & PKEY_BASE) && pkey_matches(a, b);
@@ -209,7 +209,7 @@ static void note_first(const struct inbound_request *r)
 	r->to->is_heard = 1;
 }
 
-/* Hands it over; false if nobody answers. */
+/* Hands it over; false without a responder. */
 static bool hand_over(struct soft_qp *q, struct inbound_request *r, enum responder_verdict *verdict)
 {
 	r->to = &r->peer->memory->qps[live_qpn_index(q->attr.dest_qp_num)];
@@ -395,7 +395,7 @@ static enum outcome send_datagram(struct soft_qp *q, struct inbound_request *r, 
 
 /* ---- what is posted */
 
-/* Of a datagram that nobody gets, and of a message of UC. */
+/* Of a datagram that reaches no queue pair, and of a message of UC. */
 void verbs_count_lost(struct soft_qp *q, const struct send_wqe *s)
 {
 	if (q->init.qp_type == IBV_QPT_UD)

@@ -96,7 +96,7 @@ int verbs_daemon_call(uint32_t question, const void *asked, size_t size, struct 
 	return r.error;
 }
 
-/* The answer is a struct of that size, or there is none. */
+/* The answer is a struct of that size. */
 static int ask_struct(uint32_t question, const void *asked, size_t size, void *out, size_t out_size)
 {
 	struct daemon_reply t = { .text = out, .size = out_size, .file = -1 };
@@ -163,7 +163,7 @@ void verbs_count_packets(uint32_t from, uint16_t dlid, unsigned sl, uint64_t pac
 		}
 		pthread_mutex_unlock(&verbs_adapter.flow_lock);
 		if (i == LIVE_FLOWS)
-			return; /* more than anybody looks at */
+			return; /* more flows than a program uses */
 		last = i;
 	}
 	atomic_fetch_add_explicit(&flows[i].packets, packets, memory_order_relaxed);

@@ -83,7 +83,7 @@ void verbs_faults_load(void)
 	memcpy(before, faults.list, sizeof(before));
 	for (uint32_t i = 0; i < n; i++) {
 		faults.list[i] = (struct fault){ .rule = rules[i] };
-		/* Those that were there go on counting. */
+		/* Faults that stay keep their counts. */
 		for (uint32_t k = 0; k < old; k++)
 			if (before[k].rule.id == rules[i].id)
 				faults.list[i] = before[k];

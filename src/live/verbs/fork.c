@@ -9,7 +9,7 @@
 
 /*
  * fork(): the adapter stays the parent's. The child starts without one and
- * attaches anew when it opens the device: with a program number, and so QP
+ * attaches again when it opens the device: with a program number, and so QP
  * numbers, of its own. Memory that the adapter shares with peers is not
  * inherited (verbs_memory_map). Handles that the child inherits belong to no adapter
  * of its own (context_is_inherited): they can be released, which changes

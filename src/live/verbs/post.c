@@ -41,7 +41,7 @@ int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **ba
 		*bad = wr;
 	if (is_timed())
 		timed_receive(q, n);
-	/* Whoever flushed it may have seen nothing of these. */
+	/* A concurrent flush may have missed these. */
 	if (atomic_load(&s->state) == IBV_QPS_ERR) {
 		verbs_lock(&s->lock);
 		if (atomic_load(&s->state) == IBV_QPS_ERR)
@@ -139,7 +139,7 @@ void post_address(const struct soft_qp *q, struct send_wqe *s, const struct ah *
 		  uint32_t qkey)
 {
 	s->dest_qpn = qpn;
-	/* With its highest bit set it stands for the queue pair's own. */
+	/* With its highest bit set the queue pair's own is used. */
 	s->qkey = (qkey & UINT32_C(0x80000000)) ? q->attr.qkey : qkey;
 	s->dlid = ah->dlid;
 	s->sl = ah->sl;
@@ -239,7 +239,7 @@ static enum ibv_wc_opcode completion_opcode(uint32_t opcode)
 	}
 }
 
-/* False if the completion queue overran: the queue pair cannot go on. */
+/* False if the completion queue overran: the queue pair fails. */
 static bool complete(struct soft_qp *q, const struct send_wqe *s, const struct result *r)
 {
 	struct new_completion c = {
@@ -269,7 +269,7 @@ static void stop(struct soft_qp *q)
 	verbs_qp_flush_sends(q);
 }
 
-/* `is_waiting` changes with both locks: whoever has one may read it. */
+/* `is_waiting` changes with both locks: either one permits reading. */
 static void enlist(struct soft_qp *q)
 {
 	const struct notification wake = { 0 };
@@ -286,7 +286,7 @@ static void enlist(struct soft_qp *q)
 	verbs_peer_notify(verbs_adapter.self, &wake);
 }
 
-/* How often the background tries, and until when anybody does. */
+/* How often the background thread tries, and until when any thread does. */
 static void wait_for(struct soft_qp *q, enum waiting why, const struct result *r)
 {
 	enum { PS = 1000, LEAST = 50000, MOST = 2000000 };
@@ -299,7 +299,7 @@ static void wait_for(struct soft_qp *q, enum waiting why, const struct result *r
 	if (why == WAIT_RECEIVE) {
 		step = qp_rnr_delay(r->rnr_timer) / PS;
 		tries = q->attr.rnr_retry;
-		/* Seven stands for ever. */
+		/* Seven: without end. */
 		q->until = tries == 7 ? 0 : q->since + step * tries;
 	} else {
 		step = q->attr.timeout ? qp_ack_timeout(q->attr.timeout) / PS : 0;
@@ -350,7 +350,7 @@ void post_arrived(struct soft_qp *q, uint64_t number, bool has_failed)
 		struct result r = { .status = IBV_WC_SUCCESS };
 		struct send_wqe *s = send_at(q, q->arrived);
 
-		/* Nobody is there any more, whatever has arrived. */
+		/* The responder is gone, whatever has arrived. */
 		if (verbs_execute_send(q, s, &r) != DONE)
 			r.status = IBV_WC_RETRY_EXC_ERR;
 		s->status = (uint32_t)r.status;

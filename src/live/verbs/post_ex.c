@@ -59,7 +59,7 @@ static void wr_abort(struct ibv_qp_ex *ex)
 		pthread_mutex_unlock(&q->send);
 }
 
-/* The request that is being built; NULL if there is none. */
+/* The request that is being built; or NULL. */
 static struct send_wqe *current(struct soft_qp *q)
 {
 	return q->build_error || q->building == q->tail ? NULL : send_at(q, q->building - 1);

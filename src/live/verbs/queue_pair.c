@@ -333,7 +333,7 @@ static int check_values(const struct soft_qp *q, const struct ibv_qp_attr *a, in
 	return 0;
 }
 
-/* The rows of ibv_qp_attr that are kept as they are told. */
+/* The rows of ibv_qp_attr that are stored as they are set. */
 #define KEEP(flag, member)                          \
 	do {                                        \
 		if (mask & (flag))                  \

@@ -37,8 +37,8 @@ static struct shared_receive *ring_entry(struct program_memory *m, const struct 
 
 /*
  * A completion is there a moment before the place of its receive is free:
- * whoever has seen it, and posts the next one, waits for that. A sender that
- * was killed in between is mended by whoever hears of it.
+ * a program that posts the next receive waits for that. After a sender that
+ * was killed in between, the next locker recovers the ring.
  */
 static bool has_room(struct shared_ring *r, uint64_t tail)
 {

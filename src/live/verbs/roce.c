@@ -418,7 +418,7 @@ void verbs_roce_submit(struct soft_qp *q, uint64_t limit)
 								  .number = q->given });
 	}
 	pthread_mutex_unlock(&roce.lock);
-	/* The background sends them, if nobody polls meanwhile. */
+	/* The background sends them, if no thread polls meanwhile. */
 	verbs_peer_notify(verbs_adapter.self, &wake);
 }
 
@@ -503,7 +503,7 @@ void verbs_roce_poll(const struct cq *cq)
 	if (!verbs_cq_has_any(cq) && pthread_mutex_trylock(&roce.running) == 0)
 		run();
 	in_vain = verbs_cq_has_any(cq) ? 0 : in_vain + 1;
-	/* Nothing comes before a frame does: a core for whoever sends it. */
+	/* Nothing completes before a frame arrives: yield the core to the peer. */
 	if (in_vain > PATIENCE)
 		poll(&cable, 1, REST);
 }

@@ -23,7 +23,7 @@
 /* Of its queue pairs, and how many GIDs it has. */
 enum { ROCE_SGE = 16, ROCE_READS = 16, ROCE_TABLE = 2 };
 
-/* Whether this program's adapter is such a one. */
+/* Whether this program's adapter is one on an Ethernet. */
 bool verbs_is_roce(void);
 /* Opens the cable; an errno. */
 int verbs_roce_open(void);
@@ -57,12 +57,12 @@ void verbs_roce_modify_qp(struct soft_qp *q);
 void verbs_roce_fail_qp(const struct soft_qp *q);
 /* Gives what is posted to the transport, up to this one; with `send`. */
 void verbs_roce_submit(struct soft_qp *q, uint64_t limit);
-/* A key was withdrawn: nobody is at work under it when this returns. */
+/* A key was withdrawn: no operation uses it when this returns. */
 void verbs_roce_quiesce(void);
 
 /* Takes and sends frames; without locks. */
 void verbs_roce_progress(void);
-/* A poll of this queue begins: if it is empty, whoever polls does that, too. */
+/* A poll of this queue begins: if it is empty, the polling thread does the same. */
 void verbs_roce_poll(const struct cq *cq);
 /* For poll: the cable, and until when to wait for it, in ns. */
 int verbs_roce_fd(void);

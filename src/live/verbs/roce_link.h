@@ -8,7 +8,7 @@
 #include "transport/qp.h"
 
 enum {
-	/* L_Keys that no region has: of a send's own bytes, and of nobody. */
+	/* L_Keys that no region has: of a send's own bytes, and an invalid one. */
 	KEY_INLINE = 0,
 	KEY_NONE = 1,
 };

@@ -9,8 +9,8 @@
  * pair, and below it those of the shared receive queue and of the completion
  * queue, in this order.
  *
- * Whoever holds a lock may be killed at any instruction. Locks are robust, and
- * what they guard is written such that whoever comes next finds it whole: an
+ * The holder of a lock may be killed at any instruction. Locks are robust, and
+ * what they guard is written such that the next holder finds it consistent: an
  * entry counts once the index behind it has moved, and the one step that moves
  * two (a receive is taken, its completion is there) is noted before it begins.
  */
@@ -59,7 +59,7 @@ struct shared_receive {
 };
 
 /*
- * A ring of receives. The owner moves `tail`; whoever holds the lock of the
+ * A ring of receives. The owner moves `tail`; the holder of the lock of the
  * queue pair, or of the shared queue, moves `head`.
  */
 struct shared_ring {
@@ -101,7 +101,7 @@ struct shared_cq {
 	_Atomic uint64_t told, solicited;
 };
 
-/* FIRING: an event is being written, by somebody who may die. */
+/* FIRING: an event is being written, by a program that may die. */
 enum arming { ARM_NONE, ARM_SOLICITED, ARM_ANY, ARM_FIRING };
 
 struct shared_srq {
@@ -168,11 +168,11 @@ static inline void *memory_at(struct program_memory *m, uint64_t offset)
 	return (char *)m + offset;
 }
 
-/* ---- locks; whoever gets one after a death finds what it guards whole */
+/* ---- locks; after a death, what they guard is consistent for the next holder */
 
 /*
  * Makes zeros of a row whose lock comes first, and `has_lock` behind it. A
- * lock is made once: somebody may still wait for it when the row is another's.
+ * lock is made once: a thread may still wait for it when the row is reused.
  */
 void verbs_row_clear(pthread_mutex_t *lock, uint32_t *has_lock, size_t size);
 /* True if the last holder died with it. */

@@ -2,8 +2,8 @@
 #include "live/verbs/verbs_internal.h"
 
 /*
- * Which changes of state a queue pair can make, what each must be told, and
- * what it may be told besides: the table of the architecture's Modify QP.
+ * The transitions of a queue pair, the attributes that each requires, and those
+ * that it permits: the table of the architecture's Modify QP.
  */
 
 enum { RC = 1, UC = 2, UD = 4, XI = 8, XT = 16, ALL = 31 }; /* XRC: initiator and target */

@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 /*
- * The same table from the other side: of each attribute, which changes of
- * state must be told it (R), may be (O), or are refused with it (-). As the
+ * The same table from the other side: for each attribute, the
+ * transitions that require it (R), permit it (O) or refuse it (-). As the
  * architecture has it under Modify QP, and as Linux checks it.
  */
 
@@ -58,7 +58,7 @@ static const struct {
 };
 enum { ATTRIBUTES = sizeof(table) / sizeof(table[0]) };
 
-/* All that a change must be told; 0 if queue pairs of the type have it not. */
+/* The attributes that a transition requires; 0 if the type has no such transition. */
 static int needs(unsigned type, unsigned change)
 {
 	/* What is reliable does not come to SQE. */

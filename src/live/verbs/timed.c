@@ -143,7 +143,7 @@ static void address(const struct soft_qp *q, const struct send_wqe *s, struct li
 	r->pair.global = s->global;
 }
 
-/* What its packets have in them, for whoever looks at them. */
+/* The contents of its packets, for captures. */
 static struct live_content content(struct soft_qp *q, struct send_wqe *s)
 {
 	bool is_inline = s->flags & IBV_SEND_INLINE;
@@ -206,13 +206,13 @@ void timed_polled(bool found)
 	}
 	if (polls == LIVE_PATIENCE)
 		live_wake(&c->waits);
-	/* Nothing comes before time goes on: a core for whoever lets it. */
+	/* Nothing completes before time advances: yield the core. */
 	if (polls >= LIVE_PATIENCE)
 		live_sleep(&c->called, seen, REST);
 }
 
 /* Of UC and UD, which wait for no answer: something has not left yet, and will;
- * of a port that nobody has activated nothing does. */
+ * with a port that is not active, nothing leaves. */
 static bool is_leaving(struct soft_qp *q)
 {
 	pthread_mutex_lock(&q->send);

@@ -3,8 +3,8 @@
 #define HD_LIVE_VERBS_TIMED_H
 
 /*
- * The timed pace: what is posted is told to the engine (live/timed), which
- * lets packets of it cross the fabric in their time. When the engine says that
+ * The simulated clock: requests go to the engine (live/clock), which
+ * lets their packets cross the fabric in simulated time. When the engine says that
  * a message has arrived, it is carried out as at the free pace; when it says
  * that it is done, it completes.
  */

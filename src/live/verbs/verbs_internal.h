@@ -255,7 +255,7 @@ enum {
 		       IBV_ACCESS_ON_DEMAND | IBV_ACCESS_HUGETLB | IBV_ACCESS_OPTIONAL_RANGE,
 };
 
-/* A key of a new index, which it returns; NO_INDEX if there is none. */
+/* A key of a new index, which it returns; or NO_INDEX. */
 int32_t verbs_key_alloc(uint32_t *key);
 /* Nothing uses the key of that index any more, and the index is free. */
 void verbs_key_free(int32_t index);
@@ -323,7 +323,7 @@ struct cq {
 	uint64_t stamp;
 };
 
-/* Somebody has completions to take. */
+/* The queue has completions. */
 static inline bool verbs_cq_has_any(const struct cq *cq)
 {
 	return atomic_load_explicit(&cq->shared->head, memory_order_relaxed) !=
@@ -351,7 +351,7 @@ bool verbs_cq_add(struct peer_program *owner, int32_t index, struct new_completi
 		  struct shared_ring *ring);
 /* After a death: what the dead one may have left undone. */
 void verbs_cq_recover(struct cq *cq);
-/* Entries of a queue pair that nobody has polled are gone. */
+/* Removes the entries of a queue pair. */
 void verbs_cq_clean(struct cq *cq, uint32_t qpn);
 int verbs_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc);
 int verbs_req_notify_cq(struct ibv_cq *cq, int solicited_only);

@@ -11,29 +11,29 @@
  * key of the program's choice, and stays bound until that key is invalidated.
  */
 
-struct window {
+struct memory_window {
 	struct ibv_mw ibv;
 	int32_t index;
 	int32_t region; /* of which it is, or NO_INDEX: never bound */
-	struct window *next;
+	struct memory_window *next;
 };
 
 static pthread_mutex_t windows_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct window *windows;
+static struct memory_window *windows;
 
-static struct window *window_of(struct ibv_mw *mw)
+static struct memory_window *window_of(struct ibv_mw *mw)
 {
-	return container(mw, struct window, ibv);
+	return container(mw, struct memory_window, ibv);
 }
 
-static struct shared_region *row_of(const struct window *w)
+static struct shared_region *row_of(const struct memory_window *w)
 {
 	return &verbs_adapter.memory->regions[w->index];
 }
 
 struct ibv_mw *verbs_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 {
-	struct window *w = calloc(1, sizeof(*w));
+	struct memory_window *w = calloc(1, sizeof(*w));
 	int error = w ? 0 : ENOMEM;
 
 	if (!error && context_is_inherited(pd->context))
@@ -66,8 +66,8 @@ struct ibv_mw *verbs_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 
 int verbs_dealloc_mw(struct ibv_mw *mw)
 {
-	struct window *w = window_of(mw);
-	struct window **link = &windows;
+	struct memory_window *w = window_of(mw);
+	struct memory_window **link = &windows;
 
 	pthread_mutex_lock(&windows_lock);
 	while (*link && *link != w)
@@ -87,7 +87,7 @@ bool verbs_region_has_windows(int32_t index)
 	bool has = false;
 
 	pthread_mutex_lock(&windows_lock);
-	for (const struct window *w = windows; w; w = w->next)
+	for (const struct memory_window *w = windows; w; w = w->next)
 		has |= w->region == index && atomic_load(&row_of(w)->key) != 0;
 	pthread_mutex_unlock(&windows_lock);
 	return has;
@@ -101,10 +101,10 @@ void verbs_windows_forget(void)
 
 /* ---- work requests */
 
-/* The window with that index, with windows_lock; NULL if there is none. */
-static struct window *window_find(uint32_t key)
+/* The window with that index, with windows_lock; or NULL. */
+static struct memory_window *window_find(uint32_t key)
 {
-	struct window *w = windows;
+	struct memory_window *w = windows;
 
 	while (w && (uint32_t)w->index != (key >> KEY_USE_BITS) - 1)
 		w = w->next;
@@ -127,7 +127,7 @@ static bool may_bind(const struct window_bind *b, uint32_t pd)
 static bool bind(const struct soft_qp *q, const struct window_bind *b)
 {
 	uint32_t pd = container(q->ibv.pd, struct pd, ibv)->id;
-	struct window *w = window_find(b->window);
+	struct memory_window *w = window_find(b->window);
 	uint64_t where = 0;
 
 	if (!w || container(w->ibv.pd, struct pd, ibv)->id != pd)

@@ -17,7 +17,7 @@ static struct ibv_xrcd *refuse(int error)
 	return NULL;
 }
 
-/* The domain of that file, with verbs_adapter.lock; NULL if there is none. */
+/* The domain of that file, with verbs_adapter.lock; or NULL. */
 static const struct xrcd *xrcd_of_file(const struct stat *file)
 {
 	for (const struct xrcd *x = verbs_adapter.xrcds; x; x = x->next)

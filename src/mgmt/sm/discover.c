@@ -113,7 +113,7 @@ static void got_port(struct sm *m, const struct sm_smp *smp, const uint8_t *mad)
 	bool is_up = info_get(m, p->info, PORT_STATE) >= LINK_INIT &&
 		     info_get(m, p->info, PORT_PHYSICAL) == PHYSICAL_LINK_UP;
 
-	/* The peer of the port by which the node was discovered is known. */
+	/* The peer of the port through which the node was discovered is known. */
 	if (is_up && p->peer == NO_NODE &&
 	    (n->is_switch ? smp->port > 0 : smp->node == 0 && smp->port == m->sweep.own_port))
 		query_peer(m, smp->node, smp->port);

@@ -212,7 +212,7 @@ void sm_exchange_fini(struct sm *m);
 void sm_exchange_send(struct sm *m, const struct sm_smp *smp);
 void sm_exchange_response(struct sm *m, const uint8_t *mad);
 void sm_exchange_timeout(struct sm *m, const uint8_t *mad);
-/* Calls `then` when no SMP is queued or outstanding; at once if there is none. */
+/* Calls `then` when no SMP is queued or outstanding, which may be at once. */
 void sm_exchange_when_done(struct sm *m, void (*on_idle)(struct sm *m));
 /* Discards queued and outstanding SMPs; late responses are ignored. */
 void sm_exchange_drop(struct sm *m);
