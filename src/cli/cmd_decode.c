@@ -79,6 +79,8 @@ static int run(const struct command *self, void *values, int n, char **args)
 		return command_usage(self, "expected one FILE or --hex STRING");
 	if (v->as && !v->hex)
 		return command_usage(self, "--as requires --hex");
+	if (v->common.table)
+		return command_usage(self, "--table cannot be used: decode writes no tables");
 	if (output_is_recorded(&v->common))
 		return command_usage(self,
 				     "--db and --html cannot be used: decode records no results");

@@ -83,6 +83,7 @@ const struct command command_job_show = {
 		"The exit status is 1 if an operation fails: a receive without a send, a\n"
 		"send without a receive, or a message larger than its receive. The line\n"
 		"and rank are printed.\n",
+	.has_own_formats = true,
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct job_show_options, 1, 1),

@@ -75,7 +75,7 @@ static const struct example examples[] = {
 const struct command command_qos_plan = {
 	.name = "qos plan",
 	.summary = "compute SLs, VLs and weights for bandwidth goals",
-	.arguments = "NAME=SHARE[,latency][,PAYLOAD][,sl=N][,default]... | FABRIC",
+	.arguments = "NAME=SHARE[,SETTING]... | FABRIC",
 	.description = "Gives each class a service level and a lane, and chooses weights as\n"
 		       "whole packets, since the arbiter rounds up to whole packets. Shows\n"
 		       "what each class achieves when all others always have packets to\n"
@@ -93,6 +93,7 @@ const struct command command_qos_plan = {
 		       "named too), 'leftovers' (1 % for sure), and 'packets 2KiB', with\n"
 		       "commas between. Goals that cannot be are refused with the arithmetic\n"
 		       "and the nearest that can.\n",
+	.has_own_formats = true,
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct qos_plan_options, 0, ANY_NUMBER),

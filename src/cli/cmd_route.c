@@ -127,6 +127,7 @@ const struct command command_route = {
 		"port by port. The exit status is 1 if a pair is not reached, "
 		"a path loops, or the fabric can lock up.\n\n"
 		"End ports are named by their node's name, by LID, or by the GUID of port or node (0x...).",
+	.has_own_formats = true,
 	.options = route_options_table,
 	.examples = examples,
 	COMMAND_CALL(run, struct cli_route_options, 0, 1),

@@ -84,6 +84,7 @@ const struct command command_sim = {
 		"Results: the run as a whole, each traffic row with offered and delivered payload rates\n"
 		"and latencies, the busiest ports. Ends with 1 if a goal of the scenario is missed, or\n"
 		"if packets wait for each other in a cycle (a deadlock, which is shown).\n",
+	.has_own_formats = true,
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL_FROM(run, initial, 1, 1),

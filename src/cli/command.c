@@ -34,6 +34,11 @@ const struct option command_common_options[] = {
 	  .offset = offsetof(struct common_options, format),
 	  .choices = writer_names,
 	  .help = "how to write the results; auto goes by the extension of the output file" },
+	{ .name = "table",
+	  .kind = OPT_TEXT,
+	  .offset = offsetof(struct common_options, table),
+	  .value = "NAME",
+	  .help = "write this table only; as CSV it is a header and rows, without comments" },
 	{ .name = "db",
 	  .kind = OPT_OUTPUT,
 	  .offset = offsetof(struct common_options, db),
@@ -223,31 +228,49 @@ static int refuse_options(const struct command *self, const struct diag *d, int 
 	return command_usage(self, "%s", d->message);
 }
 
+int command_check_ending(const struct command *self, const struct common_options *common)
+{
+	const char *slash = common->output ? strrchr(common->output, '/') : NULL;
+	const char *name = slash ? slash + 1 : common->output;
+	const char *dot = name ? strrchr(name, '.') : NULL;
+
+	if (!dot || common->json || common->csv || common->format || writer_of_path(name))
+		return EXIT_DONE;
+	struct strbuf endings = STRBUF_INIT;
+
+	for (const struct writer *w = writers; w[1].name; w++)
+		strbuf_printf(&endings, "%s.%s", w == writers ? "" : ", ", w->extension);
+	int status = command_usage(
+		self,
+		"output file '%s': unknown ending '%s' (expected one of %s, or add --format; --html FILE draws results)",
+		common->output, dot, endings.text);
+
+	strbuf_fini(&endings);
+	return status;
+}
+
 /* How results are written; 0, or what to return. */
 static int check_format(const struct command *self, const struct common_options *common,
 			const struct option *const *tables)
 {
-	static const char *const drawn[] = { ".svg", ".png", ".pdf", ".html", ".htm", NULL };
-	int said = common->json + common->csv + (common->format != 0);
+	static const char *const drawn[] = { ".png", ".pdf", ".html", ".htm", NULL };
+	int given = common->json + common->csv + (common->format != 0);
 	const char *dot = common->output ? strrchr(common->output, '.') : NULL;
 	bool is_drawn = false;
 
 	for (size_t i = 0; dot && drawn[i]; i++)
 		is_drawn = is_drawn || strcmp(dot, drawn[i]) == 0;
-	if (said > 1)
+	if (given > 1)
 		return command_usage(self, "at most one of --json, --csv and --format can be used");
 	/* With --to it is a fabric that is written, and drawn as SVG. */
 	bool has_to = option_find(tables, "to", strlen("to"));
 
-	if (is_drawn && has_to && strcmp(dot, ".svg") != 0)
-		return command_usage(self, "'%s' would be no picture: fabrics are drawn as .svg",
+	if (is_drawn && has_to)
+		return command_usage(self, "output file '%s': fabrics are drawn as .svg only",
 				     common->output);
-	if (is_drawn && !said && !has_to)
-		return command_usage(
-			self,
-			"'%s' would be text: --html FILE draws results, and its plots leave as SVG",
-			common->output);
-	return EXIT_DONE;
+	return self->writes == WRITES_RESULTS && !self->has_own_formats && !has_to
+		       ? command_check_ending(self, common)
+		       : EXIT_DONE;
 }
 
 bool command_parse(const struct command *self, void *values, int argc, char **argv, int *n_args,

@@ -75,6 +75,8 @@ struct command {
 	 */
 	bool is_long;
 	enum command_writes writes;
+	/* It calls output_check_own_formats(). */
+	bool has_own_formats;
 	/* Instead, of a command that reads its words itself. */
 	int (*run)(const struct command *self, int argc, char **argv);
 };
@@ -93,6 +95,7 @@ struct common_options {
 	bool csv;
 	bool quiet;
 	unsigned format;    /* index into writer_names */
+	const char *table;  /* the only table to write, or NULL */
 	const char *output; /* NULL: standard output */
 	const char *db;     /* a database to append the results to, or NULL */
 	const char *html;   /* a page to write them to, or NULL */
@@ -113,6 +116,12 @@ const struct option *command_common(const struct command *c);
  */
 bool command_parse(const struct command *self, void *values, int argc, char **argv, int *n_args,
 		   int *status);
+
+/*
+ * Whether the ending of --output selects a format, if no option does:
+ * EXIT_DONE, or a usage error with the list of endings.
+ */
+int command_check_ending(const struct command *self, const struct common_options *common);
 
 /* The description and what is listed. */
 void command_describe(const struct command *self, struct strbuf *out);

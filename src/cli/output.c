@@ -2,11 +2,13 @@
 #include "cli/output.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "cli/colour.h"
 #include "cli/record.h"
+#include "report/formats.h"
 #include "report/writer.h"
 
 int output_bytes(const struct common_options *common, const void *bytes, size_t len, bool goals_met)
@@ -79,7 +81,10 @@ int output_check_format(const struct command *self, const struct common_options 
 int output_check_own_formats(const struct command *self, const struct common_options *common,
 			     const struct output_own_format *formats)
 {
-	const char *other = common->db ? "--db" : common->html ? "--html" : NULL;
+	const char *other = common->db      ? "--db"
+			    : common->html  ? "--html"
+			    : common->table ? "--table"
+					    : NULL;
 	const char *own = NULL;
 
 	for (; formats->option; formats++) {
@@ -92,7 +97,7 @@ int output_check_own_formats(const struct command *self, const struct common_opt
 	if (own && other)
 		return command_usage(self, "%s cannot be used with %s: it writes no results", own,
 				     other);
-	return own ? output_check_format(self, common, own) : EXIT_DONE;
+	return own ? output_check_format(self, common, own) : command_check_ending(self, common);
 }
 
 static const struct writer *choose(const struct common_options *common)
@@ -129,18 +134,50 @@ int output_own_text(const struct common_options *common, struct results *r,
 	return recorded == EXIT_DONE ? status : recorded;
 }
 
+/* Writes one table of `r`; EXIT_USAGE with the names of the tables if it has no such table. */
+static int write_table(const struct common_options *common, const struct results *r,
+		       struct strbuf *out)
+{
+	const struct writer *w = choose(common);
+	struct results one = *r;
+
+	for (size_t i = 0; i < r->n_tables; i++) {
+		if (strcmp(r->tables[i]->name, common->table) != 0)
+			continue;
+		one.tables = &r->tables[i];
+		one.n_tables = 1;
+		if (strcmp(w->name, "csv") == 0)
+			writer_csv_table(r->tables[i], out);
+		else
+			w->write(&one, out);
+		return EXIT_DONE;
+	}
+	strbuf_printf(out, "option --table: unknown table '%s' (expected one of:", common->table);
+	for (size_t i = 0; i < r->n_tables; i++)
+		strbuf_printf(out, "%s %s", i ? "," : "", r->tables[i]->name);
+	strbuf_puts(out, ")");
+	cli_print_error("heddle", out->text);
+	return EXIT_USAGE;
+}
+
 int output_shown_and_recorded(const struct common_options *common, struct results *shown,
 			      struct results *kept, bool goals_met)
 {
 	struct strbuf out = STRBUF_INIT;
+	int status = EXIT_DONE;
 
 	results_set_version(shown, HD_VERSION);
 	shown->seed = common->seed;
-	if (output_is_text(common) && !common->output && colour_on(STDOUT_FILENO))
+	if (common->table)
+		status = write_table(common, shown, &out);
+	else if (output_is_text(common) && !common->output && colour_on(STDOUT_FILENO))
 		writer_coloured(shown, &out);
 	else
 		choose(common)->write(shown, &out);
-	int status = output_own_text(common, kept, &out, goals_met);
+	if (status == EXIT_DONE)
+		status = output_own_text(common, kept, &out, goals_met);
+	else
+		results_free(kept);
 
 	if (kept != shown)
 		results_free(shown);

@@ -66,7 +66,7 @@ void hca_slot_pack_headers(struct pack *p, struct hca_slot *s)
 	s->packet.payload_len = len;
 }
 
-/* A slot of whoever sent it. */
+/* A slot of its sender. */
 static uint32_t read_slot(struct lab *lab, struct pack *p)
 {
 	uint32_t node = 0;
@@ -316,7 +316,7 @@ static void saved_begin(struct lab *lab)
 		lab->saved = hd_alloc(1, sizeof(*lab->saved));
 }
 
-/* The next one that this process has sent and somebody may look at, from `id`
+/* The next one that this process has sent and that is in use, from `id`
  * on; QP_NONE: none. */
 static uint32_t slot_next(const struct lab *lab, uint32_t id)
 {

@@ -223,7 +223,7 @@ void hd_coroutine_main(struct coroutine *c)
 	c->done = true;
 	leave_begin(c);
 	hd_coroutine_switch(&c->sp, c->caller);
-	abort(); /* nobody resumes what has returned */
+	abort(); /* a coroutine that has returned is not resumed */
 }
 
 bool coroutine_resume(struct coroutine *c)

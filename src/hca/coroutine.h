@@ -10,7 +10,7 @@
  * of a packet.) Floating-point modes are shared by all.
  *
  * A coroutine may be freed while it is stopped: its stack goes away and what
- * it held there with it; nothing on it is unwound. Address sanitizers are told
+ * it held there with it; nothing on it is unwound. Address sanitizers are notified
  * of every switch.
  */
 

@@ -146,7 +146,7 @@ static struct v_qp *pick(struct v_device *dev)
 	return NULL;
 }
 
-/* Back to the end of its list, or to the front if its turn goes on. */
+/* Back to the end of its list, or to the front if its turn continues. */
 static void put_back(struct v_device *dev, struct v_qp *qp)
 {
 	unsigned vl = device_lane(dev, qp->sl);

@@ -13,7 +13,7 @@ struct in_flight_message {
 	uint32_t psn, packets; /* psn: of the first */
 	enum wr_kind kind;
 	bool is_over;
-	/* To a group: it is on no link any more, and so many arrivals have not
+	/* To a group: it is on no link any more, and this number of arrivals have not
 	 * been reported yet. */
 	bool has_ended;
 	uint32_t unreported;

@@ -162,7 +162,7 @@ static void test_writes_fill_the_link(void **state)
 	close_both(&f);
 }
 
-/* A send arrives before its sender hears so; without a receive, after one. */
+/* A send arrives before it completes; without a receive, after one. */
 static void test_sends_need_receives(void **state)
 {
 	struct fixture f = { 0 };
@@ -197,7 +197,7 @@ static void test_sends_need_receives(void **state)
 	close_both(&f);
 }
 
-/* Without one it is sent again for ever: time goes on, and nothing happens. */
+/* Without one it is sent again for ever: time advances, and nothing happens. */
 static void go_on_in_vain(const struct fixture *f)
 {
 	for (unsigned i = 0; i < 10; i++) {
@@ -227,7 +227,7 @@ static void test_nothing_without_receives(void **state)
 }
 
 /* Every operation is done, in the order in which they were posted; of all but a
- * write it is told that it has arrived. */
+ * write its arrival is reported. */
 static void test_operations_in_order(void **state)
 {
 	static const enum wr_kind kinds[] = { WR_WRITE,    WR_READ,     WR_FETCH_ADD,
@@ -284,7 +284,7 @@ static void watch(void *context, const struct external_hop *p)
 		assert_int_equal(p->offset, (w->requests++ / 2) * MTU);
 }
 
-/* Whoever watches sees each packet on each of its two cables, and the time at
+/* The observer sees each packet on each of its two cables, and the time at
  * which all is done is the same; so it is by small steps. */
 static void test_watching_changes_nothing(void **state)
 {
@@ -470,7 +470,7 @@ static void test_unreliable_over_a_dead_link(void **state)
 	close_both(&f);
 }
 
-/* A datagram needs somebody there, his Q_Key and a receive of his. */
+/* A datagram needs a queue pair, its Q_Key and a receive. */
 static void test_datagrams(void **state)
 {
 	enum { QKEY = 0x1111, FIRST = 3, NOWHERE = 1, WRONG = 2, N = 6 };
@@ -507,7 +507,7 @@ static void test_datagrams(void **state)
 
 /* ---- receives that are shared */
 
-/* A receive serves whoever is first; the other waits for the next one. */
+/* A receive serves the first sender; the other waits for the next one. */
 static void test_shared_receives(void **state)
 {
 	struct fixture f = { 0 };

@@ -39,7 +39,7 @@ struct v_pace {
 };
 
 /*
- * Its sender writes it, and after that whoever receives a copy reads packet and
+ * Its sender writes it; after that the receivers of copies read packet and
  * data; all else is the sender's, but for `copies`, and `next` of the last one
  * that needed it.
  */
@@ -109,7 +109,7 @@ struct deferred {
 enum thread_state {
 	THREAD_READY,
 	THREAD_RUNNING,
-	THREAD_WAITING, /* for somebody to call hca_thread_wake */
+	THREAD_WAITING, /* for a call of hca_thread_wake */
 	THREAD_DONE,
 };
 
@@ -169,7 +169,7 @@ struct v_cq {
 	uint64_t head, tail; /* count, modulo places is the place */
 	uint64_t tail_at_event;
 	bool armed, solicited_only;
-	/* Told of every entry, or NULL; no program polls such a queue. */
+	/* Called for every entry, or NULL; no program polls this queue then. */
 	void (*note)(void *context);
 	void *context;
 	hd_time armed_at;
@@ -289,7 +289,7 @@ struct v_device {
 
 	struct arrivals arrived; /* wait for the receive engine */
 	struct slot_list loop;   /* to itself */
-	/* By `behind`: on the link, and a queue pair is told when they have
+	/* By `behind`: on the link, and a queue pair is notified when they have
 	 * left; or dropped by the port. */
 	struct slot_list leaving;
 
@@ -366,13 +366,13 @@ struct lab {
 void hca_list_put(struct thread_list *l, struct v_thread *t);
 struct v_thread *hca_list_take(struct thread_list *l);
 
-/* The current thread stops until somebody wakes it; false: cancelled. */
+/* The current thread stops until it is woken; false: cancelled. */
 bool hca_thread_wait(struct lab *lab);
-/* It goes on when the event being handled is done, not before `when`. */
+/* It continues when the event being handled is done, not before `when`. */
 void hca_thread_wake(struct v_thread *t, hd_time when);
 
 struct hca_slot *hca_slot_at(const struct lab *lab, uint32_t id);
-/* Is there such a slot, of ours or a copy? */
+/* Does the slot exist, here or as a copy? */
 bool hca_slot_is_here(const struct lab *lab, uint32_t id);
 /* The copy of one of another process, which may be new. */
 struct hca_slot *hca_slot_mirror(struct lab *lab, uint32_t id);
@@ -393,7 +393,7 @@ static inline hd_time later(hd_time a, hd_time b)
 	return a > b ? a : b;
 }
 
-/* The time of whoever calls: a program's clock, or the simulation's. */
+/* The time of the caller: a program's clock, or the simulation's. */
 static inline hd_time caller_time(const struct lab *lab)
 {
 	return lab->current ? lab->current->clock : lab->now;
@@ -448,7 +448,7 @@ void device_forget(struct v_device *dev, struct v_qp *qp);
 
 /* ---- groups.c ------------------------------------------------------------ */
 
-/* Where a packet to a group arrives, or is lost, by the tables; 0: nobody's but
+/* Where a packet to a group arrives, or is lost, by the tables; 0: belongs only to
  * the sender's own switch knows of it. */
 uint32_t hca_group_ends(const struct v_device *dev, lid_t mlid);
 /* Whether a packet is for this member; for one of this adapter. */
@@ -473,13 +473,13 @@ void pace_start(struct v_qp *qp);
 void pace_follow(struct v_qp *qp, uint8_t sl);
 /* The rate that it has, alone or with others; NULL: none. */
 struct v_pace *pace_qp(struct v_qp *qp);
-/* When a manager sets it anew (C9); NEVER: no more. */
+/* When a manager changes it (C9); NEVER: no more. */
 hd_time pace_next_change(const struct lab *lab);
 /* Are marks of this SL's packets told to their senders? */
 bool pace_answers(const struct lab *lab, unsigned sl);
 /* When its rate lets its next packet go: NEVER: after the last one's grant. */
 hd_time pace_next(struct v_qp *qp);
-/* It is held back: it stands in the line of its rate, if others have it too. */
+/* It is held back: it is in the queue of its rate, if others have it too. */
 void pace_wait(struct v_qp *qp);
 /* Takes the place there that its turn gives it. */
 void pace_line_up(struct v_qp *qp);
@@ -509,7 +509,7 @@ HD_MUST_CHECK enum hd_status traffic_open(struct lab *lab, struct diag *d);
 void traffic_close(struct hca_traffic *t);
 /* A flow has made a message. */
 void traffic_made(struct lab *lab, uint32_t flow);
-/* The lab is cut into so many: each has rows of its own. */
+/* Number of domains of the lab: each has rows of its own. */
 void traffic_cut(struct hca_traffic *t, uint32_t n);
 
 /* Of another process: a message was made. */
@@ -524,7 +524,7 @@ void traffic_pack(struct hca_traffic *t, struct pack *p, const struct sim_sectio
 /* ---- message_channel.c -------------------------------------------------- */
 
 void hca_channels_close(struct message_channels *all);
-/* The lab is cut into so many parts. */
+/* Number of domains of the lab. */
 void hca_channels_cut(struct message_channels *all, uint32_t n);
 /* Tells listeners what adapters of this lab have completed. */
 void hca_channels_settle(struct lab *lab);
@@ -549,9 +549,9 @@ void external_packet_over(struct lab *lab, const struct hca_slot *s);
 
 void lab_distant_cut(struct lab *lab, const struct sim_cut *how);
 void lab_distant_fini(struct lab *lab);
-/* A packet goes on its way: who gets it must know of it. */
+/* A packet is sent: its receivers must know of it. */
 void hca_slot_announce(struct lab *lab, uint32_t id);
-/* Of another process: nobody here looks at it any more. */
+/* Of another process: it is no longer used here. */
 void hca_slot_return(struct lab *lab, uint32_t id);
 /* When a message of this posting was made, if that is for another process. */
 bool hca_born_is_told(const struct v_device *from, const struct v_device *to, uint32_t posting,
@@ -589,7 +589,7 @@ hd_time hca_requests_next(const struct v_device *dev);
 /* The bus does what `dma` says from `when` on; when that is done. */
 hd_time hca_bus_use(struct v_device *dev, bool write, hd_time when, const struct dma *dma);
 /*
- * What was received and is not yet in memory stands in the adapter, and there
+ * What was received and is not yet in memory is in the adapter, and there
  * is no more room for that than for what is sent: the receive engine waits, and
  * with it the acknowledgements.
  */

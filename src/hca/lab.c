@@ -83,7 +83,7 @@ void hca_thread_wake(struct v_thread *t, hd_time when)
 	hca_list_put(&t->lab->ready, t);
 }
 
-/* What may go on, goes on; a thread may wake others. */
+/* Runs all threads that are ready; a thread may wake others. */
 static void run_ready(struct lab *lab)
 {
 	struct v_thread *t;
@@ -245,7 +245,7 @@ static void on_sent(void *context, hd_time now, hd_time end, uint32_t node, uint
 	run_ready(lab);
 }
 
-/* What is lost is counted, and its memory free again; nobody hears of it. */
+/* What is lost is counted, and its memory free again, without a notification. */
 static void on_lost(void *context, hd_time when, uint32_t cookie, bool was_sent)
 {
 	struct lab *lab = context;
@@ -524,7 +524,7 @@ static bool on_progress(void *context, const struct sim_progress *p)
 	struct watching *w = context;
 	const struct lab *lab = w->lab;
 
-	/* Traffic goes on for ever, and may leave nothing to programs. */
+	/* Traffic never ends, and may leave nothing to programs. */
 	w->in_vain = lab->use_flows && p->now - lab->went_on > lab->fabric->scenario->run.horizon;
 	return lab->n_live > 0 && !w->in_vain && (!w->progress || w->progress(w->context, p));
 }

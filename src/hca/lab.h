@@ -37,7 +37,7 @@ struct capture_writer;
 enum lab_outcome {
 	LAB_DONE,    /* every program has returned */
 	LAB_STUCK,   /* some wait for what will never come */
-	LAB_STARVED, /* none went on for run.horizon, beside traffic */
+	LAB_STARVED, /* none continued for run.horizon, with traffic */
 	LAB_STOPPED, /* the progress callback said so */
 };
 
@@ -54,7 +54,7 @@ HD_MUST_CHECK enum hd_status lab_use_flows(struct lab *lab, struct diag *d);
 /*
  * Attaches the adapters to a simulation made with lab_rules or
  * lab_program_rules, before its first instant. The caller owns it and frees it
- * after the lab. A lab with programs attaches after they are spawned: such a
+ * after the lab. A lab with programs attaches after they are spawned: this
  * run computes in one domain.
  */
 void lab_use_sim(struct lab *lab, struct sim *s);

@@ -68,7 +68,7 @@ void hca_channels_open(struct lab *lab, uint32_t most, uint64_t longest);
  * the way and back. */
 HD_MUST_CHECK enum hd_status channel_open(struct lab *lab, const struct channel_params *p);
 
-/* SENDs of a message of so many bytes. */
+/* Number of SENDs of a message of `bytes`. */
 uint32_t channel_pieces(uint64_t bytes);
 /* Called in the part of the source: queues a message; posts what there is room
  * for; does both at `now`. */

@@ -180,7 +180,7 @@ void hca_owner_init(struct v_qp *qp)
 
 /* ---- requests whose time has come ------------------------------------- */
 
-/* The data were kept beside the request: one piece now. */
+/* The data were kept apart from the request: one piece now. */
 static void gather_inline(struct deferred *d)
 {
 	struct send_wr *wr = &d->send;

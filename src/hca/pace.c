@@ -2,7 +2,7 @@
 /*
  * Queue pairs under congestion control: what they hear of marks sets the gap
  * between their packets, as with flows (docs/timing-rules.md, C2 and C6). A request
- * that the gap holds back blocks nobody; answers are never held back. What
+ * that the gap holds back blocks no other; answers are never held back. What
  * stays inside its port has no part in it.
  */
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "fabric/control.h"
 #include "hca/hca_internal.h"
 
-/* How often a manager has set it anew by now (C9). */
+/* How often a manager has changed it by now (C9). */
 static uint32_t changes_of(const struct lab *lab)
 {
 	const struct sim_setup *s = &lab->fabric->setup;
@@ -39,7 +39,7 @@ static const struct cc_config *response_of(const struct v_device *dev, unsigned 
 			      : NULL;
 }
 
-/* As it is to be from now on; what was set anew meanwhile is taken over. */
+/* The state from now on; later changes of settings are applied. */
 static struct v_pace *current(const struct v_device *dev, unsigned sl, struct v_pace *p)
 {
 	const struct lab *lab = dev->lab;

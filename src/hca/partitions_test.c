@@ -7,7 +7,7 @@
 #include "hca/traffic.h"
 
 /*
- * Who talks to whom (docs/timing-rules.md, A2): hosts are drawn into partitions as
+ * Which hosts communicate (docs/timing-rules.md, A2): hosts are drawn into partitions as
  * limited members, as full ones or not at all, and rows of traffic between two
  * hosts in one of these arrive or do not, over queue pairs as without.
  */
@@ -83,7 +83,7 @@ static void draw(struct rng *r, struct drawn *d, struct strbuf *out)
 
 /*
  * Two of whom one is a full member. Who is in no partition may forge the key of
- * a full member: his switch notices if it looks.
+ * a full member: the switch notices if it checks.
  */
 static bool may_talk(const struct drawn *d, const struct row *row)
 {

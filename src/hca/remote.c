@@ -15,7 +15,7 @@
 
 enum {
 	LETTER_PACKET,   /* goes to you */
-	LETTER_RETURNED, /* nobody looks at it any more */
+	LETTER_RETURNED, /* it is no longer used */
 	LETTER_BORN,     /* a message of this posting */
 };
 

@@ -247,7 +247,7 @@ static void times_follow_from_weights_and_priorities(void **state)
 	run_plan(&plans[0], 0, &r);
 	hd_time all = r.done[N - 1];
 
-	/* At the link's 200 Gb/s, beside headers and the way: nothing is lost
+	/* At the link's 200 Gb/s, with headers and latency: nothing is lost
 	 * to turns. */
 	assert_in_range(all, N * LENGTH * UINT64_C(40), N * LENGTH * UINT64_C(40) * 105 / 100);
 	for (unsigned i = 0; i < sizeof(plans) / sizeof(*plans); i++) {

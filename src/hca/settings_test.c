@@ -46,7 +46,7 @@ static struct sim_counters counters_of(const struct fabric *fabric, struct sim *
 	return c;
 }
 
-/* A manager by whose table each packet is followed by a delay of so many. */
+/* A manager whose table adds this number of packet times after each packet. */
 static enum hd_status same_control(void *context, struct scn_congestion *c, struct diag *d)
 {
 	(void)context;

@@ -5,7 +5,7 @@
 /*
  * What labs are made of, read once: a profile and the fabric that its adapters
  * are on, the profile's own or that of a scenario file. Labs made from it start
- * afresh each time.
+ * again each time.
  *
  *	struct testbed bed;
  *	if (testbed_open("mt23108", NULL, &d, &bed) == HD_OK) {

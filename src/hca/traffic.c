@@ -11,7 +11,7 @@
 #include "measure/histogram.h"
 
 /*
- * Each flow of such a row is a channel (message_channel.h). The simulator says
+ * Each flow of these rows is a channel (message_channel.h). The simulator says
  * when a message is made; the channel says when it has arrived or is done.
  *
  * A run may be computed in parts (sim.h), so the two ends of a flow have
@@ -340,8 +340,8 @@ static const struct channel_listener listener = { on_arrived, on_done, on_refill
 
 /* ---- rows on adapters of their own ------------------------------------ */
 
-/* What its port drops has left 1 ps later (Q2), and nobody acknowledges it:
- * such a row would post as many messages as there are picoseconds. */
+/* What its port drops has left 1 ps later (Q2), and it is not acknowledged:
+ * the row would post as many messages as there are picoseconds. */
 static bool is_endless(const struct fabric *fabric, const struct sim_flow *f)
 {
 	const struct sim_node *n = &fabric->setup.nodes[f->source];

@@ -85,7 +85,7 @@ static void what_is_lost_is_sent_again(void **state)
 	assert_true(o.retries > 50);
 	assert_true(o.posted == 400 && o.completed == 400 && o.failed == 0 && o.received == 400);
 	assert_int_equal(o.arrived, 1600);
-	/* A datagram is one packet, and nobody sends it again. */
+	/* A datagram is one packet, and it is not sent again. */
 	run("kind: messages, count: 4000, transport: ud, source: h0, destination: h1, payload: 2KiB",
 	    "faults: {ber: 1e-6}\nrun: {warmup: 0s, measure: 100ms}", &o);
 	assert_true(o.lost > 50);

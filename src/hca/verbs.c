@@ -107,7 +107,7 @@ void v_pd_free(struct v_pd *pd)
 
 static uint32_t free_mr_number(struct v_device *dev)
 {
-	/* Number 0 would give key 0, which stands for no key. */
+	/* Number 0 would give key 0, which means no key. */
 	for (uint32_t i = 1; i < dev->n_mrs; i++) {
 		if (!dev->mrs[i])
 			return i;
@@ -433,7 +433,7 @@ enum hd_status v_post_recv(struct v_qp *qp, const struct recv_wr *wr)
 	d->is_recv = true;
 	copy_recv(&d->recv, wr);
 	qp->deferred_recvs++;
-	/* A pair in error flushes it, which somebody may wait for. */
+	/* A pair in error flushes it, for which a program may wait. */
 	if (qp_state(qp->qp) == QPS_ERR) {
 		lab_settle(lab);
 		hca_requests_take(qp->dev);

@@ -58,7 +58,7 @@ void v_pd_free(struct v_pd *pd);
 struct v_mr *v_mr_new(struct v_pd *pd, void *memory, uint64_t len, unsigned access, uint64_t pages);
 void v_mr_free(struct v_mr *mr);
 uint32_t v_mr_key(const struct v_mr *mr); /* both L_Key and R_Key */
-/* Of its first byte, the beginning of a page; nobody else's, ever. */
+/* Of its first byte, the beginning of a page that no other region uses. */
 uint64_t v_mr_addr(const struct v_mr *mr);
 
 struct v_channel *v_channel_new(struct v_device *dev);
@@ -84,7 +84,7 @@ bool v_poll_wait(struct v_cq *cq, struct completion *out);
 void v_arm(struct v_cq *cq, bool solicited_only);
 /* Waits for an event, and says of which queue; NULL: cancelled (lab.h). */
 struct v_cq *v_event_wait(struct v_channel *c);
-/* The same without waiting: NULL if there is none. */
+/* The same without waiting: NULL without one. */
 struct v_cq *v_event_try(struct v_channel *c);
 
 struct v_srq *v_srq_new(struct v_pd *pd, uint32_t max_wr);

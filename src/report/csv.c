@@ -97,9 +97,8 @@ static void put_header(const struct table *t, struct strbuf *out)
 	strbuf_putc(out, '\n');
 }
 
-static void put_table(const struct table *t, struct strbuf *out)
+void writer_csv_table(const struct table *t, struct strbuf *out)
 {
-	put_title(t, out);
 	put_header(t, out);
 	for (size_t row = 0; row < table_rows(t); row++) {
 		for (size_t i = 0; i < t->n_columns; i++) {
@@ -116,7 +115,8 @@ void writer_csv(const struct results *r, struct strbuf *out)
 	for (size_t i = 0; i < r->n_tables; i++) {
 		if (i)
 			strbuf_putc(out, '\n');
-		put_table(r->tables[i], out);
+		put_title(r->tables[i], out);
+		writer_csv_table(r->tables[i], out);
 	}
 	writer_remarks(r, out);
 }

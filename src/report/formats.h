@@ -15,6 +15,8 @@ void writer_text(const struct results *r, struct strbuf *out);
  * before each table; an empty line between tables.
  */
 void writer_csv(const struct results *r, struct strbuf *out);
+/* One table: a header and rows, without comments. */
+void writer_csv_table(const struct table *t, struct strbuf *out);
 /* One object; each table by name under "tables". Numbers read back exactly. */
 void writer_json(const struct results *r, struct strbuf *out);
 /*

@@ -80,7 +80,7 @@ for option in output html pcap trace checkpoint; do
 	refused 3 "input: is an input; --$option would overwrite it" \
 		sim input "--$option" link
 	for name in trace.goal goal.link; do
-		refused 3 "is an input" sim input "--$option" $name
+		refused 3 "is an input" sim input --csv "--$option" $name
 	done
 	cmp trace.goal goal.before || fail "--$option wrote over the goal file"
 done
@@ -95,7 +95,7 @@ refused 3 "is an input; --pcap would overwrite it" live replay input --pcap inpu
 refused 3 "is an input; --output would overwrite it" decode input -o input
 refused 3 "is an input; --output would overwrite it" \
 	route mesh --set fabric.routing.engine=file \
-	--set fabric.routing.file=trace.goal -o trace.goal
+	--set fabric.routing.file=trace.goal --csv -o trace.goal
 cmp trace.goal goal.before
 
 # What goes on from a file may take its place; devices are for all.

@@ -190,3 +190,11 @@ while read -r words; do
 	eval "\"\$HEDDLE\" sim $words" >out 2>err </dev/null || got=$?
 	[ "$got" -le 1 ] || fail "sim $words: $(cat err)"
 done <shown
+# One table as CSV is read by any CSV reader without options.
+status 0 "$HEDDLE" sim "$SRC/examples/quickstart.yaml" -q --csv --table traffic
+python3 - out <<'EOT' || fail "--table traffic --csv: $(cat out)"
+import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+assert [r["traffic"] for r in rows] == ["voice", "video", "bulk"], rows
+assert all(float(r["delivered[Gb/s]"]) > 0 for r in rows), rows
+EOT
