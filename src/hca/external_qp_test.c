@@ -226,6 +226,33 @@ static void test_nothing_without_receives(void **state)
 	close_both(&f);
 }
 
+/* Time passes with nothing in the fabric; a later message takes as long as an earlier one. */
+static void test_time_passes_when_idle(void **state)
+{
+	struct fixture f = { 0 };
+	struct external_event n;
+	hd_time took[2];
+
+	(void)state;
+	open_both(&f, false);
+	for (unsigned i = 0; i < 2; i++) {
+		hd_time begin = external_qps_now(f.all);
+
+		assert_true(send(f.a, WR_WRITE, i, 65536));
+		assert_true(external_qps_next(f.all, HD_TIME_NEVER, &n));
+		assert_int_equal(n.kind, EXTERNAL_DONE);
+		took[i] = external_qps_now(f.all) - begin;
+		for (unsigned k = 0; k < 10; k++) {
+			hd_time until = external_qps_now(f.all) + HD_S;
+
+			(void)external_qps_next(f.all, until, &n);
+			assert_int_equal(external_qps_now(f.all), until);
+		}
+	}
+	assert_int_equal(took[0], took[1]);
+	close_both(&f);
+}
+
 /* Every operation is done, in the order in which they were posted; of all but a
  * write its arrival is reported. */
 static void test_operations_in_order(void **state)
@@ -561,6 +588,7 @@ int main(void)
 		cmocka_unit_test(test_writes_fill_the_link),
 		cmocka_unit_test(test_sends_need_receives),
 		cmocka_unit_test(test_nothing_without_receives),
+		cmocka_unit_test(test_time_passes_when_idle),
 		cmocka_unit_test(test_operations_in_order),
 		cmocka_unit_test(test_watching_changes_nothing),
 		cmocka_unit_test(test_retries_end),

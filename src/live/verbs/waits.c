@@ -80,25 +80,24 @@ static int64_t machine_ns(void)
 	return t.tv_sec * NS_PER_S + t.tv_nsec;
 }
 
-static void wait_begin(struct timed_wait *w, int64_t ns)
+static struct timed_wait wait_begin(int64_t ns)
 {
-	*w = (struct timed_wait){ .deadline = verbs_clock_ps() + (uint64_t)ns * PS_PER_NS,
-				  .machine_deadline = machine_ns() + ns };
+	struct timed_wait w = { .deadline = verbs_clock_ps() + (uint64_t)ns * PS_PER_NS,
+				.machine_deadline = machine_ns() + ns };
+
 	pthread_mutex_lock(&waits.lock);
-	while (w->slot < SLOTS && waits.deadlines[w->slot])
-		w->slot++;
-	if (w->slot < SLOTS) {
-		waits.deadlines[w->slot] = w->deadline ? w->deadline : 1;
+	while (w.slot < SLOTS && waits.deadlines[w.slot])
+		w.slot++;
+	if (w.slot < SLOTS) {
+		waits.deadlines[w.slot] = w.deadline ? w.deadline : 1;
 		publish();
 	}
 	pthread_mutex_unlock(&waits.lock);
+	return w;
 }
 
-/* Also called if the thread is cancelled. */
-static void wait_end(void *wait)
+static void wait_end(const struct timed_wait *w)
 {
-	const struct timed_wait *w = wait;
-
 	pthread_mutex_lock(&waits.lock);
 	if (w->slot < SLOTS) {
 		waits.deadlines[w->slot] = 0;
@@ -106,6 +105,10 @@ static void wait_end(void *wait)
 	}
 	pthread_mutex_unlock(&waits.lock);
 }
+
+/* A wait that ends with its scope, also if the thread is cancelled (-fexceptions). */
+#define TIMED_WAIT(name, ns) \
+	struct timed_wait name __attribute__((cleanup(wait_end))) = wait_begin(ns)
 
 static bool wait_is_over(const struct timed_wait *w)
 {
@@ -149,10 +152,8 @@ static bool to_ns(const struct timespec *t, int64_t *out)
 
 static void sleep_for(int64_t ns)
 {
-	struct timed_wait w;
+	TIMED_WAIT(w, ns);
 
-	wait_begin(&w, ns);
-	pthread_cleanup_push(wait_end, &w);
 	while (!wait_is_over(&w)) {
 		uint32_t seen = atomic_load(&clock_of()->called);
 
@@ -160,7 +161,6 @@ static void sleep_for(int64_t ns)
 		if (!wait_is_over(&w))
 			live_sleep(&clock_of()->called, seen, SLICE);
 	}
-	pthread_cleanup_pop(1);
 }
 
 int clock_nanosleep(clockid_t which, int flags, const struct timespec *t, struct timespec *left)
@@ -212,20 +212,18 @@ unsigned sleep(unsigned s)
 int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t *mask)
 {
 	REAL(ppoll);
-	struct timed_wait w;
 	struct timespec slice;
 	int64_t ns;
 	int found;
 
 	if (!is_simulated() || !t || is_zero(t) || !to_ns(t, &ns))
 		return real_ppoll(fds, n, t, mask);
-	wait_begin(&w, ns);
-	pthread_cleanup_push(wait_end, &w);
+	TIMED_WAIT(w, ns);
+
 	do {
 		slice = next_slice(&w);
 		found = real_ppoll(fds, n, &slice, mask);
 	} while (found == 0 && !is_zero(&slice));
-	pthread_cleanup_pop(1);
 	return found;
 }
 
@@ -265,7 +263,6 @@ static fd_set *copy_set(fd_set *to, const fd_set *from)
 int pselect(int n, fd_set *r, fd_set *w, fd_set *e, const struct timespec *t, const sigset_t *mask)
 {
 	REAL(pselect);
-	struct timed_wait wait;
 	struct timespec slice;
 	fd_set sets[3], was[3];
 	fd_set *const own[3] = { copy_set(&was[0], r), copy_set(&was[1], w), copy_set(&was[2], e) };
@@ -274,14 +271,13 @@ int pselect(int n, fd_set *r, fd_set *w, fd_set *e, const struct timespec *t, co
 
 	if (!is_simulated() || !t || is_zero(t) || n > FD_SETSIZE || !to_ns(t, &ns))
 		return real_pselect(n, r, w, e, t, mask);
-	wait_begin(&wait, ns);
-	pthread_cleanup_push(wait_end, &wait);
+	TIMED_WAIT(wait, ns);
+
 	do {
 		slice = next_slice(&wait);
 		found = real_pselect(n, copy_set(&sets[0], own[0]), copy_set(&sets[1], own[1]),
 				     copy_set(&sets[2], own[2]), &slice, mask);
 	} while (found == 0 && !is_zero(&slice));
-	pthread_cleanup_pop(1);
 	if (found >= 0) {
 		(void)copy_set(r, r ? &sets[0] : NULL);
 		(void)copy_set(w, w ? &sets[1] : NULL);
@@ -305,19 +301,17 @@ int select(int n, fd_set *r, fd_set *w, fd_set *e, struct timeval *t)
 int epoll_pwait(int fd, struct epoll_event *events, int most, int ms, const sigset_t *mask)
 {
 	REAL(epoll_pwait);
-	struct timed_wait w;
 	struct timespec slice;
 	int found;
 
 	if (!is_simulated() || ms <= 0)
 		return real_epoll_pwait(fd, events, most, ms, mask);
-	wait_begin(&w, ms * INT64_C(1000000));
-	pthread_cleanup_push(wait_end, &w);
+	TIMED_WAIT(w, ms * INT64_C(1000000));
+
 	do {
 		slice = next_slice(&w);
 		found = real_epoll_pwait(fd, events, most, (int)(slice.tv_nsec / 1000000), mask);
 	} while (found == 0 && !is_zero(&slice));
-	pthread_cleanup_pop(1);
 	return found;
 }
 
@@ -346,7 +340,6 @@ int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid_t whic
 			   const struct timespec *until)
 {
 	REAL(pthread_cond_clockwait);
-	struct timed_wait w;
 	int64_t ns;
 	int error;
 
@@ -355,14 +348,13 @@ int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid_t whic
 	ns = verbs_clock_left(which, until);
 	if (ns <= 0)
 		return ETIMEDOUT;
-	wait_begin(&w, ns);
-	pthread_cleanup_push(wait_end, &w);
+	TIMED_WAIT(w, ns);
+
 	const struct timespec end = slice_end(&w);
 
 	error = real_pthread_cond_clockwait(c, m, CLOCK_MONOTONIC, &end);
 	if (error == ETIMEDOUT && !wait_is_over(&w))
 		error = 0;
-	pthread_cleanup_pop(1);
 	return error;
 }
 
@@ -377,15 +369,14 @@ int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct t
 int sem_clockwait(sem_t *s, clockid_t which, const struct timespec *until)
 {
 	REAL(sem_clockwait);
-	struct timed_wait w;
 	int64_t ns;
 	int failed = 0;
 
 	if (!is_simulated() || !verbs_clock_has(which) || !to_ns(until, &ns))
 		return real_sem_clockwait(s, which, until);
 	ns = verbs_clock_left(which, until);
-	wait_begin(&w, ns > 0 ? ns : 0);
-	pthread_cleanup_push(wait_end, &w);
+	TIMED_WAIT(w, ns > 0 ? ns : 0);
+
 	do {
 		bool is_last = wait_is_over(&w);
 		const struct timespec end = slice_end(&w);
@@ -394,7 +385,6 @@ int sem_clockwait(sem_t *s, clockid_t which, const struct timespec *until)
 		if (is_last)
 			break;
 	} while (failed && errno == ETIMEDOUT);
-	pthread_cleanup_pop(1);
 	return failed;
 }
 
