@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs tests on a 64-bit ARM processor, emulated: coroutines, whose switch is
 # written for each processor, and the modules that need no other library.
-# Takes half a minute; needs what stands below "aarch64:" in ci/deps.txt.
+# Takes half a minute; needs the packages below "aarch64:" in ci/deps.txt.
 set -eu
 cd "$(dirname "$0")/.."
 work=build/aarch64

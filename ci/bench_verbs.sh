@@ -1,6 +1,6 @@
 #!/bin/bash
-# How fast data cross a live fabric at the free pace, beside what this machine
-# does without one: perftest against bare process_vm_writev, Open MPI against
+# Speed of data on a live fabric at the free pace, relative to the same machine
+# without a fabric: perftest against bare process_vm_writev, Open MPI against
 # UCX's own shared memory; the best of several runs in turn. Processes are bound
 # to a core each and, if the user may, preferred to all others for moments.
 # Usage: bench_verbs.sh [HEDDLE [RUNS]]; fails if a goal is missed.
@@ -55,7 +55,7 @@ for ((i = 0; i < runs; i++)); do
 	ranks "$heddle" live exec h0,h1 -- >>"$work/mpi"
 done
 
-# row WHAT VALUE BESIDE GOAL: the goal is a ratio, at most (<) or at least (>).
+# row WHAT VALUE REFERENCE GOAL: the goal is a ratio, at most (<) or at least (>).
 missed=0
 row() {
 	awk -v what="$1" -v a="$2" -v b="$3" -v goal="${4:-}" 'BEGIN {
@@ -65,7 +65,7 @@ row() {
 			a / b, goal, met ? "" : " MISSED"
 		exit !met }' || missed=1
 }
-printf '%-44s %10s %10s %7s  %s\n' what here beside ratio goal
+printf '%-44s %10s %10s %7s  %s\n' what here reference ratio goal
 row 'ib_write_lat, 2 bytes: process_vm_writev, us' "$(least <"$work/lat")" \
 	"$(least <"$work/bare.lat")" '<1.5'
 row 'ib_write_bw, 64 KiB: process_vm_writev, MiB/s' "$(most <"$work/bw")" \

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Everything CI does, fastest first. Usage: check.sh all | lint | long
-# One line per step; what a failing step said follows it. A step that finds
-# nothing to check fails. The last line is the sum over steps and tests.
-# Some tests only wait: analysers that take long compute beside them.
+# One line per step, followed by the log of a failing step. A step that finds
+# nothing to check fails. The last line is the sum over steps and tests. Slow
+# analysers run in the background of tests that wait.
 set -u
 # awk, sort and the compiler's messages are the same everywhere.
 export LC_ALL=C.UTF-8
@@ -47,31 +47,31 @@ step() {
 	count "$name" "$status" "$since"
 }
 
-# beside NAME COMMAND...: while nobody else wants a processor. finish NAME:
-# what came of it; its seconds are those since nothing else was left to do.
-declare -A besides
-beside() {
+# background NAME COMMAND...: runs at the lowest priority. finish NAME: waits for
+# it and reports the seconds of waiting.
+declare -A in_background
+background() {
 	local name=$1
 	shift
 	set -m # a group of its own, to be ended with all that it began
 	nice -n 19 "$@" >"$logs/$name.log" 2>&1 &
 	set +m
-	besides[$name]=$!
+	in_background[$name]=$!
 }
 finish() {
 	local since=$EPOCHREALTIME status=0
-	wait "${besides[$1]}" || status=$?
-	unset "besides[$1]"
+	wait "${in_background[$1]}" || status=$?
+	unset "in_background[$1]"
 	count "$1" "$status" "$since"
 }
-end_besides() {
+end_background() {
 	local group
-	for group in "${besides[@]}"; do
+	for group in "${in_background[@]}"; do
 		kill -- "-$group"
 	done
 }
 trap 'exit 130' INT TERM
-trap end_besides EXIT
+trap end_background EXIT
 
 # Tests that found something missing and said so: ", 1 SKIPPED: web.browser".
 skipped() {
@@ -129,11 +129,11 @@ all | long)
 	long=OFF light=ON fuzz=smoke
 	[ "$mode" = all ] || { long=ON light=OFF fuzz=grow; export TIDY_DEEP=1; }
 	lint
-	beside cppcheck ci/cppcheck.sh
+	background cppcheck ci/cppcheck.sh
 	step build-release ci/build.sh release -DHD_LONG=$long && tests release
 	step man ci/man.sh build/release
 	if step build-asan ci/build.sh asan -DHD_LONG=OFF -DHD_LIGHT=$light; then
-		beside tidy ci/tidy.sh build/asan
+		background tidy ci/tidy.sh build/asan
 		tests asan
 		finish tidy
 	fi

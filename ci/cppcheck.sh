@@ -1,5 +1,5 @@
 #!/bin/sh
-# A second opinion beside clang-tidy's.
+# A second static analyser, in addition to clang-tidy.
 set -eu
 cd "$(dirname "$0")/.."
 n=$(git ls-files 'src/*.c' | wc -l)

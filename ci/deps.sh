@@ -20,12 +20,12 @@ wanted() {
 
 if ! command -v dpkg-query >/dev/null; then
 	echo "deps: this is no Debian system; install the equivalents of" \
-		"ci/deps.txt by hand and go on" >&2
+		"ci/deps.txt by hand and continue" >&2
 	exit 0
 fi
 
 # What installed packages offer besides themselves: Node.js from elsewhere
-# brings its own npm, and Debian's cannot stand beside it.
+# brings its own npm and conflicts with Debian's.
 provided() {
 	dpkg-query -W -f='${db:Status-Status} ${Provides}\n' 2>/dev/null |
 		sed -n 's/^installed //p' | tr ',' '\n' |

@@ -4,8 +4,8 @@
 #          every run, on any machine. The corpus is untouched. Fails if a
 #          harness covers 5 % fewer edges than tests/fuzz/edges.txt says
 #          ("name edges" a line).
-#   same   smoke twice, the second time beside a load; fails if one of them
-#          met other inputs, or more of a program, than the other.
+#   same   smoke twice, the second time on a loaded machine; fails if the inputs or
+#          the covered edges of the two differ.
 #   grow   FUZZ_SECONDS (60) each; new inputs that cover more join the corpus.
 set -u
 cd "$(dirname "$0")/.." || exit 1

@@ -4,7 +4,7 @@ set -eu
 cd "$(dirname "$0")/.."
 headers=$(git ls-files 'src/*.h' 'include/*.h')
 [ -n "$headers" ] || { echo "headers: nothing to check"; exit 1; }
-# One is about MPI, and says so to nobody who builds without.
+# One header needs the MPI headers; programs without MPI do not include it.
 MPI=$(pkg-config --cflags ompi-c)
 export MPI
 echo "$headers" | xargs -P "${JOBS:-$(nproc)}" -I '{}' sh -c '

@@ -24,7 +24,7 @@ then
 	echo "layers: print no YAML, set fields by their paths"
 	exit 1
 fi
-product | xargs grep -HE '^#include "' |
+product | xargs grep -EH '^#include "' |
 	awk '
 	# The innermost module that a path is in.
 	function module_of(path) {
@@ -80,7 +80,7 @@ product | xargs grep -HE '^#include "' |
 				fail("src/" two[1] " uses nothing of " two[2])
 		}
 		for (header in wanted)
-			fail("nobody else includes " header ", which is offered")
+			fail("no other module includes " header ", which is offered")
 		if (files == 0)
 			fail("nothing to check")
 		print files " files"

@@ -22,7 +22,7 @@ SWAPS = [(re.compile(pattern), to) for pattern, to in [
     (r"(?<=[( ])!(?=[a-z(])", ""), (r"(?<![\w.])0(?![\w.])", "1"),
     (r"(?<![\w.])1(?![\w.])", "2"),
 ]]
-# A condition that stands on one line is turned round, unless that is a swap.
+# A condition on one line is negated, unless another mutation already swaps it.
 CONDITION = re.compile(r"\b(?:if|while) \((?!!\w+\))((?:(?! [=!]= ).)*|.* (?:&&|\|\|) .*)\)(?: \{)?$")
 # A statement of one line that can be left out: an assignment or a call.
 STATEMENT = re.compile(r"^\t+(?:[\w\->.\[\]*()&]+ [-+|&]?= [^;{]+|[a-z]\w*\([^;{]*\));$")

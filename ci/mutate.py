@@ -8,8 +8,8 @@ assertions, and if it lives then, with sanitizers. The sources as they are must
 pass every test that is asked; a failure counts when it repeats itself, a test
 without an end when it took ten times what it takes.
 
-The verdicts are written to WORK/verdicts as they fall. --resume goes on with
-them: who was killed stays so, who survived meets the tests of today.
+The verdicts are written to WORK/verdicts as they fall. --resume continues
+with them: killed mutants stay killed, survivors are tested with the present tests.
 """
 import argparse
 import concurrent.futures
@@ -196,7 +196,7 @@ class Reach:
         self.ours = {t.command[0] for t in build.tests.values()
                      if t.command[0].startswith(build.folder + "/")}
         self.ours.update(build.product.values())
-        # Whoever the instruments disturb is asked for everything.
+        # Tests that fail with the instruments run for every mutant.
         self.everywhere = set(build.prove(list(build.tests), known, jobs, self.map_of))
         # Scripts see what the build let the program write.
         must(["sh", os.path.join(build.tree, "src", "cli", "manual.sh"),
@@ -372,7 +372,7 @@ class Hunt:
         self.first = copies[0].build(kind)
 
     def prove(self, prey):
-        """The sources themselves pass every test that anybody meets."""
+        """The sources themselves pass every test that a mutant is tested with."""
         asked = {n for m in prey for n in self.reach.tests_of(m) if n in self.first.tests}
         failing = self.first.prove(sorted(asked), self.known, len(self.copies))
         if failing:
@@ -454,7 +454,7 @@ def options():
                    help="leave out tests that take longer: the score is a lower bound")
     p.add_argument("--jobs", type=int, default=os.cpu_count())
     p.add_argument("--floor", type=float, help="least share killed, in percent")
-    p.add_argument("--resume", action="store_true", help="go on with the verdicts there are")
+    p.add_argument("--resume", action="store_true", help="continue with the recorded verdicts")
     p.add_argument("--list", action="store_true", help="only say what would be tried")
     p.add_argument("source")
     p.add_argument("work")

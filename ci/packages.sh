@@ -1,15 +1,13 @@
 #!/bin/bash
-# What the program is made of can be had from the packages that ci/deps.txt
-# names for building it: every header of the system that the compiler read for
-# an object of the program, and every library on its link line, belongs to a
-# package above the line "test:" or to one that such a package depends on.
-# Tests may need more; the program then would not build where they never ran.
-# So may a plug-in, which is built where its package is, and which nothing of the
-# program is linked to: libheddle-mpi.so.
+# Checks that the packages above the line "test:" of ci/deps.txt suffice to build
+# the program: every system header of its objects and every library on its link
+# line belongs to one of them, or to a package that one of them depends on.
+# Tests may need more packages, and so may libheddle-mpi.so, which is loaded at
+# run time.
 #
 #	packages.sh BUILD [LIST]
 #
-# BUILD has the program built by Ninja; LIST stands for ci/deps.txt.
+# BUILD has the program built by Ninja; LIST replaces ci/deps.txt.
 set -eu -o pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 build=$(cd "$1" && pwd)

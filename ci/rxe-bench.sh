@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # Runs in the guest of ci/rxe.sh, with heddle=PATH set in front of it: every
 # test of heddle bench, briefly, on rxe0: by threads of one process, then by
-# up to five processes. A document stands between the lines "json TEST" and
+# up to five processes. A JSON document is between the lines "json TEST" and
 # "end TEST"; what the device cannot do is shown with the reason.
 brief() {
 	case $1 in
@@ -40,7 +40,7 @@ for test in $("$heddle" bench list --csv |
 	show "$test" $status
 done
 
-# listen N: so many processes wait for a rank 0; $hosts is where.
+# listen N: N processes wait for a rank 0; $hosts has their addresses.
 listen() {
 	hosts= listeners= port=18515
 	while [ $((port - 18515)) -lt "$1" ]; do
@@ -76,7 +76,7 @@ processes 4 load-bw --size 4KiB -n 20
 processes 3 sl-lat -n 20 --values 0,1,2
 processes 3 threads-bw --size 1KiB -n 20
 
-# Interrupted: what was measured so far, and nobody waits.
+# Interrupted: prints the measurements so far, and no process waits.
 interrupt() {
 	name=$1
 	shift

@@ -1,7 +1,7 @@
 # Runs at both ends of the cable of ci/rxe.sh at once: the guest's, where
 # programs use the kernel's rxe0, and the host's, where they use an adapter of
 # ours. A row says who is the server, the MTU of our port, of how many frames
-# ours loses one, and what runs, at both ends the same. Whoever sources this
+# ours loses one, and what runs, at both ends the same. The script that sources this
 # has set $role, $listen, $connect and $to, and the function run.
 failed=0 n=0
 

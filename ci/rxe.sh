@@ -7,7 +7,7 @@
 #	ci/rxe.sh [--with FILE]... [--seconds N] [--cable FOLDER] SCRIPT
 #
 # With --cable rxe0 is on eth0, 10.0.0.1, whose frames cross the local datagram
-# sockets FOLDER/guest, the guest's, and FOLDER/host, of whoever wants to be at
+# sockets FOLDER/guest, the guest's, and FOLDER/host, of the program at
 # the other end; and TCP is forwarded, to agree on what to send: who connects
 # to the host's port 127.0.0.1:$PORT_IN comes to the guest's port 7001, and who
 # does in the guest, to 10.0.2.100:7002, to the host's 127.0.0.1:$PORT_OUT.

@@ -12,7 +12,7 @@ heddle live up 'star --hosts 4' --sm minhop >"$scratch/up.log"
 trap 'heddle live down >"$scratch/down.log" 2>&1; rm -rf "$scratch"' EXIT
 until heddle live show | grep -q 'h3 .*active'; do sleep 0.1; done
 
-# Rank i runs on host i. Open MPI is told to use the adapter.
+# Rank i runs on host i. 'live exec' selects the adapter for Open MPI.
 heddle live exec h0..h3 -- mpirun --oversubscribe -n 4 "$scratch/sum"
 
 # The program used the fabric, not the memory of this machine: the ports counted it.

@@ -72,7 +72,7 @@ status 0 ci/layers.sh
 echo 'base offers: w.h' >>src/modules.txt
 status 1 ci/layers.sh
 has out 'layers: src/wire/y.h: base/x.h is no header that src/base offers'
-has out 'layers: nobody else includes base/w.h, which is offered'
+has out 'layers: no other module includes base/w.h, which is offered'
 sed -i 's/w.h/x.h/' src/modules.txt
 status 0 ci/layers.sh
 echo '#include "wire/y.h"' >src/wire/y.h
