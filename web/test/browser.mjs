@@ -516,7 +516,7 @@ lap("names");
 
 // The three printed frame times are points on our curve: 1x, 4x and 12x.
 await open("paper.html");
-const curve = page.locator('.drawing[aria-label="ours beside what was published: in ms by x"]');
+const curve = page.locator('.drawing[aria-label="ours next to what was published: in ms by x"]');
 expect((await curve.count()) === 1, "no curve of the paper's table");
 const drawn = await curve.evaluate((d) => ({ lines: d.querySelectorAll('g[aria-label="line"] path').length, dots: [...d.querySelectorAll('g[aria-label="dot"] path')].map((p) => p.getAttribute("transform").match(/[\d.]+/g).map((v) => Math.round(v / 2)).join()) }));
 expect(drawn.lines === 1 && drawn.dots.length === 6, `${drawn.lines} lines and ${drawn.dots.length} points`);
