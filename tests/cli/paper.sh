@@ -97,7 +97,7 @@ status 0 "$HEDDLE" sim my.yaml --set run.measure=1ms
 cmp my.yaml "$SRC/papers/003/dual.yaml" || fail "another scenario than its own"
 status 3 "$HEDDLE" paper show 004/fig4.5 --scenario
 one_line err
-has err "reads no scenario"
+has err "experiment 004/fig4.5 has no scenario"
 status 3 "$HEDDLE" paper show 004
 
 # Changed: a shorter range; a scenario with less traffic, which it reads.
