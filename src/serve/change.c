@@ -191,6 +191,36 @@ static enum hd_status put_load(const struct change *c, const struct scenario *s,
 	return HD_OK;
 }
 
+/*
+ * Adds a subnet manager whose traps arrive now, counted from the first change
+ * of a link. So it re-routes now, and nothing before now changes.
+ */
+static enum hd_status put_reroute(const struct fabric *fabric, hd_time at, struct overrides *o,
+				  struct strbuf *words, struct diag *d)
+{
+	struct strbuf trap = STRBUF_INIT;
+	hd_time first = at;
+
+	if (fabric->scenario->sm.trap != HD_TIME_NEVER ||
+	    fabric->scenario->sm.sweep != HD_TIME_NEVER)
+		return diag_fail(
+			d, HD_ERR_UNFIT,
+			"the scenario has a subnet manager already: it re-routes by itself");
+	for (uint32_t i = 0; i < fabric->setup.n_faults; i++) {
+		const struct sim_fault *f = &fabric->setup.faults[i];
+
+		if ((f->kind == SIM_LINK_DOWN || f->kind == SIM_LINK_UP) && f->time < first)
+			first = f->time;
+	}
+	if (first == at)
+		return diag_fail(d, HD_ERR_UNFIT, "no link has failed: cut a cable first");
+	hd_time_print(at - first, &trap);
+	overrides_put(o, LABEL, "sm.trap", "%s", trap.text);
+	strbuf_printf(words, "subnet manager re-routes, %s after a link changes", trap.text);
+	strbuf_fini(&trap);
+	return HD_OK;
+}
+
 enum hd_status change_put(const struct change *c, const struct fabric *fabric, hd_time at,
 			  struct overrides *o, struct strbuf *words, struct diag *d)
 {
@@ -200,6 +230,8 @@ enum hd_status change_put(const struct change *c, const struct fabric *fabric, h
 		return put_fault(c, fabric, at, o, words, d);
 	case CHANGE_LOAD:
 		return put_load(c, fabric->scenario, at, o, words, d);
+	case CHANGE_REROUTE:
+		return put_reroute(fabric, at, o, words, d);
 	case CHANGE_WEIGHTS:
 		break;
 	}

@@ -14,6 +14,7 @@ enum change_kind {
 	CHANGE_MEND,    /* and comes back */
 	CHANGE_LOAD,    /* of a traffic row: its load, or its rate */
 	CHANGE_WEIGHTS, /* of the arbitration tables of all ports */
+	CHANGE_REROUTE, /* a subnet manager re-routes after failures */
 };
 
 #define CHANGE_TEXT 400 /* longest value, with its NUL */

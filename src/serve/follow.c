@@ -80,6 +80,7 @@ static void take_over(struct follow *s, struct run *next)
 	s->links = hd_alloc(n + 1, sizeof(*s->links));
 	s->down = hd_alloc(n + 1, sizeof(*s->down));
 	s->looked_at = 0;
+	s->looked_warm = false;
 }
 
 enum hd_status follow_new(const char *path, const struct overrides *overrides,

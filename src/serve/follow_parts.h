@@ -38,7 +38,8 @@ struct follow {
 	hd_time pace_now;
 	double slice_ends;
 	struct follow_link *links; /* per sim port */
-	hd_time looked_at;         /* of the measured time */
+	hd_time looked_at;         /* of the measured time, or of the warm-up */
+	bool looked_warm;          /* which of the two */
 	bool *down;
 
 	struct asks *asks;               /* while it runs */

@@ -78,7 +78,7 @@ static unsigned change(struct one *x, struct change c)
 
 static struct change any_change(struct rng *g)
 {
-	struct change c = { .kind = (enum change_kind)rng_below(g, 4) };
+	struct change c = { .kind = (enum change_kind)rng_below(g, 5) };
 
 	c.link = (uint32_t)rng_below(g, LINKS);
 	c.row = (uint32_t)rng_below(g, 3);
@@ -145,14 +145,15 @@ static void keep_ports(struct strbuf *metrics)
 
 static void what_was_seen_stays_as_it_was(void **state)
 {
-	static const enum change_kind kinds[] = { CHANGE_CUT, CHANGE_LOAD, CHANGE_WEIGHTS };
+	static const enum change_kind kinds[] = { CHANGE_CUT, CHANGE_REROUTE, CHANGE_LOAD,
+						  CHANGE_WEIGHTS };
 	const struct http_request look = { .kind = REQUEST_METRICS };
 	struct strbuf before = STRBUF_INIT, after = STRBUF_INIT;
 	struct one x = { .path = "" };
 
 	(void)state;
 	begin(&x);
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < 4; i++) {
 		/* Nothing is on the cable then: a packet that is lost there
 		 * has been counted as received since its grant. */
 		step(&x, 16000);
@@ -171,6 +172,87 @@ static void what_was_seen_stays_as_it_was(void **state)
 	end(&x);
 	strbuf_fini(&before);
 	strbuf_fini(&after);
+}
+
+static unsigned long lost_packets(struct one *x)
+{
+	static const char family[] = "heddle_row_lost_packets_total{row=\"all\"} ";
+	const struct http_request look = { .kind = REQUEST_METRICS };
+	struct strbuf text = STRBUF_INIT;
+	const char *at;
+	unsigned long lost;
+
+	ask(x, &look, &text);
+	at = strstr(text.text, family);
+	assert_non_null(at);
+	lost = strtoul(at + strlen(family), NULL, 10);
+	strbuf_fini(&text);
+	return lost;
+}
+
+/* Packets over the failed cable are lost until the manager has re-routed. */
+static void a_manager_reroutes_around_a_failed_cable(void **state)
+{
+	const struct http_request look = { .kind = REQUEST_STATE };
+	const struct change reroute = { .kind = CHANGE_REROUTE };
+	struct strbuf text = STRBUF_INIT;
+	struct one x = { .path = "" };
+	unsigned long lost;
+
+	(void)state;
+	begin_with(&x, "fabric: {topology: {kind: fat-tree, radix: 4, levels: 2}, routing: ftree}\n"
+		       "traffic: [{name: all, kind: poisson, load: 20%}]\n"
+		       "run: {warmup: 5us, measure: 20ms}\n");
+	step(&x, 10000);
+	assert_int_equal(change(&x, reroute), 409); /* no cable has failed */
+	assert_int_equal(change(&x, (struct change){ .kind = CHANGE_CUT, .link = 11 }),
+			 200); /* of a leaf and a spine */
+	step(&x, 50000);
+	assert_int_equal(ask(&x, &look, &text), 200);
+	assert_non_null(strstr(text.text, "\"manager\":false"));
+	assert_int_equal(change(&x, reroute), 200);
+	assert_int_equal(change(&x, reroute), 409); /* has a manager already */
+	step(&x, 10000000);
+	ask(&x, &look, &text);
+	assert_non_null(strstr(text.text, "\"manager\":true"));
+	lost = lost_packets(&x);
+	assert_true(lost > 0);
+	step(&x, 1000000);
+	assert_int_equal(lost_packets(&x), lost);
+	stop(&x);
+	end(&x);
+	strbuf_fini(&text);
+}
+
+/* A host that sends at half its link's rate, from the first instant on. */
+static void links_show_their_use_during_the_warm_up(void **state)
+{
+	const struct http_request look = { .kind = REQUEST_STATE };
+	struct strbuf text = STRBUF_INIT;
+	struct one x = { .path = "" };
+	unsigned long most = 0;
+
+	(void)state;
+	begin_with(&x, "fabric: {topology: {kind: star, hosts: 2}}\n"
+		       "traffic: [{name: a, kind: cbr, load: 50%, source: h0, destination: h1}]\n"
+		       "run: {warmup: 1ms, measure: 1ms}\n");
+	for (unsigned i = 0; i < 3; i++) {
+		char *at;
+
+		step(&x, i < 2 ? 200000 : 1000000); /* the last one is behind the warm-up */
+		ask(&x, &look, &text);
+		at = strstr(text.text, "\"used\":[");
+		assert_non_null(at);
+		for (most = 0, at += strlen("\"used\":["); *at != ']'; at += *at == ',') {
+			unsigned long used = strtoul(at, &at, 10);
+
+			most = used > most ? used : most;
+		}
+		assert_in_range(most, 490, 510);
+	}
+	stop(&x);
+	end(&x);
+	strbuf_fini(&text);
 }
 
 static void a_refused_change_changes_nothing(void **state)
@@ -325,6 +407,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_changed_run_is_the_run_of_its_scenario),
 		cmocka_unit_test(what_was_seen_stays_as_it_was),
+		cmocka_unit_test(a_manager_reroutes_around_a_failed_cable),
+		cmocka_unit_test(links_show_their_use_during_the_warm_up),
 		cmocka_unit_test(a_refused_change_changes_nothing),
 		cmocka_unit_test(rows_say_what_they_offer),
 		cmocka_unit_test(rows_without_a_load_say_none),

@@ -115,6 +115,7 @@ static const struct route routes[] = {
 	{ "POST", "/mend", REQUEST_CHANGE, CHANGE_MEND, read_link },
 	{ "POST", "/load", REQUEST_CHANGE, CHANGE_LOAD, read_load },
 	{ "POST", "/weights", REQUEST_CHANGE, CHANGE_WEIGHTS, read_weights },
+	{ "POST", "/reroute", REQUEST_CHANGE, CHANGE_REROUTE, NULL },
 };
 
 enum hd_status request_parse(const char *method, const char *path, request_value_fn *value,

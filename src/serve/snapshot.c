@@ -78,17 +78,28 @@ static uint16_t share_since(double so_far, double *before, double since)
 static void look(struct follow *s)
 {
 	const struct sim_metrics *m = sim_metrics(run_sim(s->run));
-	hd_time whole = m->to - m->from;
+	const struct sim_setup *setup = &run_fabric(s->run)->setup;
+	bool warm = m->to > m->from;
+	hd_time whole = warm ? m->to - m->from : m->to;
+
+	if (warm && !s->looked_warm) {
+		memset(s->links, 0, m->n_ports * sizeof(*s->links));
+		s->looked_at = 0;
+		s->looked_warm = true;
+	}
 	double since = (double)whole - (double)s->looked_at;
 
 	if (since <= 0)
 		return;
 	for (uint32_t i = 0; i < m->n_ports; i++) {
-		const struct sim_port_use *use = &m->ports[i];
 		struct follow_link *l = &s->links[i];
+		double used, waited;
 
-		l->used = share_since(use->utilisation * (double)whole, &l->used_time, since);
-		l->waiting = share_since(use->wait * (double)whole, &l->wait_time, since);
+		if (setup->ports[i].peer == SIM_NONE)
+			continue;
+		sim_port_times(m, i, &used, &waited);
+		l->used = share_since(used, &l->used_time, since);
+		l->waiting = share_since(waited, &l->wait_time, since);
 	}
 	s->looked_at = whole;
 }
@@ -211,6 +222,10 @@ void follow_put_state(struct follow *s, struct strbuf *out)
 	json_double(&w, p.share);
 	json_key(&w, "warm");
 	json_bool(&w, p.warm);
+	const struct scn_sm *sm = &run_fabric(s->run)->scenario->sm;
+
+	json_key(&w, "manager");
+	json_bool(&w, sm->trap != HD_TIME_NEVER || sm->sweep != HD_TIME_NEVER);
 	json_key(&w, "changing");
 	json_bool(&w, s->change != NULL);
 	json_put_uint(&w, "version", s->version);

@@ -424,6 +424,9 @@ const struct sim_metrics *sim_metrics(struct sim *s);
  * would take as much memory as all else that the engine keeps of them.
  */
 void sim_port_counters(const struct sim_metrics *m, uint32_t port, struct sim_counters *out);
+/* Time in ps that the link of a sim port has sent and has been in XmitWait, since
+ * the start or the end of the warm-up, whichever is later. */
+void sim_port_times(const struct sim_metrics *m, uint32_t port, double *sent, double *waiting);
 
 /* One number for what was measured: when, all deliveries and losses, and all
  * counters of all ports. */

@@ -91,6 +91,6 @@ export function alongSections(runs, panelFor) {
     const panels = familyPanels(family, panelFor), id = `along-${k + 1}`;
     if (!panels.length) return [];
     for (const run of family.runs) run.along = { id, title: family.title, n: family.runs.length };
-    return [el("article", { class: "run along", id }, el("h2", {}, family.title), el("div", { class: "panels" }, ...panels))];
+    return [el("article", { class: "run along", id, "data-experiment": family.title.split(":")[0] }, el("h2", {}, family.title), el("div", { class: "panels" }, ...panels))];
   });
 }

@@ -101,7 +101,7 @@ function bands(rows, turns, look) {
 // A colour for each label and a dash for each measure; where there is only one
 // of either, a colour and a dash for each line. `turns`: x need not rise along a
 // line, and may have an interval of its own.
-function lines(width, label, { x, axisName, unit, palette, limits = [], turns = false }, all) {
+function lines(width, label, { x, axisName, unit, palette, limits = [], turns = false }, all, shown = {}) {
   // By size, what matters is the ratio; zeros have no place on such an axis.
   const positive = all.filter((r) => r.y > 0);
   const bySize = countsBytes(x) && asLog(unit, positive.map((r) => r.y), 30);
@@ -110,13 +110,14 @@ function lines(width, label, { x, axisName, unit, palette, limits = [], turns = 
   const many = names.length > MANY, whats = distinct(rows.map((r) => r.what));
   const byWhat = many && whats.length > 1 && whats.length <= MANY, both = !many && whats.length > 1 && labels.length > 1;
   const xs = rows.map((r) => r.x), ys = rows.map((r) => r.y);
-  const log = bySize || asLog(unit, ys, 300);
-  const yAxis = { label: axisName, ...grid, tickFormat: tick, ...(log ? { type: "log", ticks: 5 } : { zero: true }) };
+  const log = bySize || (shown.log && rows.every((r) => r.y > 0)) || asLog(unit, ys, 300);
+  const top = shown.clip ? { domain: [log ? Math.min(...ys) : Math.min(0, ...ys), quantile(ys, 0.9)], clamp: false } : {};
+  const yAxis = { label: axisName, ...grid, tickFormat: tick, ...(log ? { type: "log", ticks: 5 } : { zero: true }), ...top };
   const colour = byWhat ? byName("what") : many ? "var(--c1)" : byName(both ? "label" : "name");
   const printed = printedMarks(rows, limits);
   const dash = both ? "what" : "name", look = { x: "x", y: "y", z: "name", stroke: colour, strokeWidth: many ? 0.8 : 1.8, strokeOpacity: many ? 0.55 : 1 };
   const svg = draw(width, label, {
-    x: axis(x, xs, turns ? { zero: true } : {}), y: yAxis, color: palette.scale(byWhat ? whats : both ? labels : names),
+    x: axis(x, xs, turns ? { zero: true } : {}), y: yAxis, clip: Boolean(shown.clip), color: palette.scale(byWhat ? whats : both ? labels : names),
     marks: [
       many ? null : bands(rows, turns, { fill: colour }), // of too many, a stroke
       rows.some((r) => r.lo !== null && r.hi > r.lo)
@@ -191,8 +192,8 @@ function unitParts(table, x, ys, labels, heading) {
     if (!rows.length) return []; // of values that do not exist here
     const axisName = unit ? `${of.length > 1 ? "" : of[0].name + " "}[${unit}]` : what;
     const title = [heading, units.length > 1 && (of.length <= 2 || !heading) ? what : units.length > 1 ? `[${unit}]` : ""].filter(Boolean).join("; ");
-    return { small: units.length > 2, heading: title,
-      make: (w) => (n > 60 ? band : lines)(w, `${[table.title, title].filter(Boolean).join(", ")}: ${what} by ${x.name}`, { x, axisName, unit, palette: table.palette, limits: of.flatMap((c) => c.limits ?? []) }, rows) };
+    return { small: units.length > 2, heading: title, scales: n <= 60, isPublished: of.some((c) => c.printed || c.limits),
+      make: (w, shown) => (n > 60 ? band : lines)(w, `${[table.title, title].filter(Boolean).join(", ")}: ${what} by ${x.name}`, { x, axisName, unit, palette: table.palette, limits: of.flatMap((c) => c.limits ?? []) }, rows, shown) };
   });
   return [...parts, ...throughputParts(table, x, ys, labels, heading)];
 }
@@ -208,8 +209,8 @@ function throughputParts(table, load, ys, labels, heading) {
     const rows = points(table, delivered, latency, labels, labels.length ? "" : latency.name, load);
     if (!rows.length) return [];
     const title = [heading, `${latency.name} over ${delivered.name}`].filter(Boolean).join("; ");
-    return { small: true, heading: title,
-      make: (w) => lines(w, `${[table.title, title].filter(Boolean).join(", ")}, along ${load.name}`, { x: delivered, axisName: withUnit(latency), unit: latency.unit, palette: table.palette, turns: true }, rows) };
+    return { small: true, heading: title, scales: true,
+      make: (w, shown) => lines(w, `${[table.title, title].filter(Boolean).join(", ")}, along ${load.name}`, { x: delivered, axisName: withUnit(latency), unit: latency.unit, palette: table.palette, turns: true }, rows, shown) };
   });
 }
 

@@ -5,14 +5,29 @@ import { swatch, swatchWidth } from "./legend.js";
 
 const NS = "http://www.w3.org/2000/svg";
 
-export function save(name, type, text) {
+export const save = (name, type, text) => saveBlob(name, new Blob([text], { type }));
+
+function saveBlob(name, blob) {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type }));
+  link.href = URL.createObjectURL(blob);
   link.download = name;
   document.body.append(link);
   link.click();
   link.remove();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+// An SVG as a PNG of twice its size.
+export function savePng(name, text) {
+  const image = new Image();
+  image.onload = () => {
+    const canvas = document.createElement("canvas");
+    canvas.width = 2 * image.width;
+    canvas.height = 2 * image.height;
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    canvas.toBlob((blob) => saveBlob(name, blob), "image/png");
+  };
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
 }
 
 function quote(value) {

@@ -93,10 +93,13 @@ function weights(table) {
   shownWeights = text;
   const field = (name) => el("input", { type: "text", name, value: /^\d/.test(any[name]) ? any[name] : "", size: 48, maxlength: 390, "aria-label": `${name} table` });
   const high = field("high"), low = field("low");
-  const send = () => tell(`/weights?${quoted({ ...(high.value ? { high: high.value } : {}), ...(low.value ? { low: low.value } : {}) })}`);
+  const send = (e) => {
+    e.preventDefault();
+    tell(`/weights?${quoted({ ...(high.value ? { high: high.value } : {}), ...(low.value ? { low: low.value } : {}) })}`);
+  };
   at("lanes").replaceChildren(el("p", { class: "hint" }, "VL:weight in blocks of 64 bytes; at all ports, from now on."),
-    el("p", {}, el("label", {}, "high ", high)), el("p", {}, el("label", {}, "low ", low)),
-    el("button", { type: "button", "data-do": "weights", onclick: send }, "change the tables"));
+    el("form", { onsubmit: send }, el("p", {}, el("label", {}, "high ", high)), el("p", {}, el("label", {}, "low ", low)),
+      el("button", { type: "submit", "data-do": "weights" }, "change the tables")));
 }
 
 function rows(state) {
@@ -106,9 +109,33 @@ function rows(state) {
   at("rows").replaceChildren(...state.rows.map((r) => {
     if (!r.load) return el("p", { class: "controls" }, r.name, el("span", { class: "hint" }, "has no load that could be changed"));
     const value = el("input", { type: "text", value: r.load, size: 9, maxlength: 30, "aria-label": `load of ${r.name}` });
-    return el("p", { class: "controls" }, el("label", {}, r.name, value),
-      el("button", { type: "button", "data-do": "load", onclick: () => tell(`/load?${quoted({ row: r.row, value: value.value })}`) }, "change"));
+    const send = (e) => {
+      e.preventDefault();
+      tell(`/load?${quoted({ row: r.row, value: value.value })}`);
+    };
+    return el("form", { class: "controls", onsubmit: send }, el("label", {}, r.name, value),
+      el("button", { type: "submit", "data-do": "load" }, "change"));
   }));
+}
+
+// Routes stay as they are after a failure unless there is a subnet manager.
+function reroute(state) {
+  const where = at("reroute"), offered = state.down.length > 0 && !state.manager;
+  where.hidden = !offered;
+  if (!offered || where.children.length) return;
+  where.append("The scenario has no subnet manager: routes still use the failed cable. ",
+    el("button", { type: "button", "data-do": "reroute", onclick: () => tell("/reroute") }, "let the subnet manager re-route"));
+}
+
+// Ranks that have ended, of jobs whose ranks are listed; and what is measured.
+function jobs(run) {
+  const ranks = run.table("ranks"), of = run.table("jobs");
+  at("jobs-panel").hidden = !of;
+  if (!of) return;
+  show(at("jobs"), of);
+  const done = new Map(of.cells("job").map((job, i) => [job, { all: of.cells("ranks")[i], ended: of.cells("completion")[i] === null ? 0 : of.cells("ranks")[i] }]));
+  if (ranks) ranks.cells("job").forEach((job, i) => { const j = done.get(job); if (j.ended < j.all && ranks.cells("end")[i] !== null) j.ended++; });
+  at("jobs").prepend(...[...done].map(([job, j]) => el("p", {}, el("label", {}, `${job}: ${j.ended} of ${j.all} ranks have ended `, el("progress", { max: j.all, value: j.ended })))));
 }
 
 // ---- what is found ---------------------------------------------------------------
@@ -137,6 +164,7 @@ function found(run, warm) {
   if (!warm) at("goals").textContent = "Judged once the warm-up is over.";
   else if (!show(at("goals"), ...run.tables.filter(isGoals))) at("goals").textContent = "The scenario asks for nothing.";
   charts(at("traffic"), run.table("traffic over time"));
+  jobs(run);
   show(at("ports"), run.table("ports"));
   if (run.table("deadlock") && !fabric.circle.length) {
     fabric.readCircle(run);
@@ -203,6 +231,7 @@ async function look() {
   paint(state);
   if (live) return foundInFabric(run);
   rows(state);
+  reroute(state);
   // What did not change is not drawn again.
   const key = `${state.version} ${state.now} ${state.state}`;
   if (key !== last) found(run, state.warm);

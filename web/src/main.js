@@ -3,11 +3,12 @@
 import { alongSections } from "./along.js";
 import { readRuns } from "./data.js";
 import { partsFor } from "./charts.js";
-import { panelSvg, save, tableCsv } from "./export.js";
+import { panelSvg, save, savePng, tableCsv } from "./export.js";
 import { fabricPanel, isFabricTable } from "./fabric.js";
 import { legendNode } from "./legend.js";
 import { overlaySection } from "./overlay.js";
 import { isGoals, nameRuns, overviewSection, verdictLine } from "./overview.js";
+import { paperSections } from "./paper.js";
 import { el, originTag, recordNode, tableLines, tableNode } from "./tables.js";
 
 const runs = readRuns(document.getElementById("data").textContent);
@@ -56,13 +57,18 @@ function chartPanel(run, table, parts) {
   const holder = el("div", { class: small ? "charts" : "" }), above = el("div");
   body.append(above, holder);
   let done = [];
+  const shown = {}; // scale of y: "log", "linear" or as the values suggest; `clip`
+  const whole = () => {
+    if (!done.length) fill();
+    return panelSvg(`${run.title ? `${run.title}: ` : ""}${table.name}, ${table.title}`, done);
+  };
   const fill = () => {
     holder.replaceChildren();
     const total = Math.max(240, Math.floor(body.clientWidth || 520));
     const columns = small ? Math.min(parts.length, 4, Math.max(1, Math.floor((total + 10) / 310))) : 1;
     if (small) holder.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
     const width = Math.min(920, Math.floor((total - 10 * (columns - 1)) / columns));
-    done = parts.map((part) => ({ ...part.make(width), heading: part.heading }));
+    done = parts.map((part) => ({ ...part.make(width, shown), heading: part.heading }));
     // One legend if it is the same everywhere.
     const shared = small && done.every((d) => JSON.stringify(d.legend) === JSON.stringify(done[0].legend));
     above.replaceChildren(...(shared ? [legendNode(done[0].legend)].filter(Boolean) : []));
@@ -76,7 +82,12 @@ function chartPanel(run, table, parts) {
   const rest = el("details", {}, el("summary", {}, `table, ${table.n} ${table.n === 1 ? "row" : "rows"}`));
   rest.addEventListener("toggle", () => { if (rest.open && rest.children.length === 1) rest.append(tableNode(table)); });
   body.append(rest);
-  add("SVG", `${table.name} as SVG`, () => { if (!done.length) fill(); save(`${fileName(run, table)}.svg`, "image/svg+xml", panelSvg(`${run.title ? `${run.title}: ` : ""}${table.name}, ${table.title}`, done)); });
+  if (parts.some((p) => p.scales)) {
+    const box = (name, text, set) => el("label", {}, el("input", { type: "checkbox", "data-view": name, onchange: (e) => { set(e.target.checked); fill(); } }), ` ${text}`);
+    above.before(el("p", { class: "views" }, box("log", "logarithmic", (on) => { shown.log = on; }), " ", box("clip", "without the largest tenth", (on) => { shown.clip = on; })));
+  }
+  add("PNG", `${table.name} as PNG`, () => savePng(`${fileName(run, table)}.png`, whole()));
+  add("SVG", `${table.name} as SVG`, () => save(`${fileName(run, table)}.svg`, "image/svg+xml", whole()));
   add("CSV", `${table.name} as CSV`, () => save(`${fileName(run, table)}.csv`, "text/csv", tableCsv(table)));
   waiting.set(panel, () => {
     let width = body.clientWidth;
@@ -148,8 +159,9 @@ function fillRun(run, section, ...before) {
   const picture = fabricPanel(run, panelFrame, { save, fileName: (t) => fileName(run, t) });
   if (picture) { panels.append(picture.panel); waiting.set(picture.panel, picture.draw); }
   for (const t of drawn.filter((d) => d.kind !== "record" && !isGoals(d))) {
-    // Of a sweep, the curves are what is drawn of its points.
-    const parts = t.name === "points" && run.table("curves") ? null : partsFor(t);
+    // Of a sweep, the curves are what is drawn of its points; the page of a
+    // paper has drawn the comparison already.
+    const parts = (t.name === "points" && run.table("curves")) || (t.name === "comparison" && run.table("verdicts")) ? null : partsFor(t);
     if (parts && parts.length) panels.append(chartPanel(run, t, parts));
     else if ((t.n <= 12 || drawn.length <= 3) && t.n > 0) panels.append(textPanel(run, t));
     else if (t.n) plain.push(t);
@@ -198,8 +210,11 @@ for (const run of runs) {
   if (run === runs[0] && together && run.command === "report") main.append(together);
 }
 if (together && !together.parentNode) main.prepend(together);
-main.prepend(...along);
-if (overview) main.prepend(overview);
+const papers = paperSections(runs, along, chartPanel);
+main.prepend(...along.filter((a) => !papers.length || !papers.some((p) => p.id === a.id)));
+// A paper starts with its figures, other pages with the overview.
+if (overview) papers.length ? main.append(overview) : main.prepend(overview);
+main.prepend(...papers);
 for (const panel of waiting.keys()) seen.observe(panel);
 
 // A run that a link names is opened.

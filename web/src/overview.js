@@ -62,7 +62,7 @@ export function verdictLine(run) {
 }
 
 // "001/fig5a" of a run of it, and what it shows, as the list of verdicts says.
-const experimentOf = (run) => /^paper \w+ (\S+)$/.exec(run.command)?.[1];
+export const experimentOf = (run) => /^paper \w+ (\S+)$/.exec(run.command)?.[1];
 const FEW = 3; // differences that a title has room for, if they are enough
 
 // Runs that are called the same are told apart by what they were told.

@@ -73,24 +73,29 @@ await page.waitForSelector(".view .link.down");
 expect((await page.locator(".view .link.down").count()) === 2, "the cut cable is not dashed");
 expect((await page.locator("#goals td.no").count()) >= 1, "the missed goal is not red in the table");
 await page.screenshot({ path: join(shots, "live-cut.png"), fullPage: true });
+// The scenario has no subnet manager; the page offers one, and it re-routes.
+expect(/no subnet manager/.test(await page.textContent("#reroute")), "the page does not say that routes stay");
+await page.click('[data-do="reroute"]');
+await page.waitForFunction(() => /manager re-routes/.test(document.getElementById("changes").textContent));
+await page.waitForFunction(() => document.getElementById("reroute").hidden);
 // And connected again, a load and the weights are changed.
 await page.locator('[data-link="40"]').dispatchEvent("click");
 await page.click('[data-do="mend"]');
 await page.waitForFunction(() => /link-up/.test(document.getElementById("changes").textContent));
 await page.locator("#rows input").first().fill("20%");
-await page.locator('#rows [data-do="load"]').first().click();
+await page.locator("#rows input").first().press("Enter");
 await page.waitForFunction(() => /20%/.test(document.getElementById("changes").textContent));
 await page.getByLabel("low table").fill("0:10,1:200");
 await page.click('[data-do="weights"]');
 await page.waitForFunction(() => /low 0:10,1:200/.test(document.getElementById("changes").textContent));
-expect((await page.locator("#changes li").count()) === 4, "there are not four changes");
+expect((await page.locator("#changes li").count()) === 5, "there are not five changes");
 // What makes no sense is said, and the run stays.
 refused = true;
 await page.getByLabel("low table").fill("0:9999");
 await page.click('[data-do="weights"]');
 await page.waitForFunction(() => /VL arbitration table/.test(document.getElementById("problem").textContent));
 refused = false;
-expect((await page.locator("#changes li").count()) === 4, "a refused change was made");
+expect((await page.locator("#changes li").count()) === 5, "a refused change was made");
 await page.evaluate(axe);
 const faults = await page.evaluate(async () => (await window.axe.run("main", { resultTypes: ["violations"] })).violations.map((v) => ({ id: v.id, impact: v.impact, first: v.nodes[0].html.slice(0, 120) })));
 for (const v of faults) expect(!["serious", "critical"].includes(v.impact), `axe: ${v.id} (${v.impact}): ${v.first}`);

@@ -159,6 +159,19 @@ void metrics_port_use(struct sim *s, uint32_t port, struct sim_port_use *out)
 	out->depth_max = sp->in_blocks - least;
 }
 
+void sim_port_times(const struct sim_metrics *m, uint32_t port, double *sent, double *waiting)
+{
+	const struct sim *s = m->sim;
+	struct sim_counters c = { .updates_sent = s->sums.rare[port].updates_sent };
+
+	*sent = *waiting = 0;
+	if (!is_plugged(s, port))
+		return;
+	count_sent(s, port, &c);
+	*sent = sending(s, port, &c);
+	*waiting = (double)waited(s, port, m->to);
+}
+
 void metrics_port_restart(struct sim *s, uint32_t port)
 {
 	struct sim_output *l = &s->links[port];

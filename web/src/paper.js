@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Experiments of papers: first the figure with published and simulated values,
+// then the verdict in a sentence, the settings and the command.
+import { partsFor } from "./charts.js";
+import { experimentOf } from "./overview.js";
+import { el } from "./tables.js";
+
+const MOST_FIGURES = 2; // of one experiment, without those along a parameter
+
+const isBad = (verdict) => !/^(matched|holds|trend holds|reproduced|as computed)/.test(verdict);
+
+function rowsOf(table, id) {
+  if (!table) return [];
+  const at = table.cells("id").map((cell, i) => (cell === id ? i : -1)).filter((i) => i >= 0);
+  return at.map((i) => Object.fromEntries(table.columns.map((c) => [c.name, c.cells[i]])));
+}
+
+// "Trend holds: 2 of 3 published values match. The reason, where there is one."
+function verdictOf(run, id) {
+  const [row] = rowsOf(run.table("verdicts"), id), values = rowsOf(run.table("comparison"), id);
+  const good = values.filter((v) => !isBad(v.verdict)).length, first = row.verdict[0].toUpperCase() + row.verdict.slice(1);
+  const count = values.length ? `: ${good} of ${values.length} published ${values.length === 1 ? "value or statement holds" : "values and statements hold"}` : "";
+  return el("p", { class: `verdict ${isBad(row.verdict) ? "bad" : "good"}`, role: "status" }, `${first}${count}.${row.reason ? ` ${row.reason}` : ""}`);
+}
+
+// Plots of the tables of one run to which published values belong, or of the
+// first ones.
+function ownFigures(runs, id, panelFor) {
+  const run = runs.find((r) => experimentOf(r) === id);
+  if (!run) return [];
+  const drawn = run.tables.filter((t) => t.kind !== "record").map((t) => [t, partsFor(t)]).filter(([, parts]) => parts && parts.length);
+  const marked = drawn.map(([t, parts]) => [t, parts.filter((p) => p.isPublished)]).filter(([, parts]) => parts.length);
+  return (marked.length ? marked : drawn).slice(0, MOST_FIGURES).map(([t, parts]) => panelFor(run, t, parts));
+}
+
+// Published and own values of one experiment in one plot, where they have an axis.
+function comparisonFigure(run, id, panelFor) {
+  const t = run.table("comparison"), keep = t ? t.cells("id").map((cell, i) => (cell === id ? i : -1)).filter((i) => i >= 0) : [];
+  if (!keep.length) return [];
+  const own = Object.assign(Object.create(Object.getPrototypeOf(t)), t, { n: keep.length, columns: t.columns.map((c) => ({ ...c, cells: keep.map((i) => c.cells[i]) })) });
+  const parts = partsFor(own);
+  return parts && parts.length ? [panelFor(run, own, parts)] : [];
+}
+
+// An article per experiment of the run with verdicts; takes the sections `along`
+// of the same experiments. Empty if no paper was run.
+export function paperSections(runs, along, panelFor) {
+  const run = runs.find((r) => r.table("verdicts"));
+  if (!run) return [];
+  return run.table("verdicts").cells("id").map((id, i) => {
+    const shows = run.table("verdicts").cells("shows")[i];
+    const own = along.filter((a) => a.dataset.experiment === id), panels = own.flatMap((a) => [...a.querySelector(".panels").children]);
+    const compared = comparisonFigure(run, id, panelFor), rest = panels.length ? panels : ownFigures(runs, id, panelFor);
+    const [figures, further] = compared.length ? [compared, rest] : [rest, []];
+    const settings = [...new Set(rowsOf(run.table("comparison"), id).map((v) => v.setting).filter(Boolean))];
+    const commands = rowsOf(run.table("commands"), id).map((c) => c.command);
+    const article = el("article", { class: "run paper", id: own[0]?.id ?? `experiment-${i + 1}` }, el("h2", {}, `${id}: ${shows}`));
+    if (figures.length) article.append(el("div", { class: "panels" }, ...figures));
+    article.append(verdictOf(run, id));
+    if (settings.length) article.append(el("p", {}, `Settings: ${settings.join("; ")}.`));
+    article.append(el("p", {}, "Repeat it with:"), el("pre", { tabindex: "0" }, `heddle paper run ${id}`));
+    if (commands.length) article.append(el("p", {}, "It runs:"), el("pre", { tabindex: "0" }, commands.join("\n")));
+    if (further.length) article.append(el("div", { class: "panels" }, ...further));
+    for (const a of own) a.remove();
+    return article;
+  });
+}
