@@ -15,7 +15,7 @@ status 0 "$HEDDLE" paper list --json
 jq -r '.tables.experiments.rows[].id' out >ids
 cmp ids brief.ids || fail "experiments are left out"
 status 0 "$HEDDLE" paper list 000/table2
-has out 'reproduced for reserve=wire, lead=10%'
+has out 'reproduced for lead=10%, retries=3000'
 has out 'heddle qos evaluate --establish'
 mv out one.out
 status 0 "$HEDDLE" paper list 000/table2 000/table3 --all
