@@ -5,6 +5,7 @@
  * (sim/sim.h), so it is restarted with the changes known so far and repeats the
  * run up to that time.
  */
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -108,6 +109,23 @@ static enum hd_status go_on(struct live_run *r, struct diag *d)
 	return status == HD_OK ? run_stop(*r->s, d) : status;
 }
 
+/* With the simulated clock only the engine runs traffic. */
+static enum hd_status check_clock(const char *name, struct diag *d)
+{
+	const char *const words[] = { "time" };
+	struct strbuf out = STRBUF_INIT;
+	struct diag free_clock = { .status = HD_OK };
+	char *dir = live_folder(name);
+	enum hd_status status = live_call(dir, words, 1, &free_clock, &out);
+
+	free(dir);
+	strbuf_fini(&out);
+	if (status != HD_OK)
+		return HD_OK;
+	return diag_fail(d, HD_ERR_UNFIT,
+			 "fabric '%s' has the simulated clock; use 'heddle live traffic'", name);
+}
+
 /* In the engine, together with the queue pairs of programs. */
 static enum hd_status carry(struct live_run *r, struct diag *d)
 {
@@ -139,7 +157,10 @@ enum hd_status sim_session_live(struct sim_session_options *v, const char *file,
 		.begun = clock_time(),
 		.slice = HD_US,
 	};
-	enum hd_status status = cli_live_is_engine() ? carry(&r, d) : go_on(&r, d);
+	enum hd_status status = cli_live_is_engine() ? carry(&r, d) : check_clock(v->live, d);
+
+	if (status == HD_OK && !cli_live_is_engine())
+		status = go_on(&r, d);
 
 	if (status == HD_OK)
 		status = cli_live_count(v->live, run_fabric(*s), sim_metrics(run_sim(*s)), d);

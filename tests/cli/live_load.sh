@@ -113,6 +113,8 @@ status 3 "$HEDDLE" live traffic wrong.yaml
 has err "unknown field 'sauce'"
 status 2 "$HEDDLE" live traffic load.yaml --pace 1e-3
 has err '--pace'
+status 3 "$HEDDLE" sim --live fabric load.yaml
+has err "use 'heddle live traffic'"
 # A change of the tables while rows run; an end before the time.
 sed 's/12ms/90s, horizon: 100s/' load.yaml >long.yaml
 "$HEDDLE" live traffic long.yaml >long 2>err &

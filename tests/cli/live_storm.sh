@@ -31,3 +31,13 @@ on h1 perfquery >/dev/null || fail "it does not answer any more"
 kill -TERM "$daemon"
 wait "$daemon" || fail "it ends with $?"
 cat said
+
+# ---- the same with the simulated clock
+[ -n "${HD_LONG:-}" ] || exit 0
+"$HEDDLE" live up 'star --hosts 24' --sm minhop --clock simulated -q
+"$HEDDLE" live exec h0..h23 -- "$STORM" 3 20 20 0 >said 2>&1 || fail "$(cat said)"
+grep -q '^[0-9]* deaths, [0-9]* messages$' said || fail "$(cat said)"
+"$HEDDLE" live time | grep -q ' 0 programs, 0 requests' || fail "$("$HEDDLE" live time)"
+"$HEDDLE" live down
+[ "$(shared)" -eq "$files" ] || fail "$(ls /dev/shm)"
+cat said

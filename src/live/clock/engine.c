@@ -420,13 +420,19 @@ static bool go_on(struct engine *e, unsigned *turns, unsigned *idle)
 	return true;
 }
 
+/* The process may belong to root, who may use every fabric. */
+static bool has_ended(pid_t pid)
+{
+	return kill(pid, 0) != 0 && errno == ESRCH;
+}
+
 enum timed_pause timed_carry(struct engine *e)
 {
 	unsigned idle = 0, turns = 0;
 
 	e->traffic.is_changed = e->traffic.is_over = false;
 	while (!e->traffic.is_changed && !e->traffic.is_over && !e->traffic.is_detached)
-		if (!go_on(e, &turns, &idle) || (turns % 64 == 0 && kill(e->traffic.pid, 0) != 0))
+		if (!go_on(e, &turns, &idle) || (turns % 64 == 0 && has_ended(e->traffic.pid)))
 			e->traffic.is_detached = true;
 	return e->traffic.is_detached ? TIMED_DETACHED
 	       : e->traffic.is_over   ? TIMED_OVER
