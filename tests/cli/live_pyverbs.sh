@@ -22,7 +22,7 @@ on h0 /usr/bin/python3 "$SRC/tests/cli/live_pyverbs.py" suite --dev heddle0 >lin
 sort lines >now
 ! grep ' BAD: ' now || fail "$(grep -c ' BAD: ' now) tests fail"
 awk '{ k = $2 == "ok" ? "passed" : "skipped"; n[k]++ }
-	END { print "pyverbs:", NR, "tests,", n["passed"], "passed,", n["skipped"], "skipped" }' now
+	END { print "suite:", "rdma-core-pyverbs", NR, n["passed"] + 0, n["skipped"] + 0 }' now
 grep ' ok$' "$SRC/tests/fixtures/pyverbs.txt" >wanted
 comm -23 wanted now >lost
 [ ! -s lost ] || fail "not passed: $(cat lost)"

@@ -72,4 +72,5 @@ ask opensm
 "$HEDDLE" live up "$fabric" --sm minhop -q
 ask ours
 "$HEDDLE" live down -q
+echo "suite: osmtest 7 7 0"
 diff -r opensm ours >differences || fail "$(cat differences)"

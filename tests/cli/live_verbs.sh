@@ -50,7 +50,9 @@ between h0 h0 ibv_rc_pingpong -c -n 300 # within a host
 # ---- perftest: TOOL OPTIONS, a line each; the last line of numbers begins
 # with the size, and has the iterations of all queue pairs. Contents are compared
 # for it.
+rows=0
 while read -r size n tool options; do
+	rows=$((rows + 1))
 	compared "$n" h0 h5 $tool -F $options
 	awk -v size="$size" -v n="$n" '$1 == size && $2 == n { found = 1 }
 		END { exit !found }' client || fail "$tool $options: $(cat client)"
@@ -80,6 +82,7 @@ done <<'ROWS'
 8 300 ib_atomic_bw -n 300
 8 300 ib_atomic_bw -n 300 -A CMP_AND_SWAP
 ROWS
+echo "suite: perftest $rows $rows 0"
 
 # ---- an adapter that gets one byte wrong is found out
 while read -r what; do

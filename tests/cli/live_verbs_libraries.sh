@@ -6,7 +6,9 @@
 "$HEDDLE" live up 'fat-tree --radix 4 --levels 2' --sm minhop >up
 export UCX_NET_DEVICES=heddle0:1
 
+n=0
 while read -r transport options; do
+	n=$((n + 1))
 	export UCX_TLS="$transport,self"
 	compared 200 h0 h5 ucx_perftest -n 200 $options
 	grep -q '^Final:  *200 ' client || fail "$options: $(cat client)"
@@ -26,6 +28,7 @@ ud_v -t ucp_put_lat
 ud_v -t ucp_get -s 100000
 ud_v -t ucp_fadd
 ROWS
+echo "suite: ucx_perftest $n $n 0"
 
 mpicc -O1 -o ranks "$SRC/tests/cli/verbs_ranks.c"
 # ranks TRANSPORT HOST...: one on each.

@@ -1,0 +1,47 @@
+# Verbs with random arguments from many programs at once, and programs that are killed at any moment:
+# errno values are those of the manual pages, and the daemon keeps nothing of those that are gone.
+. "$SRC/tests/cli/lib.sh"
+. "$SRC/tests/cli/live_lib.sh"
+stay 'fat-tree --radix 4 --levels 2'
+"$HEDDLE" live sm h0 --engine minhop >manager 2>&1 &
+programs="$programs $!"
+until on h7 ibv_devinfo 2>/dev/null | grep -q PORT_ACTIVE; do
+	sleep 0.1
+done
+held() { # descriptors and mappings of the daemon
+	echo "$(ls "/proc/$daemon/fd" | wc -l) $(grep -c heddle "/proc/$daemon/maps")"
+}
+before=$(held)
+
+# draw SEED: it ends by itself, and says what is wrong.
+draw() {
+	on h$(($1 % 8)) "$RANDOM_VERBS" "$1" 3000 >"said.$1" 2>&1 ||
+		echo "seed $1: $(tail -n 2 "said.$1")" >>wrong
+}
+: >wrong
+for first in 1 9 17; do
+	jobs=
+	for i in 0 1 2 3 4 5 6 7; do
+		draw $((first + i)) &
+		jobs="$jobs $!"
+	done
+	wait $jobs
+done
+[ ! -s wrong ] || fail "$(cat wrong)"
+
+# killed: 100 programs, each within a tenth of a second.
+for i in $(seq 100); do
+	"$HEDDLE" live exec h$((i % 8)) -- "$RANDOM_VERBS" "$i" 1000000 >/dev/null 2>&1 &
+	victim=$!
+	sleep "0.0$((i % 10))"
+	kill -9 $victim
+	wait $victim 2>/dev/null || true
+done
+tries=0
+until [ "$(held)" = "$before" ]; do
+	tries=$((tries + 1))
+	[ $tries -lt $PATIENCE ] || fail "the daemon holds '$(held)', before '$before'"
+	sleep 0.1
+done
+kill -0 "$daemon" || fail "the daemon has ended"
+on h3 "$RANDOM_VERBS" 7 1000 || fail "after that: an adapter fails"
