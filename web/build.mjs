@@ -31,7 +31,7 @@ async function bundle(entry) {
 
 const escape = (text) => text.replace(/[&<]/g, (c) => (c === "&" ? "&amp;" : "&lt;"));
 
-// Licences ask to be told wherever the code goes: once for all who share one.
+// Licences must be distributed with the code: each text once.
 function licences(inputs) {
   const names = new Set(inputs.map((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules)/.exec(path)?.[1]).filter(Boolean));
   const byText = new Map();
@@ -56,7 +56,7 @@ function plotStyles(inputs) {
 }
 
 // What the page may do: run its own script, use its own styles, and nothing
-// from elsewhere, whatever the names in somebody's results try.
+// from elsewhere, whatever names the results contain.
 function policy(script, styles, more) {
   const hashes = (texts) => texts.map((text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`).join(" ");
   return ["default-src 'none'", `script-src ${hashes([script])}`, `style-src ${hashes(styles)}`, "img-src data:",
@@ -84,7 +84,7 @@ function asC(name, bytes) {
   return c + "0 };\n";
 }
 
-// The page that follows a run asks where it came from, and nobody else.
+// The page of a run requests data from its own origin only.
 const page = await pageOf("page.html", "main.js", []);
 const live = await pageOf("live.html", "live.js", ["connect-src 'self'"]);
 writeFileSync(join(folder, "page.new"), '/* SPDX-License-Identifier: BSD-2-Clause */\n' +

@@ -13,7 +13,7 @@
 
 #define US UINT64_C(1000000) /* in picoseconds */
 
-/* All that this simulator knows: who has the token, and when he is done. */
+/* All that this simulator knows: which host has the token, and when it is done. */
 struct ring {
 	uint32_t holder;
 	uint64_t until; /* HD_NEVER: it is under way */

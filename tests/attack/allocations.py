@@ -8,7 +8,7 @@ the N-th of them failing, alone or with all that follow. It must then end with
 status 4 and one line, or, where the allocation was not needed, as it did
 before. Files it began must be gone, and those there before must be as they
 were. A process that ends in the middle of a transaction leaves SQLite's journal,
-by which whoever opens the database next rolls it back (sqlite.org/atomiccommit:
+with which the next process that opens the database rolls it back (sqlite.org/atomiccommit:
 "hot journals"): afterwards the database must be sound, with every row that it
 had, and of the new run all or nothing.
 Each command gets its share of ROUNDS, spread over its allocations; with
@@ -123,7 +123,7 @@ class Case:
         return self.leftovers(files("run"))
 
     def damage(self, left):
-        """Whoever opens a database first rolls back what was cut off."""
+        """The first process that opens a database rolls back what was cut off."""
         for name in [n for n in left if n.endswith(".db")]:
             self.journals += name + "-journal" in left
             try:
@@ -145,7 +145,7 @@ class Case:
 
     def leftovers(self, left):
         """A target may be whole; a new database may hold no results; a checkpoint
-        may be of an earlier moment, and has its part of a capture beside it."""
+        may be of an earlier moment, and has its part of a capture next to it."""
         given, whole = files("given"), self.undisturbed[3]
         for name, content in left.items():
             if name in given and not name.endswith(".db"):
@@ -173,7 +173,7 @@ def rows(path):
         if sound != [("ok",)]:
             raise sqlite3.DatabaseError(sound)
         if database.execute("PRAGMA foreign_key_check").fetchall():
-            raise sqlite3.DatabaseError("rows of nobody")
+            raise sqlite3.DatabaseError("rows of unknown")
         for (table,) in database.execute(
                 "SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
             found[table] = set(database.execute(f"SELECT * FROM {table}"))

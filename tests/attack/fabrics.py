@@ -56,8 +56,8 @@ SPEEDS = ["4xHDR", "4xEDR", "1xSDR", "4xQDR", "12xNDR"]
 class Fabric:
     """Nodes by kind, and cables between their ports."""
 
-    def __init__(self, dice):
-        self.dice, self.nodes, self.cables = dice, [], {}
+    def __init__(self, rng):
+        self.rng, self.nodes, self.cables = rng, [], {}
 
     def add(self, kind, ports, name):
         self.nodes.append((kind, ports, name))
@@ -72,11 +72,11 @@ class Fabric:
     def free(self, node):
         ports = [p for p in range(1, self.nodes[node][1] + 1)
                  if (node, p) not in self.cables]
-        return (node, self.dice.choice(ports)) if ports else None
+        return (node, self.rng.choice(ports)) if ports else None
 
     def join(self, a, b):
         ends = self.free(a), self.free(b)
-        speed = self.dice.choice(SPEEDS[:2])
+        speed = self.rng.choice(SPEEDS[:2])
         if all(ends):
             self.cable(*ends, (speed, speed))
 
@@ -113,28 +113,28 @@ class Fabric:
         return 0x210000000000000 + 0x100 * (node + 1)
 
 
-def random_fabric(dice):
-    f = Fabric(dice)
-    odd = dice.random() < 0.3
-    switches = [f.add("Switch", dice.choice([1, 2, 4, 8, 36]), f"s{i}")
-                for i in range(dice.choice([0, 1, 1, 2, 3, 4]))]
-    hosts = [f.add("Ca", dice.choice([1, 1, 1, 2]),
-                   dice.choice(NAMES) if odd else f"h{i}")
-             for i in range(dice.choice([0, 1, 2, 2, 3, 5]))]
-    if dice.random() < 0.1:
+def random_fabric(rng):
+    f = Fabric(rng)
+    odd = rng.random() < 0.3
+    switches = [f.add("Switch", rng.choice([1, 2, 4, 8, 36]), f"s{i}")
+                for i in range(rng.choice([0, 1, 1, 2, 3, 4]))]
+    hosts = [f.add("Ca", rng.choice([1, 1, 1, 2]),
+                   rng.choice(NAMES) if odd else f"h{i}")
+             for i in range(rng.choice([0, 1, 2, 2, 3, 5]))]
+    if rng.random() < 0.1:
         hosts.append(f.add("Rt", 2, "r0"))
     for host in hosts:
         others = switches or [h for h in hosts if h != host]
-        if others and dice.random() < 0.9:
-            f.join(host, dice.choice(others))
-    for _ in range(dice.choice([0, 1, 3, 6])):  # parallel ones, triangles
+        if others and rng.random() < 0.9:
+            f.join(host, rng.choice(others))
+    for _ in range(rng.choice([0, 1, 3, 6])):  # parallel ones, triangles
         if switches:
-            f.join(dice.choice(switches), dice.choice(switches))
-    if dice.random() < 0.15 and hosts and switches:
+            f.join(rng.choice(switches), rng.choice(switches))
+    if rng.random() < 0.15 and hosts and switches:
         ends = f.free(hosts[0]), f.free(switches[0])
         if all(ends):
-            f.cable(*ends, dice.sample(SPEEDS, 2))
-    if dice.random() < 0.1 and hosts:
+            f.cable(*ends, rng.sample(SPEEDS, 2))
+    if rng.random() < 0.1 and hosts:
         f.join(hosts[0], hosts[-1])
     return f.text()
 
@@ -144,7 +144,7 @@ def random_fabric(dice):
 PATTERNS = ["uniform", "permutation", "transpose", "bit-reverse", "tornado",
             "hotspot", "all-to-all", "incast", "pairs"]
 HOSTS = ["all", "h0", "h1", "'0'", "0..1", "50%", "'not:h0'", "'on:s0'",
-         "nobody"]
+         "unknown"]
 KINDS = ["cbr, rate: 1Gb/s", "poisson, load: 50%", "saturating",
          "cbr, load: 0.1%", "messages, count: 2", "poisson, load: 300%",
          "ge, load: 10%, scv: 5", "on-off, load: 10%", "pareto, load: 10%"]
@@ -152,42 +152,42 @@ GOALS = ["delivered: 100%", "lost: 0", "fairness: 1", "p99: 1us",
          "throughput: 1Gb/s", "mean: 1us"]
 
 
-def row(dice, i):
-    pattern = dice.choice(PATTERNS)
-    odd = dice.choice(["", "", r"\e[31m\a", r"\x9bm", "</script>", r"\n="])
-    fields = [f'name: "t{i}{odd}"', f"kind: {dice.choice(KINDS)}",
+def row(rng, i):
+    pattern = rng.choice(PATTERNS)
+    odd = rng.choice(["", "", r"\e[31m\a", r"\x9bm", "</script>", r"\n="])
+    fields = [f'name: "t{i}{odd}"', f"kind: {rng.choice(KINDS)}",
               f"pattern: {pattern}"]
-    if dice.random() < 0.6:
-        fields.append(f"source: {dice.choice(HOSTS)}")
-    if dice.random() < 0.6 and pattern in ("uniform", "incast", "all-to-all"):
-        fields.append(f"destination: {dice.choice(HOSTS)}")
-    if dice.random() < 0.2:
-        fields.append(f"payload: {dice.choice([1, 64, 4096])}")
-    if dice.random() < 0.1:
+    if rng.random() < 0.6:
+        fields.append(f"source: {rng.choice(HOSTS)}")
+    if rng.random() < 0.6 and pattern in ("uniform", "incast", "all-to-all"):
+        fields.append(f"destination: {rng.choice(HOSTS)}")
+    if rng.random() < 0.2:
+        fields.append(f"payload: {rng.choice([1, 64, 4096])}")
+    if rng.random() < 0.1:
         fields.append("management: true")
     return "  - {" + ", ".join(fields) + "}"
 
 
-def scenario(dice, topology, most):
+def scenario(rng, topology, most):
     fabric = [f"topology: {topology}"]
-    if dice.random() < 0.3:
+    if rng.random() < 0.3:
         fabric.append("switch: {queueing: cioq}")
-    if dice.random() < 0.2:
+    if rng.random() < 0.2:
         fabric.append("credits: exact")
-    if dice.random() < 0.5:
-        engine = dice.choice(["updn", "dfsssp", "lash", "ftree", "minhop"])
+    if rng.random() < 0.5:
+        engine = rng.choice(["updn", "dfsssp", "lash", "ftree", "minhop"])
         fabric.append(f"routing: {{engine: {engine}}}")
     lines = ["fabric:", *("  " + line for line in fabric)]
-    if dice.random() < 0.2:
+    if rng.random() < 0.2:
         lines.insert(0, r'title: "\e]0;\a\n=cmd|\u202e"')
-    rows = min(dice.choice([0, 1, 1, 1, 1, 1, 1, 2, 2, 3]), most)
-    if not rows and dice.random() < 0.5:
+    rows = min(rng.choice([0, 1, 1, 1, 1, 1, 1, 2, 2, 3]), most)
+    if not rows and rng.random() < 0.5:
         lines.append("traffic: []")
     if rows:
-        lines += ["traffic:", *(row(dice, i) for i in range(rows))]
-    if rows and dice.random() < 0.4:
-        lines += ["goals:", "  - {" + dice.choice(GOALS) + "}"]
-    warmup = dice.choice(["1us", "1us", "0us", "15us", "2 packets"])
+        lines += ["traffic:", *(row(rng, i) for i in range(rows))]
+    if rows and rng.random() < 0.4:
+        lines += ["goals:", "  - {" + rng.choice(GOALS) + "}"]
+    warmup = rng.choice(["1us", "1us", "0us", "15us", "2 packets"])
     measure = "3 packets" if "packets" in warmup else "4us"
     lines.append(f"run: {{warmup: {warmup}, measure: {measure}, horizon: 20us}}")
     return "\n".join(lines) + "\n"
@@ -233,24 +233,24 @@ FILES = {
 }
 
 
-def make_case(dice):
+def make_case(rng):
     """A command line, with its files written."""
-    recipe = dice.choice(RECIPES)
-    from_file = dice.random() < 0.6
+    recipe = rng.choice(RECIPES)
+    from_file = rng.random() < 0.6
     if from_file:
-        write("f.net", random_fabric(dice))
-    if dice.random() < 0.5:
-        words = dice.choice(ON_FABRICS).split()
+        write("f.net", random_fabric(rng))
+    if rng.random() < 0.5:
+        words = rng.choice(ON_FABRICS).split()
         fabric = "f.net" if from_file else recipe
     else:
-        words = dice.choice(ON_SCENARIOS).split()
-        # A benchmark goes on until it is done, and its rivals with it.
+        words = rng.choice(ON_SCENARIOS).split()
+        # A benchmark continues until it is done, and its rivals with it.
         most = 1 if words[0] == "bench" else 3
         write("s.yaml", scenario(
-            dice, "f.net" if from_file else topology_of(recipe), most))
+            rng, "f.net" if from_file else topology_of(recipe), most))
         fabric = "s.yaml"
     return [fabric if w in ("F", "S") else
-            dice.choice(ENGINES) if w == "E" else w for w in words]
+            rng.choice(ENGINES) if w == "E" else w for w in words]
 
 
 def write(path, text):

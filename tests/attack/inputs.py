@@ -3,13 +3,13 @@
 """Every command that reads a file is given files that are none.
 
 Usage: inputs.py HEDDLE SOURCE, in a folder of its own. Devices that never end, pipes
-into which somebody writes for ever, folders, files of a hundred gigabytes of
+with an endless writer, folders, files of a hundred gigabytes of
 nothing, sockets and empty files stand where a command reads a scenario, a
 fabric, a configuration, a trace, a capture, a database, operations, a
 recording or a checkpoint. It must refuse (2, 3, or 4 for what the system
 refuses) with one line, in seconds, and take no more memory than a small run:
-what it cannot use it must not gather. A pipe into which nobody writes is waited
-for, at no cost, until somebody ends the command. The same cases each time; all of
+what it cannot use it must not gather. A pipe without a writer is waited
+for, at no cost, until a signal ends the command. The same cases each time; all of
 them, endless pipes with every command, with HD_LONG=1.
 """
 import os
@@ -35,7 +35,7 @@ FILES = {
     "qos.conf": "qos_max_vls 8\n",
     "p.conf": "qos-ulps\n default : 0\nend-qos-ulps\n",
 }
-# What stands for @ in a scenario.
+# What represents @ in a scenario.
 SCENARIOS = {
     "topology": "fabric: {topology: @}\ntraffic: [{name: t, kind: saturating}]\n",
     "routes": "fabric: {topology: {kind: star, hosts: 2}, "

@@ -134,6 +134,6 @@ sed '/name: b/a\  - {name: z, kind: cbr, load: 5%, pattern: pairs, source: h8, d
 status 0 "$HEDDLE" sim overtaking.yaml --json
 jq '.tables.adaptive.rows' out >alone
 status 0 "$HEDDLE" sim with.yaml --json
-jq '.tables.adaptive.rows' out >beside
-cmp alone beside || fail "a row that never sends changes what is out of order"
+jq '.tables.adaptive.rows' out >nearby
+cmp alone nearby || fail "a row that never sends changes what is out of order"
 [ "$(jq '.[0]["packets out of order"]' alone)" -gt 0 ] || fail "nothing is out of order"

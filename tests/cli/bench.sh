@@ -32,7 +32,7 @@ jq -e '.tables as $t
 	and near($t["poll-empty"].rows[0].t_avg; 0.3)
 	and near($t["mr-register"].rows[-1].t_avg; 14000)' table1.json >/dev/null
 
-# perftest's column names, in text and as keys; inputs and host beside them.
+# perftest's column names, in text and as keys; inputs and host next to them.
 run 0 bench send-lat --size 64
 grep -q '#bytes  #iterations  t_min\[usec\]  t_max\[usec\]  t_typical\[usec\]' out
 run 0 bench send-bw --size 4KiB
@@ -132,7 +132,7 @@ jq -e '([.tables["weights-bw"].rows[].fairness > 0.99] | all)
 	and (.tables.loggp.rows[0] | (.["1/G"] / 906.2 - 1 | fabs) < 0.02
 		and .L > 0 and .["o send"] == 0.9)' w.json >/dev/null
 
-# On a scenario's fabric, beside its traffic, and where links lose packets:
+# On a scenario's fabric, next to its traffic, and where links lose packets:
 # reliable connections repair it.
 cat >lossy.yaml <<END
 fabric:

@@ -18,7 +18,7 @@ status 0 capinfos -c -T -m -r sizes.pcap
 has out ",168"
 fields sizes.pcap frame.time_epoch infiniband.bth.opcode infiniband.lrh.pktlen \
 	_ws.malformed >sizes.txt
-# A Send Only (4) has its point's bytes beside 24 of headers, in words of 4.
+# A Send Only (4) has its point's bytes next to 24 of headers, in words of 4.
 awk -F'\t' '
 	$2 == 4 { n[int($1)]++; size[int($1) " " 4 * $3 - 24]++ }
 	$4 != "" { exit 1 }

@@ -91,8 +91,8 @@ cmp -s out uncapped && fail "the cap makes no difference"
 with 'echo: cnp' >cnp.yaml
 status 0 "$HEDDLE" cc compare --algorithm cct --warmup 1ms --measure 1ms \
 	cnp.yaml
-status 2 "$HEDDLE" cc compare --algorithm nobody cnp.yaml
-has err "unknown algorithm 'nobody'"
+status 2 "$HEDDLE" cc compare --algorithm unknown cnp.yaml
+has err "unknown algorithm 'unknown'"
 sed 's/order: fifo/queueing: cioq/' \
 	"$SRC/examples/two-switch-congestion.yaml" >cioq.yaml
 status 0 "$HEDDLE" cc compare --warmup 20ms --measure 20ms --marking iba \

@@ -19,7 +19,7 @@ gain() {
 			victims("none")) \(victims("cct"))"' out
 }
 
-# documented FORMAT NUMBER...: such a line stands in the documentation.
+# documented FORMAT NUMBER...: such a line is in the documentation.
 documented() {
 	has "$SRC/docs/congestion.md" "$(printf "$@")"
 }
@@ -141,7 +141,7 @@ status 2 "$HEDDLE" cc tune "$SRC/examples/incast.yaml" --held-out 1
 "$HEDDLE" cc tune - --budget 1 --stress 1 --warmup 1ms --measure 100us \
 	--floor 1% --held-out 2 <"$SRC/examples/incast.yaml" >out 2>err ||
 	fail "a scenario from standard input: $(cat err)"
-status 3 "$HEDDLE" cc tune "$SRC/examples/incast.yaml" --victims nobody
+status 3 "$HEDDLE" cc tune "$SRC/examples/incast.yaml" --victims unknown
 one_line err
 sed '/name: victims/,/source:/d' "$SRC/examples/incast.yaml" >alone.yaml
 status 3 "$HEDDLE" cc tune alone.yaml --warmup 10us --measure 10us

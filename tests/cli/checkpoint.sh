@@ -1,4 +1,4 @@
-# Checkpoints: a run that is killed (SIGKILL) at any moment goes on from the
+# Checkpoints: a run that is killed (SIGKILL) at any moment continues from the
 # last one to the same bytes, on any number of threads: tables, rows of a
 # database, traces and captures, of every example, for the first part of its
 # run. What is no whole checkpoint of this run is refused in one line. RAISER
@@ -64,7 +64,7 @@ goes_on() {
 		fail "$name: a part of a trace or capture is left ($1)"
 }
 
-# killed MOMENT THREADS: dies at that moment; goes on from what is there.
+# killed MOMENT THREADS: dies at that moment; continues from what is there.
 killed() {
 	raised 9 "$1" 137
 	[ ! -f state ] || goes_on "killed at moment $1" "$2"
@@ -122,7 +122,7 @@ done
 # ---- at its end ------------------------------------------------------------
 
 # A run is not done before its last system call: traces and captures have their
-# names by then, and all the same it goes on from its last checkpoint. So it
+# names by then, and all the same it continues from its last checkpoint. So it
 # does when it is over.
 file=$SRC/examples/quickstart.yaml name=quickstart record=
 reference
@@ -145,7 +145,7 @@ goes_on "over" 1
 printf x | dd of=trace bs=1 seek=3 conv=notrunc 2>/dev/null
 status 3 sim --trace trace $pcap --restart state
 has err "the first part of this file, 'trace', has changed"
-echo "checkpoint: goes on after $early kills before, $late after its files have names"
+echo "checkpoint: continues after $early kills before, $late after its files have names"
 
 # A signal lets a longer run end in order, with what it has in its files.
 long() {
@@ -209,7 +209,7 @@ for at in 0 18 22 $((size / 3)) $((size * 2 / 3)) $((size - 3)); do
 done
 cat state state >bad
 refused 'damaged or truncated' restart bad
-# A whole one of another version: its rules are one more, and sealed anew.
+# A whole one of another version: its rules are one more, and sealed again.
 python3 - state bad <<'EOT'
 import sys
 whole = bytearray(open(sys.argv[1], "rb").read()[:-16])
@@ -242,7 +242,7 @@ refused 'could not go on' "$HEDDLE" sim "$file" --checkpoint state.2 \
 clear
 RAISE_AT=60 RAISE=9 LD_LIBRARY_PATH="${RAISER%/*}" LD_PRELOAD="${RAISER##*/}" sim --trace trace --checkpoint state \
 	--every-simulated 2us || :
-[ -f state ] || fail "no checkpoint to go on from"
+[ -f state ] || fail "no checkpoint to continue from"
 part=$(find . -name 'trace.*')
 : >"$part"
 refused 'too short' sim --trace trace --restart state
@@ -250,7 +250,7 @@ rm "$part"
 refused 'is not there' sim --trace trace --restart state
 status 2 "$HEDDLE" sim "$file" --live x --checkpoint state
 
-# What goes on a little before its end, ends there: no flow-control update
+# What continues a little before its end, ends there: no flow-control update
 # follows of the timer (2621.44 ns, the fifth time at 13107.2 ns), although the
 # job ends behind the checkpoint, at about 13.05 us.
 cat >ends.yaml <<'END'
@@ -269,5 +269,5 @@ for threads in 1 2; do
 		fail "it ends elsewhere: $(cat out)"
 	ended ends.pcap --checkpoint state --every-simulated 13us
 	ended ends.pcap --restart state
-	cmp whole.pcap ends.pcap >&2 || fail "goes on behind its end"
+	cmp whole.pcap ends.pcap >&2 || fail "continues behind its end"
 done

@@ -11,7 +11,7 @@ jq -e '.a == 1' something >said || fail "jq finds nothing"
 ! jq -ce '.a == 2' something >said || fail "jq finds too much"
 
 # Tests end what they started, but nobody who has the number of one of these
-# since: here a child of ours stands for him.
+# since: here a child of ours represents it.
 sleep 300 &
 other=$!
 sh -eu -c '. "$SRC/tests/cli/lib.sh"
@@ -102,7 +102,7 @@ rises() { # KIND FILE TEXT PLACE
 	git rm -qf "$2"
 	mkdir -p src/base
 }
-rises words src/base/b.c '/*\n * It goes on. */' 'src/base/b.c:2:goes on'
+rises words src/base/b.c '/*\n * It goes'' on. */' 'src/base/b.c:2:goes'' on'
 rises spelling src/base/b.c '/* recieve */' 'src/base/b.c:1: recieve ==> receive'
 rises lines x.md "$(printf '%0101d' 0)\n\`\`\`\n$(printf '%0101d' 0)" 'x.md:1: 101 columns'
 rises structs src/base/b.c 'struct a {\n};\nstruct a {\n};' 'src/base/b.c:3: struct a'

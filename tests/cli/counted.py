@@ -24,44 +24,44 @@ TOPOLOGIES = [{"kind": "star", "hosts": 4},
               {"kind": "ring", "switches": 4, "hosts": 1}]
 
 
-def row(dice, i):
-    kind = dice.choice(["poisson", "cbr", "saturating", "messages"])
-    out = {"name": f"t{i}", "kind": kind, "sl": dice.randrange(4),
-           "payload": dice.choice([64, 1000, 2048])}
+def row(rng, i):
+    kind = rng.choice(["poisson", "cbr", "saturating", "messages"])
+    out = {"name": f"t{i}", "kind": kind, "sl": rng.randrange(4),
+           "payload": rng.choice([64, 1000, 2048])}
     if kind in ("poisson", "cbr"):
-        out["load"] = dice.choice(["5%", "60%"])
+        out["load"] = rng.choice(["5%", "60%"])
     if kind == "messages":
-        out.update(count=dice.randint(1, 9), start="4us", payload=9000)
+        out.update(count=rng.randint(1, 9), start="4us", payload=9000)
     return out
 
 
-def scenario(dice):
-    packets = dice.random() < 0.4
-    out = {"fabric": {"topology": dice.choice(TOPOLOGIES), "routing": "updn",
-                      "link": dice.choice(["25Gb/s", "4x EDR", "10Gb/s"]),
-                      "credits": dice.choice(["delay", "delay", "exact"])},
+def scenario(rng):
+    packets = rng.random() < 0.4
+    out = {"fabric": {"topology": rng.choice(TOPOLOGIES), "routing": "updn",
+                      "link": rng.choice(["25Gb/s", "4x EDR", "10Gb/s"]),
+                      "credits": rng.choice(["delay", "delay", "exact"])},
            "qos": {"lanes": 4}, "faults": {},
-           "run": {"seed": dice.randrange(1000), "horizon": "300us",
+           "run": {"seed": rng.randrange(1000), "horizon": "300us",
                    "warmup": "9 packets" if packets else
-                   dice.choice(["0s", "3us", "12us"]),
+                   rng.choice(["0s", "3us", "12us"]),
                    "measure": "60 packets" if packets else "25us"}}
-    if dice.random() < 0.3:
+    if rng.random() < 0.3:
         out["run"]["precision"] = "30%"
-    rows, jobs = dice.choice([(2, 0), (1, 1), (2, 1), (2, 2), (0, 1), (0, 2)])
+    rows, jobs = rng.choice([(2, 0), (1, 1), (2, 1), (2, 2), (0, 1), (0, 2)])
     if rows:
-        out["traffic"] = [row(dice, i) for i in range(rows)]
+        out["traffic"] = [row(rng, i) for i in range(rows)]
     if jobs:
         out["jobs"] = [{"name": f"j{i}", "alone": False,
-                        "start": f"{dice.randrange(9)}us",
-                        "program": dice.sample(STEPS, 2)}
+                        "start": f"{rng.randrange(9)}us",
+                        "program": rng.sample(STEPS, 2)}
                        for i in range(jobs)]
-    if dice.random() < 0.5:
+    if rng.random() < 0.5:
         out["faults"]["update_loss"] = 0.3
-    if dice.random() < 0.2:
+    if rng.random() < 0.2:
         out["faults"]["ber"] = 1e-6
-    if dice.random() < 0.4:
-        out["faults"]["hoq_life"] = dice.choice(["1ns", "200ns"])
-    if dice.random() < 0.2:
+    if rng.random() < 0.4:
+        out["faults"]["hoq_life"] = rng.choice(["1ns", "200ns"])
+    if rng.random() < 0.2:
         out["faults"]["events"] = [
             {"at": "5us", "kind": "link-down", "port": "h1:1"},
             {"at": "11us", "kind": "link-up", "port": "h1:1"}]

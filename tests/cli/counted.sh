@@ -1,4 +1,4 @@
-# What tables count is what the trace shows, and neither looking on (a database)
+# What tables count is what the trace shows, and neither observing (a database)
 # nor more threads change anything: counted.py has the cases, and says which one
 # failed.
 . "$SRC/tests/cli/lib.sh"

@@ -91,7 +91,7 @@ EOF
 status 0 "$HEDDLE" sim bare.yaml --counters --port h0
 [ "$(one PortXmitData)" = 0 ] || fail "packets of a byte count $(one PortXmitData) words"
 
-# Beside others, too, they add up.
+# Next to others, too, they add up.
 sed -i 's/^traffic: .*/traffic:\
   - {name: a, kind: cbr, rate: 9Gb\/s, payload: 1024, sl: 1}\
   - {name: b, kind: cbr, rate: 100Mb\/s, payload: 1, sl: 2}\

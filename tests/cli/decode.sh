@@ -1,5 +1,5 @@
 # 'heddle decode' shows packets and judges them: all good is 0, a bad checksum
-# 1, and what makes no sense 3.
+# 1, and what is invalid 3.
 . "$SRC/tests/cli/lib.sh"
 rxe=$SRC/tests/fixtures/rxe.pcap
 vector=7012375C000E17D20A2024870087B1B3000DEC2A01710A1C015D400238F27A05
@@ -72,7 +72,7 @@ for offset in 12 14 23 36 37; do
 	sed -n 28p out | grep -q 'other  not RoCEv2: ' || fail "byte $offset"
 done
 
-# What makes no sense has a reason, and status 3.
+# What is invalid has a reason, and status 3.
 status 3 "$HEDDLE" decode --hex 7012375C
 has out 'malformed: 4 bytes are too few for an LRH and a VCRC (10)'
 status 3 "$HEDDLE" decode --hex 7012x

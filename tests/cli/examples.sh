@@ -63,7 +63,7 @@ status 3 "$HEDDLE" sim "$examples/job-reservation.yaml" --set traffic.storm.clas
 has err "class 'train' has other traffic"
 
 run vls-4-2-4 0
-claim vls-4-2-4 "reservations hold beside greedy best effort" '
+claim vls-4-2-4 "reservations hold next to greedy best effort" '
 	near(row("traffic"; "calls").delivered; 0.1; 0.01) and
 	near(row("traffic"; "films").delivered; 2; 0.01) and
 	row("connections"; "calls").admitted == 1 and
@@ -415,12 +415,12 @@ heals() {
 heals off $off
 lost off 1000 1000
 # A manager writes the twelve switches 72 to 94 us later, one after the other:
-# the leaf itself, and those that go on sending to the spine.
+# the leaf itself, and those that continue sending to the spine.
 heals off_swept $off $sm
 lost off_swept 144 188
 heals swept $sm
 lost swept 73 95
-# Noticed 2 us after the spine has healed in vain, and what has left by then is on
+# Noticed 2 us after the spine has healed without effect, and what has left by then is on
 # its way for less than 0.3 us.
 heals noticed --set fabric.routing.adaptive.notify=2us
 lost noticed 4 4.3
@@ -468,7 +468,7 @@ claim one-fabric "queue pairs are marked, and share the cable" '
 status 1 "$HEDDLE" sim "$examples/one-fabric.yaml" --json \
 	--set congestion.algorithm=none
 cp out alone.json
-claim alone "without control bulk stands behind them" '
+claim alone "without control bulk is behind them" '
 	[.tables.goals.rows[] | select(.met | not).traffic] | unique ==
 		["bulk", "storage"]'
 claim alone "the client with a cable of its own has half" '
@@ -569,8 +569,8 @@ claim job-threshold "sixteen open a third" '
 	(.tables.loans.rows[] | select(.VL == 0)) as $lane |
 	$lane.most == 30 and ([.tables.lanes.rows[].VL] == [0, 1, 2, 3])'
 status 0 "$HEDDLE" model fabric "$examples/entry-threshold.yaml" --json
-cp out beside.json
-claim beside "blocking falls by ten, and the model is near" '
+cp out nearby.json
+claim nearby "blocking falls by ten, and the model is near" '
 	[.tables.comparison.rows[] | select(.measure == "blocking")] as $b |
 	$b[1].simulated * 10 < $b[0].simulated and
 	([.tables.comparison.rows[] | .EM < 10 or .within == "yes"] | all)'

@@ -101,7 +101,7 @@ jobs: [{name: a, program: [{alltoall: 1KiB}]}]
 YAML
 status 1 "$HEDDLE" failures shared.yaml --fail links --fail switches --worst 0 --simulate 8 --json
 jq -e '[.tables.failures.rows[]["what fails"]] | length == 54 and (unique | length == 54)' out \
-	>/dev/null || fail "failures that cannot be told apart"
+	>/dev/null || fail "failures that cannot be distinguished"
 mv out many
 jq -r '.tables["simulated failures"].rows[] | "\(.slowdown) \(.failure)"' many >simulated
 [ "$(grep -c ' - ' simulated)" -ge 2 ] || fail "no cables among 8: $(cat simulated)"

@@ -98,7 +98,7 @@ refused 3 "is an input; --output would overwrite it" \
 	--set fabric.routing.file=trace.goal --csv -o trace.goal
 cmp trace.goal goal.before
 
-# What goes on from a file may take its place; devices are for all.
+# What continues from a file may take its place; devices are for all.
 rm before
 status 0 "$HEDDLE" sim input --checkpoint state --every-simulated 100ns --checksum
 mv out want

@@ -1,5 +1,5 @@
 # Flow-control packets in a capture: what they say follows, by IBA's rules,
-# from the data packets beside them.
+# from the data packets next to them.
 . "$SRC/tests/cli/lib.sh"
 
 # h1 only receives, so its updates have FCTBS 0 and the switch's, sent by the

@@ -16,7 +16,7 @@ status 0 "$HEDDLE" sim ok.yaml --json
 jq -e '.tables.jobs.rows[0] | .completion == 1.53904 and .slowdown == 1 and
 	.messages == 4 and .bytes == 65536' out >jq.out ||
 	fail "not the closed form: $(cat out)"
-# Rates are those of rows of traffic: where there are none, no zero stands.
+# Rates are those of rows of traffic: where there are none, no zero is.
 jq -e '.tables.summary.rows[0] | .offered == null and .delivered == null and
 	.packets == 16' out >jq.out ||
 	fail "rates of traffic that is not there: $(cat out)"
@@ -31,11 +31,11 @@ status 1 "$HEDDLE" sim missed.yaml
 has out "222.08ns"
 
 # With endless traffic, the run ends with its jobs.
-scenario beside.yaml "program: [{allreduce: 1MiB}]" \
+scenario nearby.yaml "program: [{allreduce: 1MiB}]" \
 	"traffic: [{name: t, kind: saturating}]"
-status 0 "$HEDDLE" sim beside.yaml --json
+status 0 "$HEDDLE" sim nearby.yaml --json
 jq -e '.tables.jobs.rows[0] | .slowdown > 1.2 and .slowdown < 5' out >jq.out ||
-	fail "no slowdown beside other traffic: $(cat out)"
+	fail "no slowdown next to other traffic: $(cat out)"
 
 # As many threads as one likes.
 for threads in 1 2 3; do
@@ -56,7 +56,7 @@ refused() {
 refused "5 ranks, but there are 4 hosts" \
 	"ranks: 5, program: [{barrier: 0}]"
 # A list of names is a placement: a name twice is no rank less, but a mistake.
-# What fits a pattern beside fills up.
+# What fits a pattern next to fills up.
 refused "'h0' is named twice" 'on: "h0,h0,h1", program: [{barrier: 0}]'
 refused "'h1' is named twice" 'on: "0..2,h1", program: [{barrier: 0}]'
 refused "'h3' is named twice" 'program: [{read: 1KiB, to: "h3,h3"}]'
@@ -107,7 +107,7 @@ has out "x.goal:3"
 has out "1 of 2 ranks"
 
 # One that never begins says so; neither warm-up nor the time to measure, which
-# jobs have not, stands against a short run.
+# jobs have not, is against a short run.
 scenario late.yaml "start: 1ms, program: [{barrier: 0}]" "run: {horizon: 100us}"
 status 1 "$HEDDLE" sim late.yaml
 has out "never begins: its start is at 1ms, and run.horizon ends the run at 100us"
@@ -186,7 +186,7 @@ echo 'num_ranks 2 rank 0 { send 1b to 0 }' >x.goal
 status 3 "$HEDDLE" job show x.goal
 has err "x.goal:1: rank 0 sends to itself"
 
-# What has no meaning for a step is refused where it stands; its default is not.
+# What has no meaning for a step is refused where it is; its default is not.
 n=0
 while read -r field step; do
 	cat >fields.yaml <<END
@@ -263,7 +263,7 @@ errors_row --set jobs.train.transport=plain
 errors_row --set jobs.train.ack_timeout=65us
 errors_row
 
-# On any number of threads, beside rows over queue pairs and with congestion
+# On any number of threads, next to rows over queue pairs and with congestion
 # control.
 cat >rc.yaml <<'END'
 fabric: {topology: {kind: xgft, down: "4,4", up: "1,2"}, link: {rate: 4x HDR}}

@@ -24,7 +24,7 @@ until_it() {
 	done
 }
 
-# judge NAME: for each pair and query, theirs beside ours. The manager is h0.
+# judge NAME: for each pair and query, theirs next to ours. The manager is h0.
 judge() {
 	mkdir "$1.d" "$1.d/cache" "$1.d/tmp"
 	mkfifo "$1.d/console"

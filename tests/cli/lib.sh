@@ -53,7 +53,7 @@ jq() (
 	command jq "$@"
 )
 
-# has FILE TEXT: the text stands in the file, literally.
+# has FILE TEXT: the text is in the file, literally.
 has() {
 	grep -qF -- "$2" "$1" || {
 		cat "$1" >&2

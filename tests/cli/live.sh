@@ -43,7 +43,7 @@ status 2 "$HEDDLE" live up star --name 'a/b'
 has up "16 hosts, 20 switches"
 status 4 "$HEDDLE" live up star
 has err "runs already"
-status 3 "$HEDDLE" live exec nobody -- true
+status 3 "$HEDDLE" live exec unknown -- true
 manage h0 log -F conf
 wait_for 1 'SUBNET UP'
 

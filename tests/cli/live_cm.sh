@@ -31,8 +31,8 @@ finish() {
 	wait $server || fail "$(cat server)"
 }
 
-# pair PROGRAM...: on h0 and on h5, both anew until the first listened in time.
-# perftest connects twice, and listens anew for the second: who is too early
+# pair PROGRAM...: on h0 and on h5, both again until the first listened in time.
+# perftest connects twice, and listens again for the second: who is too early
 # there leaves a server with half of what it needs, which no other completes.
 pair() {
 	tries=0
@@ -124,7 +124,7 @@ lacks groups 'ff12:4001:'
 on h0 mckey -s -m 127.64.0.2 -C 1 >client 2>&1 && fail 'joined a host'
 
 # ---- nobody is there, or not any more
-on h5 rping -c -a h0 -C 1 >client 2>&1 && fail 'connected to nobody'
+on h5 rping -c -a h0 -C 1 >client 2>&1 && fail 'connected to unknown'
 has client 'RDMA_CM_EVENT_REJECTED, error 8'
 serve rping -s -P
 ask rping -c -a h0 -C 1

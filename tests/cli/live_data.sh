@@ -85,7 +85,7 @@ fields one.pcap infiniband.grh.hoplmt infiniband.deth.srcqp |
 fields one.pcap infiniband.bth.opcode infiniband.aeth.syndrome.opcode |
 	awk '$1 == 17 && $2 == 0 { n++ } END { exit n < 4 }' || fail "ACKs"
 
-# ---- what is programmed changes: PSNs go on
+# ---- what is programmed changes: PSNs continue
 manager_log=$(echo "$XDG_RUNTIME_DIR"/heddle-*/manager-h0.log)
 # change STATE: of the cable of h2; the manager has seen to it.
 change() {

@@ -82,11 +82,11 @@ timeout 100 "$HEDDLE" live exec h5 -- "$WAITS" >waits 2>&1 || fail "waits: $(cat
 
 # ---- alone, and in a 4:1 incast
 rows=$(cat simulated.packets)
-for beside in nothing incast; do
+for nearby in nothing incast; do
 	before=$(received)
 	"$HEDDLE" live time pause
 	writes 150
-	if [ $beside = incast ]; then
+	if [ $nearby = incast ]; then
 		attach
 		status 3 "$HEDDLE" live traffic load.yaml
 		has err 'a scenario is attached to this fabric already'
@@ -97,8 +97,8 @@ for beside in nothing incast; do
 	fi
 	"$HEDDLE" live time resume
 	wait $writer || fail "$(cat client)"
-	[ $beside = nothing ] || wait $traffic || fail "live traffic"
-	near "$(written)" "$wanted" 2 "ib_write_bw beside $beside"
+	[ $nearby = nothing ] || wait $traffic || fail "live traffic"
+	near "$(written)" "$wanted" 2 "ib_write_bw with $nearby"
 done
 near "$(gigabits incast.csv incast)" "$(awk -v a="$(gigabits free.csv incast)" -v w="$wanted" \
 	'BEGIN { print a - w * 150 * 65536 * 8 / (w * 1e9) / 12e-3 }')" 2 "the incast itself"

@@ -96,8 +96,8 @@ has err "cut: the recording is cut after"
 [ ! -e cut.pcap ] || fail "half a capture"
 { cat tape && echo more; } >long
 status 3 "$HEDDLE" live replay long
-status 3 "$HEDDLE" live replay tape --pcap x.pcap --port nobody
-has err "tape: no port 'nobody'"
+status 3 "$HEDDLE" live replay tape --pcap x.pcap --port unknown
+has err "tape: no port 'unknown'"
 status 2 "$HEDDLE" live replay tape --port h3
 status 2 "$HEDDLE" live up star --pace 0
 for fabric in star found; do

@@ -173,7 +173,7 @@ keys() { # WHO
 }
 keys ours
 
-# ---- OpenSM stands by, takes over if its priority is higher, and hands back
+# ---- OpenSM is by, takes over if its priority is higher, and hands back
 cat >conf <<'END'
 force_log_flush TRUE
 sminfo_polling_timeout 500

@@ -1,5 +1,5 @@
 # Processes that send data all to all and are killed at any moment: those that
-# are left go on, those that come anew find them, and nothing of the dead stays.
+# are left continue, those that come again find them, and nothing of the dead stays.
 . "$SRC/tests/cli/lib.sh"
 . "$SRC/tests/cli/live_lib.sh"
 stay 'star --hosts 24'

@@ -14,7 +14,7 @@ qos_sl2vl 0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7
 CONF
 echo 'fabric: {topology: {kind: fat-tree, radix: 4, levels: 2}}' >two.yaml
 
-# ---- what makes no sense
+# ---- what is invalid
 status 2 "$HEDDLE" live up two.yaml --clock slow
 status 2 "$HEDDLE" live up two.yaml --clock simulated --foreground
 status 3 "$HEDDLE" live up two.yaml --clock simulated --profile none
@@ -77,7 +77,7 @@ while kill -0 $pair 2>/dev/null && [ ! -e ended ]; do
 	on h0 ibportstate "$lid" 1 speed 7 >set
 done
 wait $pair
-near "$(average)" "$rate" 1 "ib_send_bw beside a manager"
+near "$(average)" "$rate" 1 "ib_send_bw with a manager"
 
 # ---- without acknowledgements; 8 more bytes of header in UD
 between h1 h4 ib_write_bw -c UC -F -n 100

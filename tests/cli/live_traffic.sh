@@ -25,7 +25,7 @@ begin() {
 	manage h0 log "$@"
 	wait_for 1 'SUBNET UP'
 }
-# settle: OpenSM hears that it is there itself (trap 144) when it has swept, and
+# settle: OpenSM receives that it is there itself (trap 144) when it has swept, and
 # sweeps once more; its engines that keep paths apart then do so in another way.
 settle() {
 	tries=0
@@ -355,7 +355,7 @@ amid() {
 	running=$!
 	sleep "$2"
 	set_anew 3 "$(guid_of h3)=full,$(guid_of h4)=full" 0:0,0:1,0:3,0:7
-	wait $running || fail "the run on a fabric that is set anew"
+	wait $running || fail "the run on a fabric that is set again"
 	first=$(($(on_lane 1) - before)) second=$(($(on_lane 3) - earlier))
 	[ "$first" -le 100 ] || [ "$second" -le 100 ] || return 0
 	set_anew 1 "$(guid_of h3)=full" 0:0,0:1,0:2,0:3
@@ -398,7 +398,7 @@ command -v tshark >/dev/null || fail "tshark is not installed"
 for host in h1 h4 h7; do
 	on $host python3 "$SRC/tests/cli/live_join.py" >/dev/null
 done
-# h1 sends to the group and hears of it, and so it does of single hosts.
+# h1 sends to the group and is notified of it, and so it does of single hosts.
 "$HEDDLE" live traffic seen.yaml -- --pcap seen.pcap --port s1-0:2 >/dev/null
 on h1 perfquery -x "$(lid_of s1-0)" 2 >counters
 # Octets are counted in words, without the variant CRC. What leaves the port is

@@ -1,5 +1,5 @@
 # What arrives is what the tables let through, what is not allowed changes
-# nothing, and who is killed takes nobody with him.
+# nothing, and who is killed takes nobody with it.
 . "$SRC/tests/cli/lib.sh"
 . "$SRC/tests/cli/live_lib.sh"
 . "$SRC/tests/cli/verbs_lib.sh"
@@ -46,7 +46,7 @@ wait_for 1 IBV_EVENT_PORT_ACTIVE watch
 kill -9 "$watcher"
 between h0 h5 ibv_rc_pingpong -c -n 10
 
-# ---- one of two is killed while both send: the other ends, and others go on
+# ---- one of two is killed while both send: the other ends, and others continue
 sent() { # HOST: packets; h0 is a full member
 	until on h0 perfquery -x "$(lid_of "$1")" 1 >counters 2>&1 &&
 		grep -q '^PortXmitPkts:' counters; do

@@ -32,7 +32,7 @@ jq -e '[.tables.draws.rows[] | select(.sent == "xy") |
 	.completion - .bound | fabs < 1e-6] | all' out >jq.out ||
 	fail 'a lone multicast is not as fast as its bound'
 
-# What makes no sense.
+# What is invalid.
 status 2 "$HEDDLE" mcast compare
 status 2 "$HEDDLE" mcast compare --topology "$ring" --tree oak
 has err "unknown tree 'oak'"
@@ -41,8 +41,8 @@ status 3 "$HEDDLE" mcast compare --topology "$ring" --dedicated --lanes 2
 has err 'mesh or torus'
 status 3 "$HEDDLE" mcast compare --topology "$ring" --tree xy
 has err "engine 'xy'"
-status 3 "$HEDDLE" mcast compare --topology "$ring" --fail nobody
-has err "no switch 'nobody'"
+status 3 "$HEDDLE" mcast compare --topology "$ring" --fail unknown
+has err "no switch 'unknown'"
 status 3 "$HEDDLE" mcast compare --topology "$ring" --members h99
 status 2 "$HEDDLE" mcast compare --topology 'kind: ring, sizes: 5'
 has err 'heddle: --topology:'

@@ -9,7 +9,7 @@ incast=$SRC/examples/incast.yaml
 jobs=$SRC/examples/jobs.yaml
 net=$SRC/tests/fixtures/two-switches.ibnet
 binary=$SRC/tests/fixtures/rxe.pcap
-printf 'nobody h1 DB 1Mb/s\n' >requests
+printf 'unknown h1 DB 1Mb/s\n' >requests
 printf 'short\n' >short
 sed 's/link: .*/link: "4x HDR, vls: 3"/' "$SRC/src/hca/profiles/ideal.yaml" \
 	>pasted.yaml

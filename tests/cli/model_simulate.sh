@@ -1,4 +1,4 @@
-# --simulate shows the twin's value and interval beside the computed one, and
+# --simulate shows the twin's value and interval next to the computed one, and
 # the exit status says whether it holds.
 . "$SRC/tests/cli/lib.sh"
 

@@ -20,7 +20,7 @@ both() {
 	for word; do
 		shift
 		case $word in
-		"$words") word=twin.net ;;
+		"$words") word=copy.net ;;
 		made.yaml) word=read.yaml ;;
 		esac
 		set -- "$@" "$word"
@@ -51,7 +51,7 @@ try() {
 		done
 		set -- "$@" "$word"
 	done
-	"$HEDDLE" topo gen "$@" >twin.net
+	"$HEDDLE" topo gen "$@" >copy.net
 	words="$*"
 	echo "$1" >>tried
 	from=h0 to=h1
@@ -72,7 +72,7 @@ try() {
 	- {name: b, kind: cbr, load: 10%, source: 50%, pattern: hotspot}
 	run: {warmup: 2us, measure: 10us}
 	EOF
-	sed 's/topology: {.*}}/topology: twin.net}/' made.yaml >read.yaml
+	sed 's/topology: {.*}}/topology: copy.net}/' made.yaml >read.yaml
 	for engine in $engines; do
 		both route route "$words" -e $engine --check --load 2 --json
 		both tables route "$words" -e $engine --dump json
@@ -96,7 +96,7 @@ try() {
 # the same LIDs and routes; and of two such orders, the same of everything.
 in_any_order() {
 	for first in 0 1; do
-		grep -v '^#' twin.net | awk -v first=$first 'BEGIN { RS = ""
+		grep -v '^#' copy.net | awk -v first=$first 'BEGIN { RS = ""
 				ORS = "\n\n" }
 			{ node[NR] = $0 }
 			END { for (i = NR - first; i > 0; i -= 2) print node[i]
@@ -109,12 +109,12 @@ in_any_order() {
 	for engine in $engines; do
 		# Dumps list switches as the file does. What lash is told of
 		# the family it has to find out where nobody says.
-		for file in twin order0 order1; do
+		for file in copy order0 order1; do
 			"$HEDDLE" route $file.net -e $engine --dump lfts |
 				awk '/^Unicast/ { sw = $0 } /^0x/ { print sw, $0 }' |
 				sort >lfts.$file
 		done
-		[ $engine = lash ] || cmp lfts.twin lfts.order0 ||
+		[ $engine = lash ] || cmp lfts.copy lfts.order0 ||
 			fail "$words: other routes by $engine in another order"
 		cmp lfts.order1 lfts.order0 ||
 			fail "$words: other routes by $engine in another order"

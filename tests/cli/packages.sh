@@ -1,5 +1,5 @@
 # The program needs no package but those that ci/deps.txt names for building
-# it; one that stands among the tests' is noticed, by header and by library.
+# it; one that is among the tests' is noticed, by header and by library.
 . "$SRC/tests/cli/lib.sh"
 build=$(dirname "$HEDDLE")
 status 0 "$SRC/ci/packages.sh" "$build"

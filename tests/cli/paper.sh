@@ -1,4 +1,4 @@
-# Published experiments: what there is, ours beside theirs, and the same
+# Published experiments: what there is, ours next to theirs, and the same
 # whatever the number of cores.
 . "$SRC/tests/cli/lib.sh"
 rm -f ./*.db page.html

@@ -78,7 +78,7 @@ judge() {
 tried=0 apart=0
 h1=$(guid_of h1) h2=$(guid_of h2) h3=$(guid_of h3)
 echo 'Default=0x7fff, ipoib : ALL=full ;' >plain
-echo '# nobody is full' >alone
+echo '# no link is full' >alone
 cat >several <<END
 Default=0x7fff, ipoib, sl=1 : ALL=full, $h3=limited ;
 storage=0x8002, sl=3, defmember=full : $h1,

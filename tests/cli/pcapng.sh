@@ -10,7 +10,7 @@ run: {warmup: 0us, measure: 20us}
 EOT
 "$HEDDLE" sim run.yaml --pcap run.pcap >run.txt
 # Ethernet in microseconds, ERF in nanoseconds, and Ethernet again under a
-# wrong name, which stands for any link that carries no InfiniBand.
+# wrong name, which represents any link that carries no InfiniBand.
 editcap -r run.pcap ib.pcap 1-40
 editcap -r "$rxe" eth.pcap 20-90
 editcap -T ieee-802-11 -r "$rxe" wifi.pcapng 91-110

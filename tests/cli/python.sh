@@ -26,7 +26,7 @@ python() {
 	has out ok
 }
 
-# One that cannot be imported stands for none.
+# One that cannot be imported represents none.
 mkdir pandas
 echo 'raise ImportError("no pandas")' >pandas/pandas.py
 python "$folder:$PWD/pandas" none

@@ -193,7 +193,7 @@ status 0 "$HEDDLE" qos evaluate --establish --seeds 2 --mix high --switches 8 \
 jq -e '[.tables.runs.rows[] | .established == 100] == [true, true]' out \
 	>jq.out || fail "establishing: $(jq -c .tables.runs.rows out)"
 status 2 "$HEDDLE" qos evaluate --rule never
-# Headers without slots: 8 bytes beside 256 are 3 % more than was reserved.
+# Headers without slots: 8 bytes next to 256 are 3 % more than was reserved.
 status 0 "$HEDDLE" qos evaluate --mix high --switches 8 \
 	--topology mesh --size 256 --reserve payload --json
 jq -e '.tables.runs.rows[0] | (.delivered / .reserved * 256 / 264 - 1 |
@@ -260,9 +260,9 @@ has out '50,2,0,0'
 status 0 "$HEDDLE" qos reserve --requests flows --until 20s --tear routed.topo --json
 jq -e '[.tables.managers.rows[].time] | max == 20' out >jq.out ||
 	fail "teardown: $(jq -c .tables.managers out)"
-printf 'h0 nobody DB 2Gb/s\n' >flows
+printf 'h0 unknown DB 2Gb/s\n' >flows
 status 3 "$HEDDLE" qos reserve --requests flows routed.topo
-has err "flows:1: no end port is called 'nobody'"
+has err "flows:1: no end port is called 'unknown'"
 status 2 "$HEDDLE" qos reserve --requests flows --repeat 0s routed.topo
 
 # Labels: the SL that a policy file gives, and the line that says so.
@@ -328,11 +328,11 @@ jq -e --argjson told "$told" '[.tables.flows.rows[] | .flow, .bound] ==
 printf 'h0 h1 DB 1.2Gb/s\nh0 h2 DB 1.2Gb/s\n' >two
 status 1 "$HEDDLE" qos bound star.ibnet two
 has out 'is full'
-# Reserved unicast beside it: a member's link that is full refuses the group.
-printf 'h4 h2 DB 1.2Gb/s\nh0 group:g DB 1.2Gb/s\nh0 h1 DB 1.2Gb/s\n' >beside
-status 1 "$HEDDLE" qos bound --group g:shared=h1,h2,h3 star.ibnet beside --json
+# Reserved unicast next to it: a member's link that is full refuses the group.
+printf 'h4 h2 DB 1.2Gb/s\nh0 group:g DB 1.2Gb/s\nh0 h1 DB 1.2Gb/s\n' >nearby
+status 1 "$HEDDLE" qos bound --group g:shared=h1,h2,h3 star.ibnet nearby --json
 jq -e '[.tables.flows.rows[].admitted] == [true, false, true]' out ||
-	fail "beside: $(cat out)"
+	fail "next to: $(cat out)"
 
 # A job's reservation counts before any request, in sim, admit and bound: 1 Gb/s in packets of
 # 65 blocks and 5 % are 2176 of the 13056 slots that best effort leaves, and each film takes 2872.
@@ -385,7 +385,7 @@ one_line err
 has err "does not count the reservation of job 'train'"
 
 # Acknowledgements of messages of 5 blocks are one block each: 1071 slots of the reverse path, with
-# which 12150 do not fit beside best effort.
+# which 12150 do not fit next to best effort.
 for rc in '' ' 256 rc'; do
 	printf 'h0 h1 film 2Gb/s%s\nh1 h0 film 5.5Gb/s\n' "$rc" >reverse
 	status $([ -n "$rc" ] && echo 1 || echo 0) "$HEDDLE" qos admit --requests reverse job.yaml \

@@ -8,7 +8,7 @@ fixtures=$SRC/tests/fixtures/opensm
 net=$fixtures/kinds.net
 ENTRIES=32 # that ports of a live fabric have
 
-# read.py PORTS NAME: what smpquery printed for a port, beside our rows.
+# read.py PORTS NAME: what smpquery printed for a port, next to our rows.
 cat >read.py <<'END'
 import json, sys
 said = json.load(open("explain.json"))["tables"]["ports"]["rows"]
@@ -61,7 +61,7 @@ for line in maps:
         sys.exit(f"{name}: {line.split('|')[0]} {seen}, said {row['sl2vl']}")
 END
 
-# judge NAME: a fabric anew, since OpenSM does not raise the lanes of a switch's
+# judge NAME: a fabric again, since OpenSM does not raise the lanes of a switch's
 # own port again; it sweeps twice, since it folds by the lanes that it read.
 judge() {
 	"$HEDDLE" live up "$net" >up

@@ -152,7 +152,7 @@ one_line err
 has err "tables"
 
 # ---- nothing is written when it is refused
-printf 'h0 nobody DB 1Gb/s\n' >unknown
+printf 'h0 unknown DB 1Gb/s\n' >unknown
 rm -f none
 status 3 "$HEDDLE" qos reserve --requests unknown --tables none tree.net
 [ ! -e none ] || fail "a refused command wrote tables"

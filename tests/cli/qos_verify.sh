@@ -100,7 +100,7 @@ mkdir wrong
 head -c $(($(wc -c <smp/tables) / 2)) smp/tables >wrong/tables
 status 0 "$HEDDLE" qos verify plan.conf smp/topology --against wrong
 has out "nothing was read of "
-# What makes no sense.
+# What is invalid.
 status 2 "$HEDDLE" qos verify plan.conf
 status 3 "$HEDDLE" qos verify plan.conf --against nowhere
 one_line err

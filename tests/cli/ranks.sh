@@ -105,7 +105,7 @@ else
 	few "$SRC/examples/rails.yaml" 3x1 ''           # inside hosts, too
 	few "$SRC/examples/one-fabric.yaml" 2x2 ''      # queue pairs
 fi
-# A job beside flows that are slowed down, and alone.
+# A job next to flows that are slowed down, and alone.
 cat >alone.yaml <<'END'
 fabric: {topology: {kind: xgft, down: "2,2", up: "1,2"}}
 congestion: {algorithm: cct}
@@ -115,7 +115,7 @@ run: {precision: 50%}
 END
 few alone.yaml 2x1 ''
 
-# ---- checkpoints: what some save, others go on with
+# ---- checkpoints: what some save, others continue with
 file=$SRC/examples/link-failure.yaml name=link-failure
 rm -f state*
 sim 1 1 --all --json
@@ -154,7 +154,7 @@ goes_on 3 1 state.jobs
 goes_on 1 2 state.jobs
 
 # ---- what is refused, in one line
-# refused RANKS STATUS TEXT COMMAND...: what mpirun adds stands between dashes.
+# refused RANKS STATUS TEXT COMMAND...: what mpirun adds is between dashes.
 refused() {
 	n=$1 want=$2 text=$3 got=0
 	shift 3
@@ -257,7 +257,7 @@ dies begun
 left=$(ls -A | grep killed | grep -v '^killed\.db' || true)
 [ -z "$left" ] || fail "a killed rank left $left"
 
-# At most the time since the last checkpoint is lost, by whoever goes on.
+# At most the time since the last checkpoint is lost, by whoever continues.
 long='--set run.measure=40ms --set run.horizon=50ms'
 # shellcheck disable=SC2086 # words
 "$HEDDLE" sim ring.yaml $long --all --json >want

@@ -111,15 +111,15 @@ static void collectives(int me, int p, MPI_Comm c)
 static void all(int me, int p)
 {
 	int row, n, self = 5;
-	MPI_Comm rows, twin, others = MPI_COMM_NULL;
+	MPI_Comm rows, copy, others = MPI_COMM_NULL;
 	MPI_Group world, even;
 	int range[1][3] = { { 0, p - 1, 2 } };
 
-	MPI_Comm_dup(MPI_COMM_WORLD, &twin);
-	gather_any(me, p, twin);
-	around(me, p, twin);
+	MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+	gather_any(me, p, copy);
+	around(me, p, copy);
 	/* Ranks the other way around, in fours. */
-	MPI_Comm_split(twin, me / 4, -me, &rows);
+	MPI_Comm_split(copy, me / 4, -me, &rows);
 	MPI_Comm_rank(rows, &row);
 	MPI_Comm_size(rows, &n);
 	around(row, n, rows);

@@ -100,7 +100,7 @@ refused 4 '/dev/full: cannot be written: No space left on device' sim "$quick" -
 refused 4 '/dev/full: cannot be written: No space left on device' sim "$quick" --trace /dev/full \
 	--port h0
 
-# Numbers that make no sense.
+# Numbers that are invalid.
 refused 2 '1 byte to 1 GiB' mcast compare --topology 'kind: mesh' \
 	--size 99999999999999
 refused 2 'out of range (0 to 0.5)' mcast compare --topology 'kind: mesh' --ber 2
@@ -127,20 +127,20 @@ done
 # refused wherever it is said, with the GUIDs of both, and any of these is taken
 # there instead.
 "$HEDDLE" topo gen mesh --columns 2 --rows 1 --hosts 2 >whole.net
-sed 's/"h1"/"h0"/; s/"h1:/"h0:/; s/"s-1-0"/"s-0-0"/' whole.net >twins.net
-cmp -s whole.net twins.net && fail "topo gen has other names"
+sed 's/"h1"/"h0"/; s/"h1:/"h0:/; s/"s-1-0"/"s-0-0"/' whole.net >copies.net
+cmp -s whole.net copies.net && fail "topo gen has other names"
 guids() { # NAME KIND: of the nodes of that name, as refusals name them
-	sed -n "s/^$2.*\"[SH]-\([0-9a-f]*\)\".*# \"$1\".*/0x\1/p" twins.net | sort
+	sed -n "s/^$2.*\"[SH]-\([0-9a-f]*\)\".*# \"$1\".*/0x\1/p" copies.net | sort
 }
 host_1=$(guids h0 Ca | head -1) host_2=$(guids h0 Ca | tail -1)
 switch_1=$(guids s-0-0 Switch | head -1) switch_2=$(guids s-0-0 Switch | tail -1)
 [ -n "$host_1" ] && [ "$host_1" != "$host_2" ] && [ "$switch_1" != "$switch_2" ] ||
-	fail "no twins in twins.net"
+	fail "no equal names in copies.net"
 hosts="'h0' is the name of $host_1 and $host_2: say which"
 switches="'s-0-0' is the name of $switch_1 and $switch_2: say which"
 scenario() { # SOURCE [MORE]: a scenario on that fabric
 	cat <<EOT
-fabric: {topology: twins.net${2:-}}
+fabric: {topology: copies.net${2:-}}
 traffic: [{name: t, kind: poisson, load: 10%, source: '$1', destination: h2}]
 run: {warmup: 1us, measure: 5us}
 EOT
@@ -165,26 +165,26 @@ scenario h3 ", routing: {engine: updn, roots: $switch_2}" >used.yaml
 status 0 "$HEDDLE" sim used.yaml
 refused 3 "$switches" sim unused.yaml --pcap x.pcap --port s-0-0:1
 status 0 "$HEDDLE" sim unused.yaml --pcap x.pcap --port "$switch_1:1"
-refused 3 "$hosts" route twins.net --path h0:h2
-refused 3 "$hosts" route twins.net --mcast shared=h0,h2
-refused 3 "$switches" route twins.net --sweep down=s-0-0/1
-status 0 "$HEDDLE" route twins.net --sweep "down=$switch_1/1"
+refused 3 "$hosts" route copies.net --path h0:h2
+refused 3 "$hosts" route copies.net --mcast shared=h0,h2
+refused 3 "$switches" route copies.net --sweep down=s-0-0/1
+status 0 "$HEDDLE" route copies.net --sweep "down=$switch_1/1"
 printf 'qos-ulps\n default : 0\nend-qos-ulps\n' >policy.conf
 ask() { # HOST ASKER...: who asks one of the commands that take a host for itself
 	echo "$1 h2 DB 64Mb/s" >one.txt
 	shift
-	"$@" qos bound twins.net one.txt
-	"$@" qos admit twins.net --requests one.txt
-	"$@" qos reserve twins.net --requests one.txt
+	"$@" qos bound copies.net one.txt
+	"$@" qos admit copies.net --requests one.txt
+	"$@" qos reserve copies.net --requests one.txt
 }
 ask h0 refused 3 "$hosts"
-refused 3 "$hosts" qos classify --fabric twins.net --source h0 --destination h2 policy.conf
+refused 3 "$hosts" qos classify --fabric copies.net --source h0 --destination h2 policy.conf
 for host in "$host_1" "$host_2" h3; do
 	ask "$host" status 0 "$HEDDLE"
-	status 0 "$HEDDLE" qos classify --fabric twins.net --source "$host" \
+	status 0 "$HEDDLE" qos classify --fabric copies.net --source "$host" \
 		--destination h2 policy.conf
-	status 0 "$HEDDLE" route twins.net --mcast "shared=$host,h2" --check
-	status 0 "$HEDDLE" route twins.net --path "$host:h2"
+	status 0 "$HEDDLE" route copies.net --mcast "shared=$host,h2" --check
+	status 0 "$HEDDLE" route copies.net --path "$host:h2"
 	# The whole fabric is the same but for the names.
 	awk '/^  [hs]/ {print $2, $3, $4, $5}' out >theirs
 	name=$(sed -n "s/^Ca.*\"H-${host#0x}\".*# \"\(.*\)\".*/\1/p" whole.net)

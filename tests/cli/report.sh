@@ -93,7 +93,7 @@ has out "run 1 is of 'heddle sim', run 4 of 'heddle model credit'"
 has out "tables that not every run has: 'summary', "
 rm both.db
 
-# What was found of a goal is a value, also in words, and stands beside what the
+# What was found of a goal is a value, also in words, and is next to what the
 # other run found of the same goal.
 cat >goals.yaml <<'YAML'
 fabric: {topology: {kind: star, hosts: 3}}

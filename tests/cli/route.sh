@@ -3,7 +3,7 @@
 fixtures=$SRC/tests/fixtures/subnet
 
 # Every engine is listed, in the manual too, and named in its result; none
-# stands in for another.
+# replaces another.
 status 0 "$HEDDLE" route --engine list --json
 jq -r '.tables.engines.rows[] | "| `\(.engine)` | \(.needs) |"' out >engines
 sed -n '/^| engine | needs/,/^$/s/^\(| `[^|]*| [^|]*|\).*/\1/p' \
@@ -158,12 +158,12 @@ has out 'any member'
 has out 'random bisection'
 status 3 "$HEDDLE" route ring --mcast 'xy@h0=h1'
 has err "need the routing engine 'xy'"
-for bad in 'shared' 'tree=h1' 'shared=h1,nobody' 'shortest=h1' 'shared='; do
+for bad in 'shared' 'tree=h1' 'shared=h1,unknown' 'shortest=h1' 'shared='; do
 	status 3 "$HEDDLE" route ring --mcast "$bad"
 	one_line err
 done
 status 2 "$HEDDLE" route ring --path h0
-status 3 "$HEDDLE" route ring --path h0:nobody
+status 3 "$HEDDLE" route ring --path h0:unknown
 
 # Two subnets and a router: the way leads through it.
 status 0 "$HEDDLE" route routed --check --json

@@ -6,7 +6,7 @@ incast=$SRC/examples/incast.yaml
 jobs=$SRC/examples/jobs.yaml
 net=$SRC/tests/fixtures/two-switches.ibnet
 binary=$SRC/tests/fixtures/rxe.pcap
-printf 'nobody h1 DB 1Mb/s\n' >requests
+printf 'unknown h1 DB 1Mb/s\n' >requests
 printf 'short\n' >short
 sed 's/link: .*/link: "4x HDR, vls: 3"/' "$SRC/src/hca/profiles/ideal.yaml" \
 	>pasted.yaml
@@ -28,7 +28,7 @@ done <<'EOT'
 3 x: cannot be read                | qos verify --tables x mesh --against "$SRC/tests/cli"
 3 x: cannot be read                | live sm h0 --tables x
 3 expected 'heddle-port-tables 1'  | live sm h0 --tables "$net"
-3 'nobody'                         | qos reserve --requests requests --tables y mesh
+3 'unknown'                         | qos reserve --requests requests --tables y mesh
 2 1, 2, 4, 8 or 15                 | qos lint x --lanes 3
 2 1, 2, 4, 8 or 15                 | qos table --lanes 3 DB:1Gb/s
 3 class 'mpi'                      | qos plan mpi=70 ost=30
@@ -110,7 +110,7 @@ done <<'EOT'
 3 no cable 'foo'                   | route mesh --sweep down=foo
 3 'foo'                            | route mesh --sweep foo
 3 no host 'foo'                    | mcast compare --topology 'kind: mesh' --sources foo
-3 'nobody'                         | qos admit --requests requests mesh
+3 'unknown'                         | qos admit --requests requests mesh
 # Servers.
 2 --live NAME                      | serve "$quick" --live fabric
 2 'a/b'                            | serve --live a/b

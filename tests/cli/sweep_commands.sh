@@ -36,7 +36,7 @@ for lambda in 4 5; do
 	done
 done
 [ "$(jq '.tables.points.rows | length' out.json)" -eq 6 ] || fail "not 6 points"
-# The closed form is what it was made of: nothing is simulated anew.
+# The closed form is what it was made of: nothing is simulated again.
 for kind in ge et ajt; do
 	case $kind in
 	ge) options= ;;
@@ -81,7 +81,7 @@ for algorithm in fimd cct; do
 	done
 done
 
-# ---- mcast: the tree beside unicast
+# ---- mcast: the tree next to unicast
 measures='.completion, .bound, .mean, .speedup, ."busiest cable", .cycle, .lacking'
 swept mcast compare "$examples/multicast.yaml" --vary tree=union,shared \
 	--vary size=1KiB,4KiB --db mcast.db

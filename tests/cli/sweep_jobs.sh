@@ -69,8 +69,8 @@ done
 	fail "$rate Gb/s is not the least"
 status 0 find_rate 'smallest fabric.link.rate with completion[train] < 600us'
 status 1 find_rate 'smallest fabric.link.rate with completion[train] < 1us'
-status 3 find_rate 'smallest fabric.link.rate with completion[nobody] < 1us'
-has err "unknown measure 'completion[nobody]'"
+status 3 find_rate 'smallest fabric.link.rate with completion[unknown] < 1us'
+has err "unknown measure 'completion[unknown]'"
 # Without jobs there is none.
 status 3 "$HEDDLE" sweep "$SRC/examples/quickstart.yaml" \
 	--vary fabric.link.rate=50Gb/s,100Gb/s \

@@ -83,7 +83,7 @@ jq -e '.notes[] | select(startswith("interrupted at "))' out >mark ||
 interrupted INT 130 sim long.yaml --checksum
 empty out
 has err "there are no results"
-# And a checkpoint goes on to the end of a run that nobody interrupted.
+# And a checkpoint continues to the end of a run that nobody interrupted.
 sed -i 's/measure: 900ms/measure: 200ms/' long.yaml
 interrupted INT 130 sim long.yaml --checkpoint run.ckpt
 has err "--restart run.ckpt continues from there"

@@ -88,7 +88,7 @@ static struct ibv_wc next(void)
 	return wc;
 }
 
-/* No time passes between what it hears and what it does. */
+/* No time passes between what it receives and what it does. */
 static void cut(const char *process)
 {
 	demand(next().status == IBV_WC_SUCCESS, "the first arrives");

@@ -3,7 +3,7 @@
  * verbs_fork: programs that fork before, after and while they use the adapter.
  * Parent, child and grandchild each open the device, have numbers and keys of
  * their own, and exchange messages with each other. Handles that a child
- * inherits fail with EPERM, can be released, and the parent's work goes on.
+ * inherits fail with EPERM, can be released, and the parent's work continues.
  * Prints the first violation.
  */
 #include <errno.h>

@@ -62,7 +62,7 @@ static void rest(long ms)
 	nanosleep(&t, NULL);
 }
 
-/* ---- whoever lets us go on when we were stopped */
+/* ---- whoever lets us continue when we were stopped */
 
 static char state_of(pid_t who)
 {

@@ -4,7 +4,7 @@
 
 /*
  * A TCP connection by which two programs agree on what they send by verbs, also
- * through somebody who forwards it and may come before whom he does it for: one
+ * through somebody who forwards it and may come before whom it does it for: one
  * that leads nowhere ends, and the next is tried.
  */
 
@@ -22,15 +22,15 @@ static inline bool meet_hear(int fd, void *bytes, size_t size)
 	return recv(fd, bytes, size, MSG_WAITALL) == (ssize_t)size;
 }
 
-/* Each says so many bytes, and hears the other's. */
+/* Each says so many bytes, and receives the other's. */
 static inline bool meet_swap(int fd, const void *own, void *other, size_t size)
 {
 	return send(fd, own, size, MSG_NOSIGNAL) == (ssize_t)size && meet_hear(fd, other, size);
 }
 
 /*
- * Who forwards may also say why he cannot, or say nothing. Each says a word of
- * its own; the one who connects confirms that he has heard the other's, which
+ * Who forwards may also say why it cannot, or say nothing. Each says a word of
+ * its own; the one who connects confirms that it has heard the other's, which
  * the listener waits for: then both know that both do.
  */
 static inline bool meet_greet(int fd, bool listens)

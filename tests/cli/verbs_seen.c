@@ -4,7 +4,7 @@
  * send to each other; the one with HOST says which packets must have crossed
  * the cable of either, by the architecture, a line for each in the order of
  * its posting. With "steps" it says "next" after each part, to standard error,
- * and goes on when it may read a line.
+ * and continues when it may read a line.
  *
  *	OPCODE PSN QP ADDRESS R_KEY LENGTH IMMEDIATE SOLICITED CONTENT
  *
@@ -38,7 +38,7 @@ static struct {
 	uint32_t psn[KINDS]; /* of the next packet */
 } rig;
 static _Alignas(4096) uint8_t memory[4 * SIZE];
-/* What is sent, what comes, what the other reads and what he writes. */
+/* What is sent, what comes, what the other reads and what it writes. */
 enum { OUT = 0, IN = SIZE, READ = 2 * SIZE, WRITTEN = 3 * SIZE };
 
 static void demand(bool holds, const char *what)

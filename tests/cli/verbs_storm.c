@@ -3,8 +3,8 @@
  * verbs_storm PROCESSES PAIRS KILLS PAUSE: processes on the hosts that the
  * environment names, each connected to all others by queue pairs that send,
  * write and read, and check every byte. So many of them are killed and begun
- * anew; between two deaths PAUSE messages pass, or (0) enough that every queue
- * pair of the fabric has carried some. All others go on, and at the end nobody
+ * again; between two deaths PAUSE messages pass, or (0) enough that every queue
+ * pair of the fabric has carried some. All others continue, and at the end nobody
  * has descriptors or mappings of the dead.
  */
 #include <dirent.h>
@@ -460,7 +460,7 @@ static void await(const pid_t *children, uint64_t pause)
 		for (unsigned k = 0; k < n_processes; k++)
 			demand(waitpid(children[k], NULL, WNOHANG) == 0,
 			       "a process has ended by itself");
-		demand(tries++ < PATIENCE, "they do not go on");
+		demand(tries++ < PATIENCE, "they do not continue");
 	}
 }
 

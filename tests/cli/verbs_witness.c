@@ -9,7 +9,7 @@
  *
  * Benchmarks send the same bytes again and again, zeros among them, and would
  * not notice if nothing came. So the inside of a buffer that is as good as any
- * other is filled anew for each message as soon as nobody needs the last one,
+ * other is filled again for each message as soon as nobody needs the last one,
  * and what a message is to fill holds other bytes until it does: a receive for
  * which the program has no memory of its own is lent some. The first and last
  * bytes of a message are always the program's.
@@ -296,7 +296,7 @@ static void take_receive(struct list *l, struct ibv_recv_wr *wr, struct ibv_pd *
 
 /* ---- what has come */
 
-/* UC completes before it arrives; the fabric's time goes on while we sleep. */
+/* UC completes before it arrives; the fabric's time continues while we sleep. */
 static bool comes(const struct queue *q, const struct op *o)
 {
 	const struct timespec rest = { .tv_nsec = 1000000 };

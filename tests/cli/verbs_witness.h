@@ -71,7 +71,7 @@ static inline void ledger_add(struct line *l, const struct note *n)
 	atomic_store(&l->sent, at + 1);
 }
 
-/* Of or to the memory of whose queue pair that is; false if he is gone. An
+/* Of or to the memory of whose queue pair that is; false if it is gone. An
  * adapter's own calls may be spoilt (verbs_spoil.c), this one is not. */
 static inline bool reach(uint32_t qpn, long call, uint64_t there, void *here, size_t length)
 {

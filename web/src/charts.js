@@ -8,7 +8,7 @@ import { isMatrix, isTimeline, matrixParts, timelineParts } from "./jobs.js";
 import { DASHES, bars as barLegend, strokes, symbolScale, symbols } from "./legend.js";
 import { byName, bytes, distinct, draw, tick } from "./plot.js";
 
-const MANY = 10; // lines that can be told apart
+const MANY = 10; // lines that can be distinguished
 
 const spreads = (list, factor) => {
   const positive = list.filter((v) => v > 0);
@@ -41,7 +41,7 @@ function axis(column, values, extra = {}) {
 
 // ---- lines ----------------------------------------------------------------
 
-// The half width of an interval stands beside its value: "speedup +-".
+// The half width of an interval is next to its value: "speedup +-".
 const halfWidth = (table, c) => table.column(`${c.name} +-`);
 const isHalf = (c) => / \+-$/.test(c.name) || c.name === "half_width";
 
@@ -162,11 +162,11 @@ function seriesParts(table) {
   if (!x) return null;
   const ys = table.columns.filter((c) => isNumber(c) && c !== x && c.origin !== "given" && !isHalf(c));
   const labels = table.columns.filter((c) => isLabel(c) && c !== x && c.type !== "bool");
-  // Where no x comes twice, a number beside it is no name for a line.
+  // Where no x comes twice, a number next to it is no name for a line.
   const single = distinct(x.cells).length === table.n;
   const free = labels.filter((c) => distinct(c.cells).length > 1 && !(single && isNumber(c)));
   const groups = new Set(x.cells.map((_, i) => rowLabel(table, free, i)));
-  // So many that each value of the first label has plots of its own.
+  // Number of curves above which each value of the first label has its own plot.
   const facet = groups.size > MANY && free.length > 1 && distinct(free[0].cells).length <= 40 ? free[0] : null;
   if (!facet) return unitParts(table, x, ys, free, "");
   return distinct(facet.cells).flatMap((value) => {
@@ -291,7 +291,7 @@ function histogramParts(table) {
   } }));
 }
 
-// The upper edge of the bars of a histogram, down to 0 where there is none.
+// The upper edge of the bars of a histogram, down to 0 without bars.
 function outline(bars) {
   const points = [];
   let end = null;
@@ -340,7 +340,7 @@ function shareParts(table) {
   } }));
 }
 
-// ---- one number beside another --------------------------------------------
+// ---- one number next to another --------------------------------------------
 
 const SOURCES = ["published", "computed", "model", "bound", "simulated", "measured", "ours"];
 
@@ -398,7 +398,7 @@ function againstParts(table) {
       height: 220, x: { label: withUnit({ name: key, unit: table.units.get(key) }), ...grid }, y: value, ...look,
       marks: [
         Plot.ruleX(rows.filter((r) => r.lo !== null), { x: "x", y1: "lo", y2: "hi", stroke: byName("what"), strokeWidth: 1.5 }),
-        // What was published are points; between them nobody said anything.
+        // Published values are points without a line between them.
         Plot.line(rows.filter((r) => r.lo === null && !/^published/.test(r.what)), { x: "x", y: "y", z: "what", stroke: byName("what"), sort: "x" }),
         Plot.dot(rows, { x: "x", y: "y", stroke: byName("what"), symbol: "what", r: 3.5 }),
         Plot.tip(rows, Plot.pointer({ x: "x", y: "y", ...tip })),
@@ -407,7 +407,7 @@ function againstParts(table) {
 }
 
 // Published values are texts, for some are no numbers ("rises"). Those that
-// are, beside ours, whose text may have a unit.
+// are, next to ours, whose text may have a unit.
 const asValue = (text) => /^([-+]?[\d.]+(?:e[-+]?\d+)?)\s*(%|[^\s\d+]\S*)?(?:\s*\+-.*)?$/i.exec(text ?? "");
 function comparable(table) {
   const theirs = table.column("published"), ours = table.column("ours"), rows = [];
@@ -529,7 +529,7 @@ function dotLabels(table, by) {
   return texts.length && distinct(table.columns[0].cells.map((_, i) => rowLabel(table, told, i))).length === table.n ? texts : free;
 }
 
-// Names beside a plot have less than half of its width; longer ones are cut.
+// Names next to a plot have less than half of its width; longer ones are cut.
 function roomFor(places, w) {
   const room = Math.min(Math.max(...places.map((p) => String(p).length), 3) * 6.6 + 14, w * 0.45), fits = Math.round((room - 14) / 6.6);
   return { room, tickFormat: (t) => (String(t).length > fits ? `${String(t).slice(0, Math.max(1, fits - 1))}…` : t) };
@@ -566,7 +566,7 @@ function dotParts(table) {
 
 // ---- the rules, in order --------------------------------------------------
 
-// `axis`: the columns along which lines run. Such a rule draws one line for
+// `axis`: the columns along which lines run. This rule draws one line for
 // each label, whatever the labels are.
 const RULES = [
   { fits: isTimeline, parts: timelineParts },
@@ -600,7 +600,7 @@ export function stack(tables, names) {
   return new Table({ name, title, kind, units, columns, by: "run" });
 }
 
-// Parts that show the runs of a stack beside each other, drawn by the rule that
+// Parts that show the runs of a stack next to each other, drawn by the rule that
 // fits the first of them. What would be a line becomes a plot with a line for
 // each run.
 export function overlayParts(stacked, first) {
@@ -609,7 +609,7 @@ export function overlayParts(stacked, first) {
   if (!rule || !rule.fits(Object.assign(Object.create(Object.getPrototypeOf(stacked)), stacked, { n: first.n }))) return null;
   if (!rule.axis) return rule.parts(stacked);
   const axis = rule.axis(stacked), single = axis.length === 1 && distinct(rule.axis(first)[0].cells).length === first.n;
-  // As in a series: a number beside an x that comes once is no name.
+  // As in a series: a number next to an x that comes once is no name.
   const aside = stacked.columns.filter((c) => single && isNumber(c) && isLabel(c) && !axis.includes(c));
   const labels = stacked.columns.filter((c) => isLabel(c) && c.name !== "run" && !axis.includes(c) && !aside.includes(c));
   const free = labels.filter((c) => distinct(c.cells).length > 1);

@@ -44,7 +44,7 @@ function takeMarks(run) {
 }
 
 export function asRun(run) {
-  // What a name is measured in, for where it stands in a text: "lambda=4".
+  // What a name is measured in, for where it is in a text: "lambda=4".
   const units = new Map(run.tables.flatMap((t) => t.columns).filter((c) => c.unit).map((c) => [c.name, c.unit]));
   // Rows of traffic and jobs have the first colours, everywhere.
   const rows = run.tables.filter((t) => t.name === "traffic" || t.name === "jobs").flatMap((t) => t.columns.find((c) => c.name === "traffic" || c.name === "job")?.cells ?? []);

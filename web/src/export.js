@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Every panel leaves as SVG (a picture that stands alone) and as CSV.
+// Every panel leaves as SVG (a picture that is complete) and as CSV.
 import { isNumber } from "./data.js";
 import { swatch, swatchWidth } from "./legend.js";
 
@@ -71,7 +71,7 @@ const size = (svg) => {
     h: (box && box.height) || real.height || 400 };
 };
 
-// Lines of at most so many characters, broken between words.
+// Lines of at most this many characters, broken between words.
 function wrap(text, most) {
   const lines = [""];
   for (const word of text.split(" ")) {

@@ -17,7 +17,7 @@ const UNIT = 100; // pixels between neighbours
 const MOST_LINKS = 4096, MOST_NODES = 2000; // drawn one by one
 const GROUPS = 36; // boxes of a tier in a large fabric
 const HAIRBALL = 200; // cables between two tiers beyond which lines hide each other
-const SHOWN = 12; // busiest links, beside the picture
+const SHOWN = 12; // busiest links, next to the picture
 
 // From idle (grey) over blue, green and amber to full (red), on light and dark.
 const STOPS = [[0, [120, 135, 155]], [20, [45, 120, 200]], [45, [25, 150, 115]], [65, [222, 160, 20]], [85, [224, 92, 30]], [100, [190, 25, 60]]];
@@ -68,11 +68,11 @@ function place(f) {
   return at;
 }
 
-// Two directions run beside each other; cables in parallel fan out.
-function linkPath(f, at, l, beside, gap = 2.1) {
+// Two directions run next to each other; cables in parallel fan out.
+function linkPath(f, at, l, nearby, gap = 2.1) {
   const [x1, y1] = at.get(l.from), [x2, y2] = at.get(l.to);
   const length = Math.hypot(x2 - x1, y2 - y1) || 1;
-  const nx = -(y2 - y1) / length, ny = (x2 - x1) / length, off = gap + beside * gap * 2.2;
+  const nx = -(y2 - y1) / length, ny = (x2 - x1) / length, off = gap + nearby * gap * 2.2;
   const a = [x1 + nx * off, y1 + ny * off], b = [x2 + nx * off, y2 + ny * off];
   const bent = f.layout === "grid" && f.wraps && length > 1.5 * UNIT;
   const p = (v) => v.map((c) => c.toFixed(1)).join(" ");
@@ -114,9 +114,9 @@ function drawSingle(view, f) {
   const halfOf = (n) => (few && n.kind !== "host" ? Math.max(11, 3.4 * n.name.length + 4) : 8 * grow);
   for (const l of f.links) {
     if (!at.has(l.from) || !at.has(l.to)) continue;
-    const key = `${l.from}-${l.to}`, beside = pairs.get(key) || 0;
-    pairs.set(key, beside + 1);
-    const d = linkPath(f, at, l, beside, grow > 1.25 ? 1.1 * grow ** 0.6 : 2.1);
+    const key = `${l.from}-${l.to}`, nearby = pairs.get(key) || 0;
+    pairs.set(key, nearby + 1);
+    const d = linkPath(f, at, l, nearby, grow > 1.25 ? 1.1 * grow ** 0.6 : 2.1);
     l.shape = svg("path", { class: "link", d, "stroke-width": grow > 1.25 ? 1.6 * grow ** 0.6 : 3.2, fill: "none" });
     const hit = svg("path", { class: "hit", d, "stroke-width": 8 * grow ** 0.5, "data-link": l.link, fill: "none" });
     hit.append(svg("title"));
@@ -250,9 +250,9 @@ function drawAround(view, f, centre) {
   });
   const links = svg("g"), nodes = svg("g"), ways = svg("g"), pairs = new Map();
   for (const l of centre.out.flatMap((o) => [o, o.back]).filter(Boolean)) {
-    const key = `${l.from}-${l.to}`, beside = pairs.get(key) || 0;
-    pairs.set(key, beside + 1);
-    const d = linkPath({ layout: "springs" }, at, l, beside);
+    const key = `${l.from}-${l.to}`, nearby = pairs.get(key) || 0;
+    pairs.set(key, nearby + 1);
+    const d = linkPath({ layout: "springs" }, at, l, nearby);
     l.shape = svg("path", { class: "link", d, "stroke-width": 3.2 });
     l.hit = svg("path", { class: "hit", d, "stroke-width": 8, "data-link": l.link });
     l.hit.append(svg("title"));
@@ -397,7 +397,7 @@ export class View {
     else if (this.pair) paintMatrix(this, this.f, colour);
     else (this.large ? paintTiers : paintSingle)(this, this.f);
   }
-  // What stands beside the picture before anything is clicked.
+  // What is next to the picture before anything is clicked.
   showFirst() {
     const f = this.f, failed = f.failed();
     const hint = this.pair ? "A cell stands for the cables of two switches: its upper half for the way up, its lower for the way down. Click a half; or type a name."
@@ -561,7 +561,7 @@ export function fabricPanel(run, frame, { save, fileName }) {
       el("p", { class: "hint" }, "Drag to move; Ctrl and the wheel, two fingers, or + and − zoom."));
     view.draw();
   };
-  // What leaves is drawn first, if nobody has looked at it yet.
+  // Draws the exported picture first if it was not shown yet.
   add("SVG", "the fabric as SVG", () => { draw(); save(`${fileName(table)}.svg`, "image/svg+xml", panelSvg(`${run.title ? `${run.title}: ` : ""}the fabric, ${view.metric}`, [{ svg: view.root,
     legend: STOPS.map(([p]) => ({ name: `${p} %`, colour: colour(p), shape: "bar" })) }])); });
   add("CSV", "links of the fabric as CSV", () => { draw(); save(`${fileName(table)}.csv`, "text/csv", linksCsv(view.f)); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pictures of jobs: what ranks did when, and who sends to whom.
+// Pictures of jobs: timelines of ranks, and bytes for each pair of ranks.
 import * as Plot from "@observablehq/plot";
 import { format, isNumber } from "./data.js";
 import { bytes, distinct, draw, tick } from "./plot.js";
@@ -50,7 +50,7 @@ export function timelineParts(table) {
 
 // ---- a cell for each pair ---------------------------------------------------
 
-const LABELS = 40; // names that have room beside each other
+const LABELS = 40; // names that have room next to each other
 
 export const isMatrix = (t) => t.has("job", "from", "to", "bytes") && !isNumber(t.column("from")) && !t.has("number");
 

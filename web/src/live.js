@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A run that goes on, or a live fabric: asks for its state again and again,
+// A run that continues, or a live fabric: asks for its state again and again,
 // draws it, and sends what is clicked. Names and texts are only ever put in as
 // text.
 import { partsFor } from "./charts.js";
@@ -78,7 +78,7 @@ function paint(state) {
   });
   fabric.failed = () => fabric.links.filter((l) => l.down && (!l.back || l.link < l.back.link)).map((l) => ({ port: l.port, link: l, time: since(state, l), until: null }));
   view.paint();
-  // What is beside the picture follows as long as nothing is chosen.
+  // What is next to the picture follows as long as nothing is chosen.
   if (view.isFirst()) view.showFirst();
   // What can be done to a link follows what has become of it.
   else if (view.link && Boolean(view.link.down) !== view.shownDown) view.chooseLink(view.link);

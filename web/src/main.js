@@ -50,7 +50,7 @@ function panelFrame(run, table, classes) {
 }
 
 
-// A part knows how to draw itself at a width; it is drawn anew at another.
+// A part knows how to draw itself at a width; it is drawn again at another.
 function chartPanel(run, table, parts) {
   const small = parts.every((p) => p.small) && parts.length > 1;
   const { panel, body, add } = panelFrame(run, table, small || parts.length > 3 ? "chart wide" : "chart");

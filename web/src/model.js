@@ -50,7 +50,7 @@ export class Fabric {
     }
     for (const l of this.links) l.back = this.byPort.get(`${l.to}:${l.in}`);
     this.byName = new Map(this.nodes.map((n) => [n.name, n]));
-    // Beyond a router LIDs begin anew: there they name nobody.
+    // Beyond a router LIDs begin again: there they name no host.
     this.routed = this.nodes.some((n) => n.kind === "router");
     this.byLid = new Map(this.routed ? [] : this.nodes.filter((n) => n.LID).map((n) => [n.LID, n]));
     // A switch that is its own host has no cable to it.

@@ -4,7 +4,7 @@ import { overlayParts, stack } from "./charts.js";
 import { isFabricTable } from "./model.js";
 import { el } from "./tables.js";
 
-const MOST_RUNS = 8; // colours that can be told apart
+const MOST_RUNS = 8; // colours that can be distinguished
 
 // What can be laid on each other: command -> its runs, where there are two.
 function kinds(runs) {
@@ -23,7 +23,7 @@ export const told = (run) => run.arguments.replace(/(^| )(-q|--quiet|(--db|--htm
 export const valueOf = (run, name) => run.parameters.find(([n]) => n === name)?.[1];
 
 // The names of parameters in which runs differ; what only names a run ("point":
-// by what it is found again) is none.
+// by its key) is not drawn.
 const NAMES = ["title", "point"];
 export const differing = (runs) => [...new Set(runs.flatMap((run) => run.parameters.map(([name]) => name)))]
   .filter((name) => !NAMES.includes(name) && runs.some((run) => valueOf(run, name) !== valueOf(runs[0], name)));

@@ -19,7 +19,7 @@ function outcomeOf(t, i) {
 // Verdicts on published numbers that are no success.
 const isBad = (verdict) => !/^(matched|holds|trend holds|reproduced)/.test(verdict);
 
-// What nobody wants, asked for or not: packets of a simulation that wait for each
+// Faults that are always shown: packets of a simulation that wait for each
 // other, or routes of which a check says that they may, or that they lead nowhere.
 function lockedUp(run) {
   const found = run.table("deadlock"), check = run.table("check"), out = [];
@@ -65,7 +65,7 @@ export function verdictLine(run) {
 export const experimentOf = (run) => /^paper \w+ (\S+)$/.exec(run.command)?.[1];
 const FEW = 3; // differences that a title has room for, if they are enough
 
-// Runs that are called the same are told apart by what they were told.
+// Runs with equal names are distinguished by their arguments.
 function tellApart(runs) {
   const called = new Map();
   for (const run of runs) called.set(run.title, [...(called.get(run.title) || []), run]);
@@ -82,7 +82,7 @@ function tellApart(runs) {
   }
 }
 
-// The command line of a run that nobody gave a title, in the room of one.
+// The command line of a run without a title.
 const UNTITLED = "the run as a whole", UNTITLED_STUDY = "what each point gave", ROOM = 90;
 function commandLine(run) {
   const words = told(run).replace(/(^|[ '=])[^ ']*\/([^ '\/]+\.(?:ya?ml|ibnet|net|conf|json|txt))/g, "$1$2");
