@@ -315,8 +315,7 @@ static unsigned least_loaded(const struct sim *s, const struct node *n, const st
 	unsigned turn = s->choices->turns[n->switch_id][c->group], best = 0;
 	uint64_t least = UINT64_MAX;
 
-	/* Words from that of `turn` on; this one first without the bits up to it, last with them.
-	 */
+	/* Words from that of `turn`: first without its bits up to `turn`, at the end with them. */
 	for (unsigned i = 0; i <= 4; i++) {
 		unsigned word = (turn / 64 + i) % 4;
 		uint64_t after = ~(uint64_t)0 << turn % 64 << 1;
