@@ -133,7 +133,7 @@ static void another_kind_length_or_version_is_refused(void **state)
 	}
 }
 
-static void what_cannot_be_true_is_refused(void **state)
+static void rejects_inconsistent_values(void **state)
 {
 	static const double none[] = { NAN, INFINITY, -1, -0.0 };
 	static const struct point_head heads[] = {
@@ -163,7 +163,7 @@ int main(void)
 		cmocka_unit_test(messages_are_in_network_order),
 		cmocka_unit_test(every_bit_is_read_or_refused),
 		cmocka_unit_test(another_kind_length_or_version_is_refused),
-		cmocka_unit_test(what_cannot_be_true_is_refused),
+		cmocka_unit_test(rejects_inconsistent_values),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -128,7 +128,7 @@ static void only_the_five_mtus_pass(void **state)
 }
 
 /* Every test of the ideal adapter's one point has a row, and goals count. */
-static void a_suite_runs_what_it_was_told(void **state)
+static void a_suite_runs_the_selected_tests(void **state)
 {
 	(void)state;
 	const struct virtual_options o = { .profile = "ideal" };
@@ -164,7 +164,7 @@ int main(void)
 		cmocka_unit_test(values_are_a_list_of_at_most_32),
 		cmocka_unit_test(no_point_is_measured_twice),
 		cmocka_unit_test(only_the_five_mtus_pass),
-		cmocka_unit_test(a_suite_runs_what_it_was_told),
+		cmocka_unit_test(a_suite_runs_the_selected_tests),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,7 @@ static void nothing_is_not_shared_fairly(void **state)
 	assert_true(isnan(measure_jain_index(none, 0)));
 }
 
-static void one_who_has_all_gives_one_nth(void **state)
+static void a_single_holder_gives_one_nth(void **state)
 {
 	static const double greedy[] = { 0, 1e-200, 0, 0, 0 };
 
@@ -48,7 +48,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(equal_shares_are_fair),
 		cmocka_unit_test(nothing_is_not_shared_fairly),
-		cmocka_unit_test(one_who_has_all_gives_one_nth),
+		cmocka_unit_test(a_single_holder_gives_one_nth),
 		cmocka_unit_test(shares_of_one_two_three_give_six_sevenths),
 	};
 

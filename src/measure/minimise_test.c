@@ -73,7 +73,7 @@ static double flat(void *context, const double *x)
 	return 3;
 }
 
-static void where_nothing_changes_it_ends(void **state)
+static void ends_without_changes(void **state)
 {
 	double x[3] = { 1, 2, 3 };
 
@@ -123,7 +123,7 @@ int main(void)
 		cmocka_unit_test(the_end_of_a_bent_valley_is_found),
 		cmocka_unit_test(a_corner_is_found_in_five_dimensions),
 		cmocka_unit_test(calls_are_counted),
-		cmocka_unit_test(where_nothing_changes_it_ends),
+		cmocka_unit_test(ends_without_changes),
 		cmocka_unit_test(the_best_that_was_seen_is_not_lost),
 	};
 

@@ -161,7 +161,7 @@ static void members_of_any_type_are_read(void **state)
 	results_free(r);
 }
 
-static void what_a_row_lacks_is_no_value(void **state)
+static void a_missing_cell_has_no_value(void **state)
 {
 	struct results *r = results_new("sim");
 	struct table *t = results_table(r, "every", "", every_column);
@@ -307,7 +307,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(structs_make_rows),
 		cmocka_unit_test(members_of_any_type_are_read),
-		cmocka_unit_test(what_a_row_lacks_is_no_value),
+		cmocka_unit_test(a_missing_cell_has_no_value),
 		cmocka_unit_test(columns_may_be_cut_and_shuffled),
 		cmocka_unit_test(texts_made_for_a_row_are_owned_once),
 		cmocka_unit_test(tables_are_found_by_name_and_stay_where_they_are),

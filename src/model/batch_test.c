@@ -74,7 +74,7 @@ static void a_split_poisson_stream_is_one_stream(void **state)
 	assert_near(one.mean_queue, all.mean_queue * 2 / 5, 1e-14);
 }
 
-static void one_class_waits_as_little_says(void **state)
+static void one_class_waits_by_littles_law(void **state)
 {
 	struct rng rng;
 
@@ -204,7 +204,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fixed_rooms_meet_their_reference),
 		cmocka_unit_test(a_split_poisson_stream_is_one_stream),
-		cmocka_unit_test(one_class_waits_as_little_says),
+		cmocka_unit_test(one_class_waits_by_littles_law),
 		cmocka_unit_test(classes_add_up_to_the_whole),
 		cmocka_unit_test(with_thresholds_a_class_has_no_exact_delay),
 		cmocka_unit_test(each_refusal_names_its_rule),

@@ -86,7 +86,7 @@ static void enumerate(uint32_t places, const struct loss_class c[2], double lost
 	lost[1] /= sum;
 }
 
-static void shared_places_lose_what_the_product_form_says(void **state)
+static void shared_places_lose_by_the_product_form(void **state)
 {
 	struct rng rng;
 
@@ -127,7 +127,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_class_of_size_one_is_erlangs),
 		cmocka_unit_test(erlangs_recursion_holds_of_large_systems),
-		cmocka_unit_test(shared_places_lose_what_the_product_form_says),
+		cmocka_unit_test(shared_places_lose_by_the_product_form),
 		cmocka_unit_test(large_systems_neither_overflow_nor_lose_everything),
 	};
 

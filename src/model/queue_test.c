@@ -152,7 +152,7 @@ static void shares_follow_weights_once_all_want_more(void **state)
 	assert_near(got[2], 5, 1e-15);
 }
 
-static void what_a_lane_leaves_the_others_divide(void **state)
+static void other_vls_divide_the_unused_share(void **state)
 {
 	/* 6 for everybody; the third wants 1, so 5 are left for 1 : 2; the
 	 * second wants 3, so 2 are left for the first. */
@@ -228,7 +228,7 @@ int main(void)
 		cmocka_unit_test(one_priority_is_no_priority),
 		cmocka_unit_test(an_overloaded_class_takes_what_is_left),
 		cmocka_unit_test(shares_follow_weights_once_all_want_more),
-		cmocka_unit_test(what_a_lane_leaves_the_others_divide),
+		cmocka_unit_test(other_vls_divide_the_unused_share),
 		cmocka_unit_test(quanta_are_whole_packets),
 		cmocka_unit_test(each_refusal_names_its_rule),
 	};

@@ -448,7 +448,7 @@ static void triggers_without_end_are_refused(void **state)
 }
 
 /* SQLite's integers end at 2^63 - 1. */
-static void what_no_integer_holds_is_kept_as_a_real(void **state)
+static void keeps_large_numbers_as_reals(void **state)
 {
 	static const struct column columns[] = { { "n", NULL, VALUE_UINT }, { NULL } };
 	struct diag d = { .status = HD_OK };
@@ -488,7 +488,7 @@ int main(void)
 		cmocka_unit_test_teardown(a_run_that_began_and_did_not_end_is_lost, remove_file),
 		cmocka_unit_test_teardown(a_check_makes_and_changes_nothing, remove_file),
 		cmocka_unit_test_teardown(triggers_without_end_are_refused, remove_file),
-		cmocka_unit_test_teardown(what_no_integer_holds_is_kept_as_a_real, remove_file),
+		cmocka_unit_test_teardown(keeps_large_numbers_as_reals, remove_file),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -48,7 +48,7 @@ static json_t *data_of(const char *page)
 	return data;
 }
 
-static void a_page_holds_the_results_whatever_their_words(void **state)
+static void a_page_holds_results_with_any_text(void **state)
 {
 	static const char evil[] = "</script><script>alert(1)</script><!-- \"\\ @HEDDLE-DATA@";
 	struct results *r = sample(evil);
@@ -83,7 +83,7 @@ static void a_page_holds_the_results_whatever_their_words(void **state)
 	results_free(r);
 }
 
-static void a_build_without_a_page_says_why(void **state)
+static void a_build_without_a_page_gives_the_reason(void **state)
 {
 	struct results *r = sample("x");
 	struct page_run run = { .results = r };
@@ -123,8 +123,8 @@ static void the_page_names_no_other_place(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_page_holds_the_results_whatever_their_words),
-		cmocka_unit_test(a_build_without_a_page_says_why),
+		cmocka_unit_test(a_page_holds_results_with_any_text),
+		cmocka_unit_test(a_build_without_a_page_gives_the_reason),
 		cmocka_unit_test(the_page_names_no_other_place),
 	};
 

@@ -90,7 +90,7 @@ static void runs_are_those_named_or_all(void **state)
 	results_free(r);
 }
 
-static void what_is_no_run_is_refused(void **state)
+static void rejects_other_files(void **state)
 {
 	(void)state;
 	struct recorded_runs s;
@@ -253,7 +253,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(runs_are_those_named_or_all),
-		cmocka_unit_test(what_is_no_run_is_refused),
+		cmocka_unit_test(rejects_other_files),
 		cmocka_unit_test(one_table_of_a_run_is_taken_alone),
 		cmocka_unit_test(comparing_needs_the_table_in_some_run),
 		cmocka_unit_test(every_parameter_that_differs_is_shown),

@@ -172,7 +172,7 @@ static void gnuplot_parts_the_curves_of_a_series(void **state)
 	results_free(r);
 }
 
-static void gnuplot_finds_curves_whatever_the_order_of_rows(void **state)
+static void gnuplot_finds_curves_in_any_order_of_rows(void **state)
 {
 	static const struct column columns[] = {
 		{ "load", "%", VALUE_REAL },
@@ -221,7 +221,7 @@ static json_t *cell(json_t *root, const char *table, size_t row, const char *nam
 	return json_object_get(json_array_get(json_object_get(t, "rows"), row), name);
 }
 
-static void json_says_values_units_and_origins(void **state)
+static void json_has_values_units_and_origins(void **state)
 {
 	struct results *r = sample();
 	json_t *root = parsed(r);
@@ -432,8 +432,8 @@ int main(void)
 		cmocka_unit_test(csv_quotes_what_needs_it_and_keeps_every_digit),
 		cmocka_unit_test(latex_has_booktabs_rules_and_escapes),
 		cmocka_unit_test(gnuplot_parts_the_curves_of_a_series),
-		cmocka_unit_test(gnuplot_finds_curves_whatever_the_order_of_rows),
-		cmocka_unit_test(json_says_values_units_and_origins),
+		cmocka_unit_test(gnuplot_finds_curves_in_any_order_of_rows),
+		cmocka_unit_test(json_has_values_units_and_origins),
 		cmocka_unit_test(json_doubles_read_back_exactly),
 		cmocka_unit_test(an_empty_result_is_still_valid),
 		cmocka_unit_test(checksums_agree_only_on_the_same_results),

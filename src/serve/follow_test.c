@@ -143,7 +143,7 @@ static void keep_ports(struct strbuf *metrics)
 	memmove(metrics->text, ports, strlen(ports) + 1);
 }
 
-static void what_was_seen_stays_as_it_was(void **state)
+static void a_change_keeps_earlier_results(void **state)
 {
 	static const enum change_kind kinds[] = { CHANGE_CUT, CHANGE_REROUTE, CHANGE_LOAD,
 						  CHANGE_WEIGHTS };
@@ -280,7 +280,7 @@ static void a_refused_change_changes_nothing(void **state)
 }
 
 /* By its share of the link or its rate, as the scenario has it. */
-static void rows_say_what_they_offer(void **state)
+static void rows_show_their_load(void **state)
 {
 	struct strbuf text = STRBUF_INIT;
 	const struct http_request look = { .kind = REQUEST_STATE };
@@ -298,7 +298,7 @@ static void rows_say_what_they_offer(void **state)
 }
 
 /* Those that send all they can have no load to show, nor to change. */
-static void rows_without_a_load_say_none(void **state)
+static void rows_without_a_load_show_none(void **state)
 {
 	struct strbuf text = STRBUF_INIT;
 	const struct http_request look = { .kind = REQUEST_STATE };
@@ -406,12 +406,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_changed_run_is_the_run_of_its_scenario),
-		cmocka_unit_test(what_was_seen_stays_as_it_was),
+		cmocka_unit_test(a_change_keeps_earlier_results),
 		cmocka_unit_test(a_manager_reroutes_around_a_failed_cable),
 		cmocka_unit_test(links_show_their_use_during_the_warm_up),
 		cmocka_unit_test(a_refused_change_changes_nothing),
-		cmocka_unit_test(rows_say_what_they_offer),
-		cmocka_unit_test(rows_without_a_load_say_none),
+		cmocka_unit_test(rows_show_their_load),
+		cmocka_unit_test(rows_without_a_load_show_none),
 		cmocka_unit_test(the_fabric_is_drawn_whole),
 		cmocka_unit_test(an_event_has_one_time),
 		cmocka_unit_test(a_long_change_blocks_nothing),

@@ -62,7 +62,7 @@ struct bad {
 	enum hd_status status;
 };
 
-static void what_makes_no_sense_is_refused(void **state)
+static void rejects_invalid_input(void **state)
 {
 	static const struct bad all[] = {
 		{ "GET", "/nothing", { NULL }, HD_ERR_NOT_FOUND },
@@ -177,7 +177,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(requests_are_what_their_words_say),
-		cmocka_unit_test(what_makes_no_sense_is_refused),
+		cmocka_unit_test(rejects_invalid_input),
 		cmocka_unit_test(names_of_this_machine_are_known),
 		cmocka_unit_test(only_the_token_is_the_token),
 		cmocka_unit_test(places_are_an_address_and_a_port),

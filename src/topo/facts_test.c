@@ -24,7 +24,7 @@ static const struct value *cell(const struct table *t, const char *column)
  * A mesh of n x n: 2 n (n - 1) cables between switches, 2 (n - 1) links from
  * corner to corner, n to cut it into halves.
  */
-static void a_mesh_is_told_in_numbers(void **state)
+static void describes_a_mesh_in_numbers(void **state)
 {
 	(void)state;
 	struct results *r = results_new("test");
@@ -102,7 +102,7 @@ static void the_share_of_full_bisection_is_cables_per_pair(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_mesh_is_told_in_numbers),
+		cmocka_unit_test(describes_a_mesh_in_numbers),
 		cmocka_unit_test(the_share_of_full_bisection_is_cables_per_pair),
 	};
 

@@ -65,7 +65,7 @@ static void same_port(const struct topo_port *a, const struct topo_port *b)
 	assert_int_equal(a->mtu, b->mtu);
 }
 
-static void what_is_read_is_what_was_written(void **state)
+static void reads_back_what_was_written(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < N_RECIPES; i++) {
@@ -131,7 +131,7 @@ static void anything_else_is_refused_or_a_fabric(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_read_is_what_was_written),
+		cmocka_unit_test(reads_back_what_was_written),
 		cmocka_unit_test(anything_else_is_refused_or_a_fabric),
 	};
 

@@ -80,7 +80,7 @@ static node_id with_guid(const struct topo *t, uint64_t guid)
 	return TOPO_NONE;
 }
 
-static void a_real_file_says_what_it_says(void **state)
+static void reads_a_real_file(void **state)
 {
 	struct topo t;
 
@@ -265,7 +265,7 @@ static void nodes_stand_by_guid(void **state)
 	topo_fini(&other);
 }
 
-static void formats_are_told_by_content(void **state)
+static void recognises_formats_by_content(void **state)
 {
 	static const struct {
 		const char *text;
@@ -486,13 +486,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_formats_give_the_same_graph),
 		cmocka_unit_test(neighbors_are_the_same_cables),
-		cmocka_unit_test(a_real_file_says_what_it_says),
+		cmocka_unit_test(reads_a_real_file),
 		cmocka_unit_test(ibsim_nets_are_read_as_ibsim_reads_them),
 		cmocka_unit_test(ibsim_counts_guids_and_defaults),
 		cmocka_unit_test(ibsim_counts_on_from_a_guid),
 		cmocka_unit_test(ibsim_modules_aliases_and_settings_are_understood),
 		cmocka_unit_test(nodes_stand_by_guid),
-		cmocka_unit_test(formats_are_told_by_content),
+		cmocka_unit_test(recognises_formats_by_content),
 		cmocka_unit_test(malformed_files_are_refused_at_their_line),
 		cmocka_unit_test(misplaced_lines_are_refused),
 		cmocka_unit_test(nul_bytes_are_refused),

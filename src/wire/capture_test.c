@@ -291,7 +291,7 @@ static void check_cuts(const struct file *whole, const size_t *ends, size_t n)
 	}
 }
 
-static void a_cut_anywhere_but_between_records_is_told(void **state)
+static void reports_a_cut_within_a_record(void **state)
 {
 	(void)state;
 	const size_t pcap_ends[] = { 24, 24 + 28, 24 + 56 };
@@ -309,7 +309,7 @@ static void a_cut_anywhere_but_between_records_is_told(void **state)
 	check_cuts(&f, erf_ends, 2);
 }
 
-static void what_is_no_capture_is_refused_with_what_was_expected(void **state)
+static void rejects_other_files_with_the_expected_format(void **state)
 {
 	(void)state;
 	struct file f = { .size = 0 };
@@ -361,9 +361,9 @@ int main(void)
 		cmocka_unit_test(writes_the_layout_that_wireshark_reads),
 		cmocka_unit_test(padded_flow_packets_are_48_bytes_of_which_42_are_ones),
 		cmocka_unit_test(nanoseconds_survive_the_binary_fraction),
-		cmocka_unit_test(a_cut_anywhere_but_between_records_is_told),
+		cmocka_unit_test(reports_a_cut_within_a_record),
 		cmocka_unit_test(no_file_stays_open),
-		cmocka_unit_test(what_is_no_capture_is_refused_with_what_was_expected),
+		cmocka_unit_test(rejects_other_files_with_the_expected_format),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

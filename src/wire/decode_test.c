@@ -83,7 +83,7 @@ static void forms_begin_and_end(void **state)
 	fini(&s);
 }
 
-static void what_is_no_capture_is_refused(void **state)
+static void rejects_other_files(void **state)
 {
 	struct decoder x = { .form = DECODE_TEXT };
 	struct strbuf out = STRBUF_INIT;
@@ -106,7 +106,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(six_bytes_are_flow_control),
 		cmocka_unit_test(forms_begin_and_end),
-		cmocka_unit_test(what_is_no_capture_is_refused),
+		cmocka_unit_test(rejects_other_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,7 +48,7 @@ static void check_line(const struct packet *p, const char *expected)
 	free(line);
 }
 
-static void lines_say_what_each_header_adds(void **state)
+static void lines_list_the_fields_of_each_header(void **state)
 {
 	(void)state;
 	struct packet p;
@@ -115,7 +115,7 @@ static void datagrams_to_queue_pair_0_are_shown(void **state)
 	strbuf_fini(&out);
 }
 
-static void what_the_capture_cut_is_neither_good_nor_bad(void **state)
+static void a_truncated_packet_has_no_crc_verdict(void **state)
 {
 	(void)state;
 	struct dissect_counts counts = { 0 };
@@ -203,9 +203,9 @@ static void hexadecimal_is_read_as_people_paste_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines_say_what_each_header_adds),
+		cmocka_unit_test(lines_list_the_fields_of_each_header),
 		cmocka_unit_test(datagrams_to_queue_pair_0_are_shown),
-		cmocka_unit_test(what_the_capture_cut_is_neither_good_nor_bad),
+		cmocka_unit_test(a_truncated_packet_has_no_crc_verdict),
 		cmocka_unit_test(flow_packets_may_be_padded_with_ones_only),
 		cmocka_unit_test(hexadecimal_is_read_as_people_paste_it),
 	};

@@ -379,7 +379,7 @@ static void congestion_logs_stand_before_the_other_attributes(void **state)
 	assert_int_equal(bytes[32 + 12 + 12 * 16 + 11], 6);
 }
 
-static void summaries_say_what_is_asked_of_whom(void **state)
+static void summaries_list_goals_and_subjects(void **state)
 {
 	(void)state;
 	static const struct {
@@ -589,7 +589,7 @@ int main(void)
 		cmocka_unit_test(tables_of_values_wrap_with_an_index),
 		cmocka_unit_test(headers_are_written_as_the_standard_lays_them_out),
 		cmocka_unit_test(congestion_logs_stand_before_the_other_attributes),
-		cmocka_unit_test(summaries_say_what_is_asked_of_whom),
+		cmocka_unit_test(summaries_list_goals_and_subjects),
 		cmocka_unit_test(tables_of_subnet_administration_show_every_record),
 		cmocka_unit_test(offsets_of_headers_are_those_of_their_tables),
 		cmocka_unit_test(texts_from_the_wire_cannot_command_a_terminal),

@@ -257,7 +257,7 @@ static void raw_packets_have_no_icrc(void **state)
 	assert_int_equal(got.payload_len, 8);
 }
 
-static void says_why_it_will_not_encode(void **state)
+static void gives_the_reason_why_encoding_fails(void **state)
 {
 	(void)state;
 	uint8_t bytes[PACKET_MAX];
@@ -448,7 +448,7 @@ int main(void)
 		cmocka_unit_test(encodes_the_published_packet),
 		cmocka_unit_test(decoding_undoes_encoding_for_every_opcode),
 		cmocka_unit_test(raw_packets_have_no_icrc),
-		cmocka_unit_test(says_why_it_will_not_encode),
+		cmocka_unit_test(gives_the_reason_why_encoding_fails),
 		cmocka_unit_test(every_short_and_long_packet_is_refused_with_a_reason),
 		cmocka_unit_test(consistent_but_short_packets_are_refused),
 		cmocka_unit_test(refusals_name_what_is_wrong),

@@ -302,7 +302,7 @@ enum {
 	PACKET_AT = INTERFACE_END + 4,
 };
 
-static void what_makes_no_sense_is_told_with_its_place(void **state)
+static void reports_the_place_of_invalid_input(void **state)
 {
 	(void)state;
 	static const struct {
@@ -359,7 +359,7 @@ int main(void)
 		cmocka_unit_test(a_section_has_its_own_order_and_interfaces),
 		cmocka_unit_test(simple_and_obsolete_packets_are_read_too),
 		cmocka_unit_test(a_file_without_infiniband_is_refused_by_its_interface),
-		cmocka_unit_test(what_makes_no_sense_is_told_with_its_place),
+		cmocka_unit_test(reports_the_place_of_invalid_input),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

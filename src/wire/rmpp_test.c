@@ -227,7 +227,7 @@ static void summary_of(const uint8_t *bytes, struct strbuf *out, size_t *n)
 	*n = m.table.n;
 }
 
-static void segments_say_what_they_are(void **state)
+static void segments_have_their_flags(void **state)
 {
 	(void)state;
 	struct answer *a = malloc(sizeof(*a));
@@ -265,7 +265,7 @@ int main(void)
 		cmocka_unit_test(a_lost_segment_costs_its_own_records_only),
 		cmocka_unit_test(segments_that_come_again_change_nothing),
 		cmocka_unit_test(answers_do_not_mix),
-		cmocka_unit_test(segments_say_what_they_are),
+		cmocka_unit_test(segments_have_their_flags),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -334,7 +334,7 @@ static void requests_go_around_the_servers(void **state)
 	assert_int_equal(bytes, 3500);
 }
 
-static void what_cannot_be_done_is_refused(void **state)
+static void rejects_impossible_operations(void **state)
 {
 	struct workload_step s = step_of("allgather", "doubling", 10);
 	struct diag d = { .status = HD_OK };
@@ -463,7 +463,7 @@ int main(void)
 		cmocka_unit_test(groups_divide_the_ranks),
 		cmocka_unit_test(a_halo_has_its_neighbours),
 		cmocka_unit_test(requests_go_around_the_servers),
-		cmocka_unit_test(what_cannot_be_done_is_refused),
+		cmocka_unit_test(rejects_impossible_operations),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

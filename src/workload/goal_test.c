@@ -83,7 +83,7 @@ static void words_stand_anywhere(void **state)
 	strbuf_fini(&lines);
 }
 
-static void a_file_is_read_as_it_says(void **state)
+static void reads_a_file_by_its_header(void **state)
 {
 	struct opgraph g = good(example);
 
@@ -114,7 +114,7 @@ static void a_file_is_read_as_it_says(void **state)
 	opgraph_fini(&g);
 }
 
-static void what_is_written_reads_back_as_the_same(void **state)
+static void written_files_read_back_the_same(void **state)
 {
 	struct opgraph g = good(example);
 	struct strbuf once = STRBUF_INIT, twice = STRBUF_INIT;
@@ -359,9 +359,9 @@ static void long_files_are_read_whole(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_file_is_read_as_it_says),
+		cmocka_unit_test(reads_a_file_by_its_header),
 		cmocka_unit_test(words_stand_anywhere),
-		cmocka_unit_test(what_is_written_reads_back_as_the_same),
+		cmocka_unit_test(written_files_read_back_the_same),
 		cmocka_unit_test(refusals_name_the_line),
 		cmocka_unit_test(labels_are_those_of_the_grammar),
 		cmocka_unit_test(a_matrix_that_is_cut_short_is_refused),

@@ -163,7 +163,7 @@ static void a_ring_with_one_tag_ends(void **state)
 	strbuf_fini(&text);
 }
 
-static void what_fails_is_named(void **state)
+static void names_the_failing_operation(void **state)
 {
 	const struct job plain = { 0 };
 	struct ideal_result r = run("num_ranks 2\n"
@@ -263,7 +263,7 @@ static void times_never_wrap(void **state)
 	assert_in_range(n_refused, 100, 300);
 }
 
-static void iterations_wait_for_nobody(void **state)
+static void iterations_do_not_wait_for_other_ranks(void **state)
 {
 	const struct job thrice = { .repeat = 3 };
 
@@ -335,9 +335,9 @@ int main(void)
 		cmocka_unit_test(hosts_cost_what_they_say),
 		cmocka_unit_test(receives_take_messages_in_order),
 		cmocka_unit_test(a_ring_with_one_tag_ends),
-		cmocka_unit_test(what_fails_is_named),
+		cmocka_unit_test(names_the_failing_operation),
 		cmocka_unit_test(times_never_wrap),
-		cmocka_unit_test(iterations_wait_for_nobody),
+		cmocka_unit_test(iterations_do_not_wait_for_other_ranks),
 		cmocka_unit_test(a_path_has_its_causes),
 		cmocka_unit_test(ranks_are_placed),
 	};

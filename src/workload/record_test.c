@@ -81,7 +81,7 @@ static void calls_follow_each_other(void **state)
 	       "rank 1 {\nrecv 200b from 0 tag 0\n}\n");
 }
 
-static void what_is_begun_goes_on_until_it_is_waited_for(void **state)
+static void nonblocking_operations_last_until_their_wait(void **state)
 {
 	(void)state;
 	expect(HEAD0 "recv 0 -1 -1 50 1\nsend 0 1 4 10 2\ncalc 3\n"
@@ -138,7 +138,7 @@ static void refused(const char *first, const char *why)
 		fail_msg("'%s' is not '%s'", d.message, why);
 }
 
-static void what_makes_no_sense_is_refused(void **state)
+static void rejects_invalid_input(void **state)
 {
 	(void)state;
 	refused(NULL, "no rank left a record");
@@ -191,10 +191,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(calls_follow_each_other),
-		cmocka_unit_test(what_is_begun_goes_on_until_it_is_waited_for),
+		cmocka_unit_test(nonblocking_operations_last_until_their_wait),
 		cmocka_unit_test(collectives_become_their_rounds),
 		cmocka_unit_test(every_communicator_counts_its_own_steps),
-		cmocka_unit_test(what_makes_no_sense_is_refused),
+		cmocka_unit_test(rejects_invalid_input),
 		cmocka_unit_test(any_record_is_answered),
 	};
 

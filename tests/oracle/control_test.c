@@ -375,7 +375,7 @@ static void waiting_begins_after_the_routing_delay(void **state)
 	rig_fini(&r);
 }
 
-static void who_leaves_counts_for_who_comes(void **state)
+static void a_leaving_packet_counts_for_an_arriving_one(void **state)
 {
 	struct rig r;
 
@@ -511,7 +511,7 @@ int main(void)
 		cmocka_unit_test(flows_of_one_throttle_take_turns),
 		cmocka_unit_test(a_threshold_marks_while_enough_wait),
 		cmocka_unit_test(waiting_begins_after_the_routing_delay),
-		cmocka_unit_test(who_leaves_counts_for_who_comes),
+		cmocka_unit_test(a_leaving_packet_counts_for_an_arriving_one),
 		cmocka_unit_test(the_guard_spares_who_waits_alone),
 		cmocka_unit_test(a_root_has_credits_for_two),
 		cmocka_unit_test(a_cnp_goes_before_the_ack),

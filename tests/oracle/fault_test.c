@@ -168,7 +168,7 @@ static void a_crossbar_feeds_a_dead_link_and_all_is_discarded(void **state)
 	rig_fini(&r);
 }
 
-static void what_has_no_route_lane_or_key_is_dropped_at_its_head(void **state)
+static void drops_packets_without_route_vl_or_key_at_the_head(void **state)
 {
 	struct rig r;
 	struct pkey_table *keys;
@@ -237,7 +237,7 @@ int main(void)
 		cmocka_unit_test(a_stuck_sink_holds_packet_and_space),
 		cmocka_unit_test(a_sink_that_sticks_again_delivers_what_it_held),
 		cmocka_unit_test(a_crossbar_feeds_a_dead_link_and_all_is_discarded),
-		cmocka_unit_test(what_has_no_route_lane_or_key_is_dropped_at_its_head),
+		cmocka_unit_test(drops_packets_without_route_vl_or_key_at_the_head),
 		cmocka_unit_test(an_end_port_refuses_foreign_partitions_stuck_or_not),
 	};
 

@@ -207,7 +207,7 @@ static void the_high_limit_lets_low_in(void **state)
 	}
 }
 
-static void an_expired_limit_starts_anew_if_low_has_nothing(void **state)
+static void an_expired_limit_restarts_without_low_entries(void **state)
 {
 	struct rig r;
 	struct vlarb *t;
@@ -438,7 +438,7 @@ int main(void)
 		cmocka_unit_test(a_crossbar_is_twice_as_fast_but_not_faster_than_its_input),
 		cmocka_unit_test(a_full_output_buffer_holds_the_crossbar),
 		cmocka_unit_test(vl15_needs_space_but_no_credit),
-		cmocka_unit_test(an_expired_limit_starts_anew_if_low_has_nothing),
+		cmocka_unit_test(an_expired_limit_restarts_without_low_entries),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

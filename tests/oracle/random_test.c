@@ -33,7 +33,7 @@ static char *scenario_text(uint64_t seed)
 	return text;
 }
 
-static void a_seed_says_everything(void **state)
+static void the_seed_determines_everything(void **state)
 {
 	char *a = scenario_text(7), *b = scenario_text(7);
 	char *c = scenario_text(8);
@@ -187,7 +187,7 @@ static void tally(void (*draw)(struct scenario *s, uint64_t seed), unsigned n,
 }
 
 /* With it: every single picosecond, or many instants between. */
-static void throttles_do_not_care_how_often_one_looks(void **state)
+static void throttles_do_not_depend_on_the_polling_rate(void **state)
 {
 	unsigned n = run_is_long() ? 400 : 12;
 
@@ -472,11 +472,11 @@ static void queueing_stalls_and_wraps_are_in_half_of_the_scenarios(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_seed_says_everything),
+		cmocka_unit_test(the_seed_determines_everything),
 		cmocka_unit_test(every_duration_is_a_whole_number_of_ticks),
 		cmocka_unit_test(half_a_tick_changes_nothing),
 		cmocka_unit_test(jumps_miss_nothing),
-		cmocka_unit_test(throttles_do_not_care_how_often_one_looks),
+		cmocka_unit_test(throttles_do_not_depend_on_the_polling_rate),
 		cmocka_unit_test(queueing_stalls_and_wraps_are_in_half_of_the_scenarios),
 		cmocka_unit_test(marks_are_made_heard_and_lost),
 		cmocka_unit_test(switches_choose_other_ports),

@@ -382,7 +382,7 @@ static bool are_noticed(const struct kind *kind, const unsigned *hits)
 	return true;
 }
 
-static void each_rule_told_wrong_is_noticed(void **state)
+static void each_wrong_rule_is_detected(void **state)
 {
 	unsigned n = run_is_long() ? 300 : 0;
 	unsigned hits[ORACLE_MUTATIONS] = { 0 };
@@ -445,7 +445,7 @@ static void a_difference_shrinks_to_a_few_arrivals(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_rule_told_wrong_is_noticed),
+		cmocka_unit_test(each_wrong_rule_is_detected),
 		cmocka_unit_test(a_difference_shrinks_to_a_few_arrivals),
 	};
 

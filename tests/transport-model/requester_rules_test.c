@@ -5,7 +5,7 @@
 /* 4.096 us * 2^5, as the attributes of raw.h ask. */
 #define T (UINT64_C(4096000) * 32)
 
-static void packets_go_where_and_how_the_path_says(void **state)
+static void packets_follow_the_path(void **state)
 {
 	(void)state;
 	for (unsigned sl = 0; sl < 16; sl++) {
@@ -25,7 +25,7 @@ static void packets_go_where_and_how_the_path_says(void **state)
 	}
 }
 
-static void one_ack_stands_for_all_before_it(void **state)
+static void one_ack_acknowledges_all_before_it(void **state)
 {
 	(void)state;
 	start();
@@ -89,7 +89,7 @@ static void a_read_response_acknowledges_what_was_before(void **state)
 }
 
 /* The second of four responses is missing. */
-static void a_read_goes_on_from_the_first_missing(void **state)
+static void a_read_resumes_at_the_first_missing_packet(void **state)
 {
 	static const unsigned ways[2][3] = {
 		{ OP_READ_RESPONSE_FIRST, OP_READ_RESPONSE_MIDDLE, OP_READ_RESPONSE_LAST },
@@ -146,7 +146,7 @@ static void a_hole_in_a_read_costs_one_retry(void **state)
 	raw_fini(&q);
 }
 
-static void not_ready_waits_as_long_as_it_says(void **state)
+static void rnr_nak_delays_by_its_timer(void **state)
 {
 	/* Timer code 14 is 1.28 ms: far longer than the ACK timeout. */
 	const hd_time wait = 1280 * HD_US;
@@ -230,7 +230,7 @@ static void the_timeout_does_not_run_while_it_waits(void **state)
 
 /* A caller that requests a packet after the wait need not check the timer
  * first: from then on the queue pair waits for the ACK. */
-static void what_leaves_after_the_wait_has_ended_it(void **state)
+static void a_packet_after_the_wait_ends_it(void **state)
 {
 	(void)state;
 	raw_init(&q, QP_RC);
@@ -584,7 +584,7 @@ static void credits_come_with_repeated_acks_and_end_with_31(void **state)
 	raw_fini(&q);
 }
 
-static void what_may_not_be_posted(void **state)
+static void rejects_invalid_posts(void **state)
 {
 	struct send_wr wr;
 
@@ -628,16 +628,16 @@ static void what_may_not_be_posted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(packets_go_where_and_how_the_path_says),
-		cmocka_unit_test(one_ack_stands_for_all_before_it),
+		cmocka_unit_test(packets_follow_the_path),
+		cmocka_unit_test(one_ack_acknowledges_all_before_it),
 		cmocka_unit_test(an_ack_beyond_an_unanswered_read_repeats_it),
 		cmocka_unit_test(a_read_response_acknowledges_what_was_before),
-		cmocka_unit_test(a_read_goes_on_from_the_first_missing),
+		cmocka_unit_test(a_read_resumes_at_the_first_missing_packet),
 		cmocka_unit_test(a_hole_in_a_read_costs_one_retry),
-		cmocka_unit_test(not_ready_waits_as_long_as_it_says),
+		cmocka_unit_test(rnr_nak_delays_by_its_timer),
 		cmocka_unit_test(sequence_naks_behind_not_ready_are_no_news),
 		cmocka_unit_test(the_timeout_does_not_run_while_it_waits),
-		cmocka_unit_test(what_leaves_after_the_wait_has_ended_it),
+		cmocka_unit_test(a_packet_after_the_wait_ends_it),
 		cmocka_unit_test(not_ready_too_often),
 		cmocka_unit_test(answers_still_leave_while_it_waits),
 		cmocka_unit_test(a_sequence_nak_goes_back_at_once),
@@ -654,7 +654,7 @@ int main(void)
 		cmocka_unit_test(credits_hold_sends_back),
 		cmocka_unit_test(reads_and_writes_use_no_credit),
 		cmocka_unit_test(credits_come_with_repeated_acks_and_end_with_31),
-		cmocka_unit_test(what_may_not_be_posted),
+		cmocka_unit_test(rejects_invalid_posts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

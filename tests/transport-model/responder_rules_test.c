@@ -602,7 +602,7 @@ static void acknowledgements_merge_up_to_a_read(void **state)
 }
 
 /* A receive queue with n requests gives the largest code up to n. */
-static void credits_are_told_when_asked(void **state)
+static void credits_are_reported_on_request(void **state)
 {
 	static const unsigned codes[][2] = { { 0, 0 },  { 1, 1 },  { 2, 2 },   { 3, 3 },  { 4, 4 },
 					     { 5, 4 },  { 6, 5 },  { 7, 5 },   { 8, 6 },  { 15, 7 },
@@ -678,7 +678,7 @@ int main(void)
 		cmocka_unit_test(shared_receives_in_the_error_state),
 		cmocka_unit_test(repeated_atomics_answer_from_memory_of_the_first),
 		cmocka_unit_test(acknowledgements_merge_up_to_a_read),
-		cmocka_unit_test(credits_are_told_when_asked),
+		cmocka_unit_test(credits_are_reported_on_request),
 		cmocka_unit_test(marks_come_back),
 	};
 

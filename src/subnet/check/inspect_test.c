@@ -65,7 +65,7 @@ static const struct value *cell(const struct scene *s, const char *table, size_t
  * on the mean, a host and itself counted: 2.5 * 256 / 240 of different ones.
  * Each of the 240 flows uses that many of the 48 channels between switches.
  */
-static void a_mesh_has_the_hops_that_arithmetic_says(void **state)
+static void a_mesh_has_the_computed_mean_hops(void **state)
 {
 	const struct inspection_options o = { .check = true, .load = 10 };
 	struct scene s;
@@ -176,7 +176,7 @@ static void groups_are_added_and_checked(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_mesh_has_the_hops_that_arithmetic_says),
+		cmocka_unit_test(a_mesh_has_the_computed_mean_hops),
 		cmocka_unit_test(a_ring_can_lock_up_and_the_circle_is_named),
 		cmocka_unit_test(a_path_is_walked_node_by_node),
 		cmocka_unit_test(sweeps_come_before_all_else),

@@ -149,7 +149,7 @@ static void a_ring_that_can_lock_is_a_row_when_cut(void **state)
 }
 
 /* An engine for meshes takes none with a hole; it says so, and it is worst. */
-static void what_the_engine_refuses_is_worst(void **state)
+static void a_refused_point_is_the_worst(void **state)
 {
 	const uint32_t dims[] = { 3, 3 };
 	struct scene c;
@@ -364,7 +364,7 @@ int main(void)
 		cmocka_unit_test(a_bridge_cuts_the_lesser_side_off),
 		cmocka_unit_test(a_switch_takes_its_own_port_with_it),
 		cmocka_unit_test(a_ring_that_can_lock_is_a_row_when_cut),
-		cmocka_unit_test(what_the_engine_refuses_is_worst),
+		cmocka_unit_test(a_refused_point_is_the_worst),
 		cmocka_unit_test(one_that_is_stopped_keeps_what_it_tried),
 		cmocka_unit_test(random_fabrics_lose_what_graphs_say),
 		cmocka_unit_test(threads_find_the_same),

@@ -132,7 +132,7 @@ static void a_choice_that_could_lock_up_is_not_taken(void **state)
 	tear_down(&t, &s);
 }
 
-static void what_no_tree_can_serve_is_refused(void **state)
+static void rejects_groups_without_a_tree(void **state)
 {
 	struct topo t;
 	struct subnet s;
@@ -156,7 +156,7 @@ int main(void)
 		cmocka_unit_test(xy_trees_beat_a_shared_one_on_a_mesh),
 		cmocka_unit_test(a_choice_is_never_worse_than_shared_trees),
 		cmocka_unit_test(a_choice_that_could_lock_up_is_not_taken),
-		cmocka_unit_test(what_no_tree_can_serve_is_refused),
+		cmocka_unit_test(rejects_groups_without_a_tree),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,7 +51,7 @@ static void figure_9_of_the_paper_comes_out_exactly(void **state)
 	tear_down(&t, &s);
 }
 
-static void broadcast_costs_what_theory_says(void **state)
+static void broadcast_has_the_theoretical_cost(void **state)
 {
 	struct topo t;
 	struct subnet s;
@@ -316,7 +316,7 @@ static void shared_trees_have_opensms_root(void **state)
 }
 
 /* Members at 0 and 1 of the line, and a sender at 4. */
-static void who_is_no_member_may_send_and_receives_nothing(void **state)
+static void a_sender_outside_the_group_receives_nothing(void **state)
 {
 	static const uint64_t ports[] = { 1 << 1 | 1 << 5, 1 << 2 | 1 << 5, 1 << 2, 1 << 2,
 					  1 << 2 };
@@ -387,7 +387,7 @@ static void other_senders_leave_the_tree_alone(void **state)
 	}
 }
 
-static void what_cannot_be_is_refused(void **state)
+static void rejects_impossible_values(void **state)
 {
 	struct topo t;
 	struct subnet s;
@@ -514,16 +514,16 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(figure_9_of_the_paper_comes_out_exactly),
-		cmocka_unit_test(broadcast_costs_what_theory_says),
+		cmocka_unit_test(broadcast_has_the_theoretical_cost),
 		cmocka_unit_test(a_union_over_negative_first_gives_one_member_two_copies),
 		cmocka_unit_test(xy_and_negative_first_both_carry_unicast),
 		cmocka_unit_test(loads_of_the_16_by_16_mesh_are_the_exact_ones),
 		cmocka_unit_test(one_mlid_for_two_sources_duplicates),
 		cmocka_unit_test(trees_reach_each_member_once_on_random_fabrics),
 		cmocka_unit_test(shared_trees_have_opensms_root),
-		cmocka_unit_test(who_is_no_member_may_send_and_receives_nothing),
+		cmocka_unit_test(a_sender_outside_the_group_receives_nothing),
 		cmocka_unit_test(other_senders_leave_the_tree_alone),
-		cmocka_unit_test(what_cannot_be_is_refused),
+		cmocka_unit_test(rejects_impossible_values),
 		cmocka_unit_test(no_tree_joins_what_is_apart),
 		cmocka_unit_test(mlids_run_out_after_16383),
 		cmocka_unit_test(multicast_can_close_a_circle_that_unicast_does_not),

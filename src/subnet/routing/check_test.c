@@ -76,7 +76,7 @@ static void a_row_of_the_table_can_be_wrong_in_every_way(void **state)
 	topo_fini(&t);
 }
 
-static void a_loop_is_told_from_a_missing_entry(void **state)
+static void distinguishes_a_loop_from_a_missing_entry(void **state)
 {
 	static const uint32_t dims[] = { 3, 1 };
 	struct topo t;
@@ -423,7 +423,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_row_of_the_table_can_be_wrong_in_every_way),
-		cmocka_unit_test(a_loop_is_told_from_a_missing_entry),
+		cmocka_unit_test(distinguishes_a_loop_from_a_missing_entry),
 		cmocka_unit_test(only_what_an_end_port_meets_is_a_fault),
 		cmocka_unit_test(gaps_of_dump_fts_are_recognised),
 		cmocka_unit_test(routes_are_what_their_engine_promises),

@@ -36,7 +36,7 @@ static void check_tables(const struct subnet *s, unsigned out, uint8_t lane)
 }
 
 /* Ports of a node mesh: 1 east, 2 north, 3 west, 4 south. */
-static void tables_say_what_the_relay_says(void **state)
+static void tables_equal_the_relay_function(void **state)
 {
 	static const struct {
 		const struct direction_lanes *lanes;
@@ -87,7 +87,7 @@ static void lanes_by_direction_keep_xy_free_of_deadlock(void **state)
 	tear_down(&t, &s);
 }
 
-static void where_there_are_no_directions_they_are_refused(void **state)
+static void rejects_fabrics_without_directions(void **state)
 {
 	static const struct {
 		const char *fabric;
@@ -115,9 +115,9 @@ static void where_there_are_no_directions_they_are_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tables_say_what_the_relay_says),
+		cmocka_unit_test(tables_equal_the_relay_function),
 		cmocka_unit_test(lanes_by_direction_keep_xy_free_of_deadlock),
-		cmocka_unit_test(where_there_are_no_directions_they_are_refused),
+		cmocka_unit_test(rejects_fabrics_without_directions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -387,7 +387,7 @@ static void refuses(const char *engine, struct topo *t, const char *reason)
 	subnet_fini(&s);
 }
 
-static void engines_say_why_they_refuse(void **state)
+static void engines_give_the_reason_of_a_refusal(void **state)
 {
 	static const struct {
 		const char *engine, *fabric, *reason;
@@ -554,7 +554,7 @@ int main(void)
 		cmocka_unit_test(tree_engine_routes_random_trees),
 		cmocka_unit_test(dragonfly_engine_finds_the_groups),
 		cmocka_unit_test(coordinates_are_found_from_cables),
-		cmocka_unit_test(engines_say_why_they_refuse),
+		cmocka_unit_test(engines_give_the_reason_of_a_refusal),
 		cmocka_unit_test(a_grid_with_a_cable_missing_is_no_grid),
 		cmocka_unit_test(updn_refuses_roots_that_part_the_hosts),
 		cmocka_unit_test(updn_finds_the_tops_of_trees),

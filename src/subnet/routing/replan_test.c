@@ -283,7 +283,7 @@ static void a_switch_that_comes_back_is_written_whole(void **state)
 	world_fini(&w);
 }
 
-static void nothing_changes_nothing(void **state)
+static void an_empty_change_has_no_effect(void **state)
 {
 	struct world w;
 
@@ -371,7 +371,7 @@ static void lanes_and_their_weights_stay(void **state)
 	}
 }
 
-static void an_engine_that_cannot_says_why(void **state)
+static void an_unfit_engine_gives_the_reason(void **state)
 {
 	struct replan_options o = { "torus", NULL, REPLAN_AS_OPENSM, TOPO_NONE };
 	struct diag d = { .status = HD_OK };
@@ -392,9 +392,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plans_change_what_they_must_and_no_more),
 		cmocka_unit_test(a_switch_that_comes_back_is_written_whole),
-		cmocka_unit_test(nothing_changes_nothing),
+		cmocka_unit_test(an_empty_change_has_no_effect),
 		cmocka_unit_test(lanes_and_their_weights_stay),
-		cmocka_unit_test(an_engine_that_cannot_says_why),
+		cmocka_unit_test(an_unfit_engine_gives_the_reason),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

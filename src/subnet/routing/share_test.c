@@ -72,7 +72,7 @@ static void assert_forwards(const struct subnet *s, const uint8_t *rows)
 	}
 }
 
-static void shared_tables_say_what_rows_said(void **state)
+static void shared_tables_equal_their_rows(void **state)
 {
 	static const char *const fabrics[][2] = {
 		{ "fat-tree", "--radix=8" },
@@ -232,7 +232,7 @@ static void shared_lanes_are_set_apart(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(shared_tables_say_what_rows_said),
+		cmocka_unit_test(shared_tables_equal_their_rows),
 		cmocka_unit_test(equal_blocks_are_kept_once),
 		cmocka_unit_test(routes_are_shared_as_they_are_made),
 		cmocka_unit_test(shared_lanes_are_set_apart),

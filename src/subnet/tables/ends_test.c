@@ -99,7 +99,7 @@ static void every_end_has_a_name_a_lid_and_a_guid(void **state)
 	fabric_fini(&fabric);
 }
 
-static void what_is_no_end_port_is_not_found(void **state)
+static void rejects_names_of_other_ports(void **state)
 {
 	(void)state;
 	struct fabric fabric;
@@ -142,7 +142,7 @@ static void a_star_is_everybody_and_auto_is_left_open(void **state)
 	fabric_fini(&fabric);
 }
 
-static void what_is_no_group_is_refused_and_adds_none(void **state)
+static void rejects_invalid_groups_without_adding_any(void **state)
 {
 	(void)state;
 	struct fabric fabric;
@@ -205,9 +205,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_end_has_a_name_a_lid_and_a_guid),
-		cmocka_unit_test(what_is_no_end_port_is_not_found),
+		cmocka_unit_test(rejects_names_of_other_ports),
 		cmocka_unit_test(a_star_is_everybody_and_auto_is_left_open),
-		cmocka_unit_test(what_is_no_group_is_refused_and_adds_none),
+		cmocka_unit_test(rejects_invalid_groups_without_adding_any),
 		cmocka_unit_test(names_lead_to_groups_and_trees_to_their_source),
 	};
 

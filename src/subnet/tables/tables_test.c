@@ -88,7 +88,7 @@ static const struct {
 	{ "lmc", "opensm.fdbs", "fdbs" },      { "irregular", "opensm-lfts.dump", "opensm" },
 };
 
-static void what_was_read_is_written_as_it_was(void **state)
+static void writes_a_file_as_it_was_read(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
@@ -432,7 +432,7 @@ static void tables_of_random_fabrics_survive_every_format(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_read_is_written_as_it_was),
+		cmocka_unit_test(writes_a_file_as_it_was_read),
 		cmocka_unit_test(our_lids_and_minhop_are_opensms),
 		cmocka_unit_test(our_shared_trees_are_opensms),
 		cmocka_unit_test(the_engine_file_takes_a_fabrics_own_routes),

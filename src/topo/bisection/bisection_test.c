@@ -215,7 +215,7 @@ static void small_fabrics_of_any_kind_are_searched(void **state)
 }
 
 /* All small ones of each kind, each against brute force. */
-static void small_dragonflies_are_as_brute_force_says(void **state)
+static void small_dragonflies_match_brute_force(void **state)
 {
 	static const char *const arrangements[] = { "absolute", "palmtree" };
 	unsigned most = run_is_long() ? 20 : 15;
@@ -354,7 +354,7 @@ static void large_fabrics_get_a_labelled_bound(void **state)
 }
 
 /* Of two switches each must have a side: the first one placed says it all. */
-static void nothing_is_tried_that_cannot_be_better(void **state)
+static void skips_points_that_cannot_be_better(void **state)
 {
 	uint64_t cables = 1;
 	struct topo t;
@@ -451,11 +451,11 @@ int main(void)
 		cmocka_unit_test(tori_follow_the_closed_form),
 		cmocka_unit_test(trees_follow_the_closed_form),
 		cmocka_unit_test(small_fabrics_of_any_kind_are_searched),
-		cmocka_unit_test(small_dragonflies_are_as_brute_force_says),
+		cmocka_unit_test(small_dragonflies_match_brute_force),
 		cmocka_unit_test(large_fabrics_are_exact_where_bounds_meet),
 		cmocka_unit_test(well_known_bisections_come_out),
 		cmocka_unit_test(large_fabrics_get_a_labelled_bound),
-		cmocka_unit_test(nothing_is_tried_that_cannot_be_better),
+		cmocka_unit_test(skips_points_that_cannot_be_better),
 		cmocka_unit_test(one_switch_has_no_bisection),
 		cmocka_unit_test(distances_are_those_of_floyd_and_warshall),
 	};
