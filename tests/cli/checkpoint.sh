@@ -225,10 +225,10 @@ EOT
 refused 'another version of heddle' restart bad
 refused 'another scenario' restart state --seed 77
 refused 'another scenario' restart state --set run.warmup=4us
-refused 'of a run without --trace' restart state --trace trace
-refused 'of a run without --pcap' restart state --pcap pcap
-refused 'of a run without --pcap and --trace' restart state --pcap pcap --trace trace
-refused 'of a run without samples' "$HEDDLE" sim "$file" --restart state \
+refused 'to a run without --trace' restart state --trace trace
+refused 'to a run without --pcap' restart state --pcap pcap
+refused 'to a run without --pcap and --trace' restart state --pcap pcap --trace trace
+refused 'to a run without samples' "$HEDDLE" sim "$file" --restart state \
 	--db samples.db
 refused 'another scenario' \
 	"$HEDDLE" sim "$SRC/examples/incast.yaml" --restart state
