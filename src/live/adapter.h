@@ -216,6 +216,7 @@ struct live_violation {
 	uint32_t key, from_qp, to_qp;
 	uint16_t slid, dlid;
 	uint8_t sl;
+	uint8_t reserved[3];
 };
 
 /* A fault that programs of a host meet. */
@@ -245,6 +246,7 @@ struct live_path_question {
 	uint32_t port;       /* its number on the node */
 	uint16_t slid, dlid; /* slid: where answers go */
 	uint8_t sl;
+	uint8_t reserved[3]; /* no byte that is sent is undefined */
 };
 
 struct live_path {

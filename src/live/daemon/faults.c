@@ -121,6 +121,7 @@ static enum hd_status parse_chance(const char *word, const char *value, struct d
 static enum hd_status parse_word(const char *word, struct diag *d, struct live_fault *out)
 {
 	const char *equals = strchr(word, '=');
+	const char *value = equals ? equals + 1 : "";
 	size_t length = equals ? (size_t)(equals - word) : 0;
 	enum hd_status status = HD_OK;
 	uint64_t n = 0;
@@ -128,21 +129,21 @@ static enum hd_status parse_word(const char *word, struct diag *d, struct live_f
 	for (size_t i = 0; i < N_ACTIONS; i++)
 		if (length == strlen(actions[i].name) &&
 		    strncmp(word, actions[i].name, length) == 0)
-			return parse_action(&actions[i], word, equals + 1, d, out);
+			return parse_action(&actions[i], word, value, d, out);
 	if (strncmp(word, "after=", 6) == 0) {
-		return parse_number(word, equals + 1, UINT64_MAX, d, &out->after);
+		return parse_number(word, value, UINT64_MAX, d, &out->after);
 	} else if (strncmp(word, "times=", 6) == 0) {
-		return parse_number(word, equals + 1, UINT64_MAX, d, &out->times);
+		return parse_number(word, value, UINT64_MAX, d, &out->times);
 	} else if (strncmp(word, "seed=", 5) == 0) {
-		return parse_number(word, equals + 1, UINT64_MAX, d, &out->seed);
+		return parse_number(word, value, UINT64_MAX, d, &out->seed);
 	} else if (strncmp(word, "chance=", 7) == 0) {
-		return parse_chance(word, equals + 1, d, out);
+		return parse_chance(word, value, d, out);
 	} else if (strncmp(word, "qp=", 3) == 0) {
-		status = parse_number(word, equals + 1, 0xFFFFFF, d, &n);
+		status = parse_number(word, value, 0xFFFFFF, d, &n);
 		out->qpn = (uint32_t)n;
 		return status;
 	} else if (strncmp(word, "process=", 8) == 0) {
-		status = parse_number(word, equals + 1, INT_MAX, d, &n);
+		status = parse_number(word, value, INT_MAX, d, &n);
 		out->process = (int32_t)n;
 		return status;
 	}

@@ -12,6 +12,7 @@
 /* gethostname() and uname() of programs that 'heddle live exec --hostname' starts name the
  * simulated host. */
 
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name) */
 int uname(struct utsname *out)
 {
 	char host[LIVE_NAME];
@@ -39,3 +40,4 @@ int gethostname(char *name, size_t size)
 	errno = ENAMETOOLONG;
 	return -1;
 }
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */

@@ -342,19 +342,21 @@ static bool swap(const struct inbound_request *r, const struct iovec *there, uin
 	bool is_compare = kind_of(r) == WR_CMP_SWAP;
 	const struct atomiceth operands = { .swap_add = is_compare ? s->swap : s->compare,
 					    .compare = s->compare };
-	struct iovec here = { old, sizeof(*old) };
+	uint64_t found = 0;
+	struct iovec here = { &found, sizeof(found) };
 	const struct iovec_list remote = { there, 1 };
 
 	verbs_lock(&r->peer->memory->atomics);
 	bool done = verbs_peer_copy(r->peer, &(struct iovec_list){ &here, 1 }, &remote,
-				    sizeof(*old), false);
-	uint64_t next = responder_atomic(&operands, is_compare, *old);
+				    sizeof(found), false);
+	uint64_t next = responder_atomic(&operands, is_compare, found);
 
 	here.iov_base = &next;
-	if (done && next != *old)
+	if (done && next != found)
 		done = verbs_peer_copy(r->peer, &(struct iovec_list){ &here, 1 }, &remote,
 				       sizeof(next), true);
 	verbs_unlock(&r->peer->memory->atomics);
+	*old = found;
 	return done;
 }
 
