@@ -274,7 +274,7 @@ struct v_device {
 	/* Congestion control per SL; NULL: none. The first adapter of a port
 	 * has the rates for all. */
 	struct v_pace *paces;
-	struct v_device *beside; /* the port's next one, in a circle, or NULL */
+	struct v_device *next_on_port; /* the port's next one, in a circle, or NULL */
 
 	/* Servers: when each is free again. */
 	hd_time tx_free, rx_free, bus_free[2]; /* [0] reads, [1] writes */

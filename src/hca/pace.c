@@ -109,8 +109,8 @@ void pace_join(struct lab *lab, struct lab *first)
 		struct v_device *other = &first->devices[i];
 
 		dev->paces = other->paces;
-		dev->beside = other->beside ? other->beside : other;
-		other->beside = dev;
+		dev->next_on_port = other->next_on_port ? other->next_on_port : other;
+		other->next_on_port = dev;
 	}
 }
 
@@ -226,7 +226,7 @@ void pace_wake(struct v_device *dev, const struct v_pace *p, hd_time earliest)
 	hd_time when = later(pace_free(dev->lab, p), earliest);
 
 	device_wake(dev, when);
-	for (struct v_device *d = dev->beside; d && d != dev; d = d->beside) {
+	for (struct v_device *d = dev->next_on_port; d && d != dev; d = d->next_on_port) {
 		/* Its lab's clock stopped at that lab's own last event. */
 		d->lab->now = later(d->lab->now, dev->lab->now);
 		device_wake(d, when);

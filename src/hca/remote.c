@@ -14,9 +14,9 @@
 #define LIDS 65536
 
 enum {
-	LETTER_PACKET,   /* goes to you */
-	LETTER_RETURNED, /* it is no longer used */
-	LETTER_BORN,     /* a message of this posting */
+	REMOTE_PACKET,   /* goes to you */
+	REMOTE_RETURNED, /* it is no longer used */
+	REMOTE_BORN,     /* a message of this posting */
 };
 
 /* What the labs of a process have in common. */
@@ -102,7 +102,7 @@ void hca_slot_announce(struct lab *lab, uint32_t id)
 		const struct v_device *dev = device_at(lab, i, dlid);
 
 		if (dev)
-			tell(lab, x->part_of_node[dev->node], LETTER_PACKET, id, 0);
+			tell(lab, x->part_of_node[dev->node], REMOTE_PACKET, id, 0);
 	}
 }
 
@@ -110,7 +110,7 @@ void hca_slot_return(struct lab *lab, uint32_t id)
 {
 	if (hca_slot_is_here(lab, id))
 		hca_slot_at(lab, id)->packet = (struct packet){ .payload = NULL };
-	tell(lab, id >> SLOT_BITS, LETTER_RETURNED, id, 0);
+	tell(lab, id >> SLOT_BITS, REMOTE_RETURNED, id, 0);
 }
 
 bool hca_born_is_told(const struct v_device *from, const struct v_device *to, uint32_t posting,
@@ -120,7 +120,7 @@ bool hca_born_is_told(const struct v_device *from, const struct v_device *to, ui
 
 	if (!lab->distant || !lab->pools[lab->distant->part_of_node[to->node]].is_elsewhere)
 		return false;
-	tell(lab, lab->distant->part_of_node[to->node], LETTER_BORN, posting, born);
+	tell(lab, lab->distant->part_of_node[to->node], REMOTE_BORN, posting, born);
 	return true;
 }
 
@@ -136,7 +136,7 @@ static bool slot_is_sound(const struct hca_reading *r, const struct remote_messa
 {
 	const struct lab *lab = r->lab;
 
-	if (x->what == LETTER_PACKET)
+	if (x->what == REMOTE_PACKET)
 		return x->id >> SLOT_BITS == r->from;
 	return x->id >> SLOT_BITS == r->to && hca_slot_is_here(lab, x->id) &&
 	       hca_slot_at(lab, x->id)->copies > 0;
@@ -146,15 +146,15 @@ static void pack_letter(void *context, struct pack *k, const struct remote_messa
 {
 	const struct hca_reading *r = context;
 
-	if (x->what == LETTER_BORN) {
+	if (x->what == REMOTE_BORN) {
 		if (k->reads &&
 		    pack_check(k, r->lab->traffic && x->id < traffic_postings(r->lab->traffic)))
 			traffic_born(r->lab->traffic, x->id, x->when);
 		return;
 	}
-	if (k->reads && !pack_check(k, x->what <= LETTER_RETURNED && slot_is_sound(r, x)))
+	if (k->reads && !pack_check(k, x->what <= REMOTE_RETURNED && slot_is_sound(r, x)))
 		return;
-	if (x->what == LETTER_PACKET)
+	if (x->what == REMOTE_PACKET)
 		hca_slot_pack_headers(k, k->reads ? hca_slot_mirror(r->lab, x->id)
 						  : hca_slot_at(r->lab, x->id));
 	else if (k->reads)

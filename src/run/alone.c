@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "run/run_internal.h"
 
-/* Beside nothing else, a run ends with them. */
+/* A run without other work ends with them. */
 hd_time run_next_job_check(const struct run *s)
 {
 	return s->jobs && (s->fabric->n_flows || jobs_leave_timers(s->jobs))

@@ -20,7 +20,7 @@ static void put_digest(const struct digest *h, char *out)
 	}
 }
 
-/* What stands before a state and what stands behind it: a large one is not
+/* The bytes before a state and those after it: a large one is not
  * copied. */
 static void frame(const struct digest *content, const struct strbuf *state, struct strbuf *head,
 		  char *seal)

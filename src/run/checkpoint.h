@@ -4,14 +4,14 @@
 
 /*
  * A file with the state of something that takes long, from which another
- * process can go on.
+ * process can continue.
  *
  *	a line of text that says what it is
  *	CHECKPOINT_RULES, and the digest of what it is a state of
  *	the state
  *	a digest of all of this
  *
- * It is written beside the one before, put down on the disk, and takes its
+ * It is written next to the previous file, synchronised to disk, and takes its
  * place only then: whenever the process is killed, there is a whole one. What
  * is read is refused unless it is whole, of these rules, and of the same
  * content.
@@ -22,7 +22,7 @@
 #include "base/pack.h"
 
 /*
- * Raised whenever a state that was saved before would not be read, or gone on
+ * Raised whenever a state that was saved before would not be read, or continued
  * with, as it was meant: another order of members, other rules of the model.
  */
 #define CHECKPOINT_RULES 13
@@ -32,7 +32,7 @@ HD_MUST_CHECK enum hd_status checkpoint_write(const char *path, const struct dig
 					      const struct strbuf *state, struct diag *d);
 
 /*
- * Gets the state of such a file ready to be read; its bytes are *held, for the
+ * Gets the state of a checkpoint ready to be read; its bytes are *held, for the
  * caller to free after that. HD_ERR_INPUT if it is no checkpoint, or not whole;
  * HD_ERR_UNFIT if it is of other rules, or of another content.
  */

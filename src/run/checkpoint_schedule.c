@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Checkpoints of a run, with all that looks on. */
+/* Checkpoints of a run with all its observers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,12 +138,12 @@ enum hd_status run_checkpoint_open_output(struct run *s, struct side_file *f, co
 
 	d->file = NULL;
 	if (s->options.restart) {
-		char *beside = pack_text(&s->saved, NULL);
+		char *saved_text = pack_text(&s->saved, NULL);
 		char *target = pack_text(&s->saved, NULL);
 
 		status = s->saved.refused ? refuse_damaged(s, d)
-					  : file_resume(&f->writer, path, beside, target, d);
-		free(beside);
+					  : file_resume(&f->writer, path, saved_text, target, d);
+		free(saved_text);
 		free(target);
 	} else {
 		status = file_create(&f->writer, path, d);
@@ -292,7 +292,7 @@ bool run_checkpoint_progress(void *context, const struct sim_progress *p)
 	bool goes_on = !o->progress || o->progress(o->context, p);
 
 	s->is_stopped |= !goes_on;
-	/* Who ends it may want to go on later. */
+	/* The caller may continue it later. */
 	s->is_due = o->checkpoint &&
 		    (!goes_on || (!o->every_simulated && clock_seconds() - s->saved_at >=
 								 (double)o->every / (double)HD_S));

@@ -17,7 +17,7 @@ enum hd_status content_of_file(const char *name, const char *path, struct diag *
 
 	if (status != HD_OK)
 		return status;
-	/* It may be longer than what anybody holds in memory. */
+	/* The file may be larger than the memory. */
 	while ((n = fread(chunk, 1, sizeof(chunk), in)) > 0)
 		digest_add(&h, chunk, n);
 	if (ferror(in))

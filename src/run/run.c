@@ -135,7 +135,7 @@ static enum hd_status make_sim(struct run *s, struct diag *d)
 	return status;
 }
 
-/* All that looks on, and what it had seen if the run goes on. */
+/* All observers, and their state if the run is continued. */
 static enum hd_status look_on(struct run *s, struct diag *d)
 {
 	const struct run_options *o = &s->options;

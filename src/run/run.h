@@ -42,7 +42,7 @@ struct run_options {
 	hd_time rates;
 	/*
 	 * Save the state now and then: every so often of real time or, if that
-	 * is not 0, of simulated time. Goes on from such a file. NULL: not.
+	 * is not 0, of simulated time. Continues from that file. NULL: not.
 	 */
 	const char *checkpoint, *restart;
 	hd_time every, every_simulated;
@@ -51,7 +51,7 @@ struct run_options {
 	const struct world *world;
 	/*
 	 * One more endpoint of the simulator, which sends packets of its own
-	 * until run_close; no rule ends such a run. NULL: none.
+	 * until run_close; no rule ends that run. NULL: none.
 	 */
 	const struct sim_endpoint *outside;
 	/*
@@ -95,7 +95,7 @@ HD_MUST_CHECK enum hd_status run_to_end(struct run *s, struct diag *d);
  * cut. Not to be called after it is over. One process only.
  */
 HD_MUST_CHECK enum hd_status run_advance(struct run *s, hd_time until, struct diag *d);
-/* Ends such a run where it is: files hold what came until then. */
+/* Ends that run where it is: files hold what came until then. */
 HD_MUST_CHECK enum hd_status run_stop(struct run *s, struct diag *d);
 /* With something outside: all instants until then, and on from there. */
 HD_MUST_CHECK enum hd_status run_until(struct run *s, hd_time until, struct diag *d);
@@ -121,7 +121,7 @@ enum sim_state run_state(const struct run *s);
 /*
  * What was found until now, at any moment between run_open and
  * run_close; of every port and flow if `all`; *met: every goal was met
- * and nothing stands still.
+ * and packets still move.
  */
 struct results *run_results(const struct run *s, bool all, bool *met);
 /* For a database or a page: curves, the fabric and samples, too. */

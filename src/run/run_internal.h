@@ -13,11 +13,11 @@
 #include "sim/jobs/jobs.h"
 #include "sim/report/picture.h"
 
-/* A file that is written while the run goes on. */
+/* A file that is written during the run. */
 struct side_file {
 	struct file_writer writer;
 	FILE *stream;
-	bool is_open; /* the writer; else nobody reads what is written */
+	bool is_open; /* the writer; else the output is discarded */
 };
 
 /* The allowed rate of a flow at an instant, in packets per second. */
@@ -55,7 +55,7 @@ struct run {
 	bool is_stopped;
 	bool is_over; /* nothing is left to compute, and files are written */
 	enum sim_state state;
-	/* Of a run that is saved now and then, or goes on. */
+	/* Of a run that is saved periodically, or continued. */
 	struct digest content;
 	struct strbuf restart; /* the bytes of the checkpoint */
 	struct pack saved;     /* what is still to be read of them */
@@ -94,14 +94,14 @@ void run_rates_table(const struct run *s, struct results *r);
 
 /* ---- checkpoint_schedule.c ------------------------------------------------- */
 
-/* Before anything is opened: can it be saved; is there something to go on
+/* Before anything is opened: can it be saved; is there a state to continue
  * with? */
 HD_MUST_CHECK enum hd_status run_checkpoint_begin(struct run *s, struct diag *d);
-/* Opens a file that is written while the run goes on: anew, or where the
+/* Opens a file that is written during the run: empty, or where the
  * checkpoint was. */
 HD_MUST_CHECK enum hd_status run_checkpoint_open_output(struct run *s, struct side_file *f,
 							const char *path, struct diag *d);
-/* All that looks on is attached: goes back to where the checkpoint was. */
+/* All observers are attached: restores the state of the checkpoint. */
 HD_MUST_CHECK enum hd_status run_checkpoint_restore(struct run *s, struct diag *d);
 /* Until when to run, if it is not paused before. */
 hd_time run_checkpoint_next(const struct run *s, hd_time until);

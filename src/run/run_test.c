@@ -202,7 +202,7 @@ static bool stop_once(void *context, const struct sim_progress *p)
 	return (*asked)++ > 0;
 }
 
-/* A stop is of one piece: the next goes as far as it is told, though samples
+/* A stop is of one piece: the next goes to its own end, though samples
  * are taken on the way. */
 static void who_was_stopped_goes_on(void **state)
 {

@@ -16,7 +16,7 @@
  * depends on nothing but them: the same input gives the same metrics, bit for
  * bit, on every machine.
  *
- * Packets may also come from outside (sim_inject), from endpoints that are told
+ * Packets may also come from outside (sim_inject), from endpoints that are notified
  * of deliveries and timers: this is how adapters and protocols sit on end
  * ports. Their callbacks run inside the instant that they tell of, in phase 2
  * of T2: what they inject for the same instant is still sent in it. Observers
@@ -39,7 +39,7 @@ enum sim_state {
 	SIM_IDLE,     /* nothing left to do, nothing under way */
 	SIM_DEADLOCK, /* packets wait and nothing can ever move them */
 	SIM_FULL,     /* memory is short (rules.yields); nothing is lost yet */
-	SIM_BROKEN,   /* what another process sent makes no sense */
+	SIM_BROKEN,   /* another process sent invalid bytes */
 };
 
 struct sim_progress {
@@ -82,7 +82,7 @@ void sim_progress(const struct sim *s, struct sim_progress *out);
 /*
  * rules.threads compute a run together, in as many parts or rules.parts; its
  * outcome is the same for any number of both. After sim_run: into how many
- * parts the run is cut; if only one and nobody asked for that, why ("it has one
+ * parts the run is cut; if only one although more were requested, why ("it has one
  * switch"), else NULL.
  */
 uint32_t sim_is_cut(const struct sim *s, const char **why_not);
@@ -94,7 +94,7 @@ uint32_t sim_is_cut(const struct sim *s, const char **why_not);
  */
 const char *sim_share(struct sim *s);
 /* What the first of them says, which all ask when nothing happens; one alone
- * hears itself. */
+ * gets its own value. */
 bool sim_ask_first(struct sim *s, bool says);
 /* After SIM_BROKEN: whose bytes they were. */
 unsigned sim_broken_by(const struct sim *s);
@@ -112,7 +112,7 @@ void sim_cut_use(const struct sim *s, struct sim_cut_use *out);
 
 /* ---- from outside ------------------------------------------------------ */
 
-/* How long a packet waited on its way, if its endpoint hears of passages. */
+/* How long a packet waited on its way, if its endpoint is notified of passages. */
 struct sim_waits {
 	hd_time held;     /* at its first port, since its time */
 	uint64_t longest; /* at a port that followed; 0: at none */
@@ -145,7 +145,7 @@ struct sim_packet {
 	bool marked;      /* FECN of data, BECN of an answer */
 	bool answered;    /* of a controlled flow: its destination answers (C5) */
 	bool last;        /* ends the reservation of its flow (C8), */
-	uint64_t reserve; /* which is so many bits per second */
+	uint64_t reserve; /* in bits per second */
 	uint32_t source;  /* sim node */
 	lid_t dlid;
 	uint16_t pkey;
@@ -170,7 +170,7 @@ struct sim_update {
 };
 
 /*
- * Sees a run and changes nothing in it. It is told in the order of M4, the same
+ * Sees a run and changes nothing in it. It is notified in the order of M4, the same
  * on any number of threads: of an instant some time after it, and of all until
  * sim_now before sim_run returns. Functions may be NULL.
  */
@@ -204,7 +204,7 @@ static inline bool part_is_here(const struct sim_cut *cut, uint32_t part)
 
 /*
  * Of a state that several processes save each writes a section, with the rows
- * of its own nodes; the first one has the sums as well. Whoever goes on reads
+ * of its own nodes; the first one has the sums as well. A continued run reads
  * all of them, one after the other.
  */
 struct sim_section {
@@ -221,7 +221,7 @@ static inline bool section_has(const struct sim_section *s, uint32_t node)
 struct sim_passage {
 	uint32_t port; /* that sends */
 	uint32_t bytes;
-	uint32_t number; /* sim_arrival.number of whoever sent it */
+	uint32_t number; /* sim_arrival.number of its sender */
 	/* Of its sender, who may be in another process. Of no meaning if a
 	 * switch has made it (S4). */
 	uint32_t cookie;
@@ -235,7 +235,7 @@ struct sim_passage {
 
 /*
  * An endpoint is a sender of every end port (T13p): it gives packets to the
- * fabric and is told of those that reach the endpoint at the far end. A packet
+ * fabric and is notified of those that reach the endpoint at the far end. A packet
  * waits in the queue of its sender and VL from its time on; what is granted is
  * told, so that the next one need not be given before. Functions may be NULL.
  */
@@ -247,7 +247,7 @@ struct sim_endpoint {
 	void (*timer)(void *context, hd_time now, uint32_t cookie);
 	/*
 	 * A packet starts on the first link of its way; at `end` its last byte
-	 * has left. This is told in phase 5, when links are granted: what is
+	 * has left. The notification comes in phase 5, when links are granted: what is
 	 * injected in answer is for a later grant.
 	 */
 	void (*granted)(void *context, hd_time now, hd_time end, uint32_t node, uint32_t cookie);
@@ -269,7 +269,7 @@ struct sim_endpoint {
 	/*
 	 * The run is to be computed in n parts (domains.h): contexts[i] is for
 	 * what happens at nodes of parts[i], to which they belong from now on.
-	 * What is told of different parts may be told at the same time, and
+	 * Notifications of different domains may come at the same time, and
 	 * must not touch anything that another part's does. A run with an
 	 * endpoint without this function is not cut.
 	 */
@@ -291,7 +291,7 @@ struct sim_endpoint {
 	void (*pack_cookie)(void *context, struct pack *p, uint32_t *cookie);
 	/*
 	 * Of a run that several processes compute, as it was attached, while
-	 * nothing happens; what is read may be anybody's bytes. After each
+	 * nothing happens; what is read may be invalid. After each
 	 * window: what part `from` has for part `to` of another process, which
 	 * has it before any packet of that window can arrive there. And what
 	 * the first process must know of a part to show results. A run with an
@@ -304,7 +304,7 @@ struct sim_endpoint {
 uint32_t sim_attach(struct sim *s, const struct sim_endpoint *e);
 /* One that was attached; of a run that has not begun. */
 const struct sim_endpoint *sim_attached(const struct sim *s, uint32_t number);
-/* The name of whoever injected the packet; NULL: none. */
+/* The name of the endpoint that injected the packet; NULL: none. */
 const char *sim_sender_name(const struct sim *s, const struct sim_packet *p);
 
 /*
@@ -318,7 +318,7 @@ void sim_timer(struct sim *s, uint32_t endpoint, uint32_t node, hd_time when, ui
 
 /*
  * Of posted flows. A saturating one makes its next message now, unless it is
- * over: then false. Its first one is told as made.
+ * over: then false. Its first one is reported as made.
  */
 bool sim_message_make(struct sim *s, uint32_t flow);
 /* A message that was made at `born` has arrived now at this end node; counts as
@@ -334,12 +334,12 @@ void sim_pack_packet(struct pack *p, struct sim_packet *x);
 
 /* Why the state of this run cannot be saved, or NULL. */
 const char *sim_not_saved(const struct sim *s);
-/* Appends the state of a run that has paused; it may go on. */
+/* Appends the state of a run that has paused; it may continue. */
 void sim_save(struct sim *s, struct strbuf *out);
 /*
  * A run of the same setup, flows, rules, observers and endpoints, before its
- * first sim_run, takes that state and goes on from there, in as many parts as
- * its own rules say. False if the bytes are not such a state; then it is good
+ * first sim_run, takes that state and continues from there, in as many domains as
+ * its own rules say. False if the bytes are not a valid state; then it is good
  * for nothing but sim_free.
  */
 HD_MUST_CHECK bool sim_load(struct sim *s, const void *bytes, size_t len);
@@ -524,7 +524,7 @@ void sim_choices(const struct sim *s, struct sim_choice_counts *out);
 
 /* ---- deadlock ---------------------------------------------------------- */
 
-/* A packet that stands at `in_port` on `vl` and wants to leave by `out_port`
+/* A packet that waits at `in_port` on `vl` and wants to leave by `out_port`
  * on `out_vl`; all sim ports. */
 struct sim_wait {
 	uint32_t node;
@@ -536,7 +536,7 @@ struct sim_wait {
 
 /*
  * After SIM_DEADLOCK: a cycle of waiting packets, each waiting for space that
- * the next one holds. Returns its length, 0 if there is none; the caller frees
+ * the next one holds. Returns its length, 0 without a cycle; the caller frees
  * *out.
  */
 uint32_t sim_deadlock(struct sim *s, struct sim_wait **out);

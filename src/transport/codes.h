@@ -10,7 +10,7 @@
 
 #define CREDITS_NONE 31 /* "no credit information" */
 
-/* Receive work requests that a credit code (0..30) stands for. */
+/* Receive work requests that a credit code (0..30) means. */
 uint32_t qp_credit_count(unsigned code);
 /* The largest code whose count does not exceed `count`. */
 unsigned qp_credit_code(uint32_t count);

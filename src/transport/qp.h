@@ -171,7 +171,7 @@ void qp_query(const struct qp *qp, struct qp_attr *out);
 
 /*
  * HD_ERR_FULL if the queue is; HD_ERR_UNFIT if the state or the kind of queue
- * pair does not take such a request; HD_ERR_RANGE for lengths and counts.
+ * pair does not take this request; HD_ERR_RANGE for lengths and counts.
  */
 HD_MUST_CHECK enum hd_status qp_post_send(struct qp *qp, const struct send_wr *wr);
 HD_MUST_CHECK enum hd_status qp_post_recv(struct qp *qp, const struct recv_wr *wr);
@@ -189,13 +189,13 @@ void qp_receive(struct qp *qp, const struct packet *packet, hd_time now);
 
 /*
  * The next packet to send now, its payload in `buffer` (4096 bytes); false if
- * there is none. LRH and GRH are filled but for the VL.
+ * none is ready. LRH and GRH are filled but for the VL.
  */
 bool qp_transmit(struct qp *qp, hd_time now, struct packet *out, uint8_t *buffer);
 /*
  * A packet that qp_transmit gave has left the adapter, or was lost in it. UC
  * and UD requests complete by it, with their last packet and in their order:
- * their data are on the wire, whether anybody receives them or not.
+ * their data are on the wire, whether they are received or not.
  */
 void qp_sent(struct qp *qp, const struct packet *packet);
 /*

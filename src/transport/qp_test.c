@@ -241,7 +241,7 @@ static void silence_ends_after_the_last_retry(void **state)
 
 /*
  * Packets that come slowly, since congestion control holds them back: every
- * eighth asks for an answer, and until one has, there is none to wait for.
+ * eighth asks for an answer, and until one has, no answer is awaited.
  */
 static void the_timer_runs_while_an_answer_is_due(void **state)
 {
@@ -438,7 +438,7 @@ static void uc_forgets_a_broken_message_only(void **state)
 	pair_free(p);
 }
 
-/* Sends all there is; nobody is told that it has left. */
+/* Sends all there is; no completion reports that it has left. */
 static unsigned transmit_all(struct pair *p, struct packet *out)
 {
 	uint8_t payload[4096];

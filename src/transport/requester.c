@@ -64,7 +64,7 @@ static enum wc_kind completion_kind(enum wr_kind kind)
 	}
 }
 
-/* Silent only if it succeeded and nobody asked. */
+/* Silent only if it succeeded and is unsignalled. */
 static void complete_item(struct qp *qp, const struct send_item *item, enum wc_status status)
 {
 	struct completion wc = {
@@ -403,7 +403,7 @@ static void send_packet(struct qp *qp, hd_time now, struct send_item *item, stru
 		return; /* no more is to come than requester_sent */
 	out->bth.ack_req = last || ++r->since_ack >= qp->attr.ack_every;
 	if (!out->bth.ack_req)
-		return; /* nobody answers to it yet */
+		return; /* no answer to it is possible yet */
 	r->since_ack = 0;
 	r->asked = psn_add(item->psn, upto);
 	if (r->timer == HD_TIME_NEVER && qp->attr.timeout)
@@ -439,8 +439,8 @@ bool requester_transmit(struct qp *qp, hd_time now, struct packet *out, uint8_t 
 }
 
 /*
- * Nobody answers: a request is complete when its last packet has left. What
- * was flushed or forgotten since then is nobody's any more.
+ * Without answers a request is complete when its last packet has left. What
+ * was flushed or forgotten since then does not count any more.
  */
 void requester_sent(struct qp *qp, const struct packet *p)
 {

@@ -124,7 +124,7 @@ void responder_answer(struct qp *qp, const struct qp_answer *answer)
 {
 	struct responder *r = &qp->resp;
 
-	/* One ACK stands for all before it, but never across a read. */
+	/* One ACK acknowledges all before it, but never across a read. */
 	if (r->answer_tail != r->answer_head && is_plain_ack(answer) &&
 	    is_plain_ack(answer_at(r, r->answer_tail - 1))) {
 		*answer_at(r, r->answer_tail - 1) = *answer;
@@ -551,7 +551,7 @@ static struct qp_answer *under_way(struct responder *r, uint32_t psn)
 
 /*
  * Again, from where the peer asks, if that lies in what it asked before. What
- * is left of the answer before is of no use to it: this one stands for it.
+ * is left of the answer before is of no use to it: this one replaces it.
  */
 static void repeat_read(struct qp *qp, const struct packet *p)
 {

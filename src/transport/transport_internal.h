@@ -206,7 +206,7 @@ bool responder_has_packet(const struct qp *qp);
 bool responder_transmit(struct qp *qp, struct packet *out, uint8_t *buffer);
 void responder_receive(struct qp *qp, const struct packet *p);
 void responder_flush(struct qp *qp);
-/* Takes the next receive request; false if there is none. */
+/* Takes the next receive request; false without one. */
 bool responder_take(struct qp *qp);
 void responder_complete(struct qp *qp, const struct completion *like, enum wc_status status);
 void responder_answer(struct qp *qp, const struct qp_answer *answer);

@@ -129,7 +129,7 @@ void qp_receive_ud(struct qp *qp, const struct packet *p)
 		.sl = p->lrh.sl,
 	};
 
-	/* Multicast without the GRH that names the group is none. */
+	/* Multicast requires the GRH that names the group. */
 	if (p->lrh.dlid >= LID_FIRST_MCAST && p->lrh.dlid != LID_PERMISSIVE &&
 	    !packet_has(p, HEADER_GRH))
 		return;

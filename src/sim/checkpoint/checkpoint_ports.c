@@ -269,7 +269,7 @@ static void pack_readers(struct checkpoint_state *v, struct sim *owner, uint32_t
 	for (uint32_t i = 0; i < s->n_readers; i++) {
 		struct crossbar_reader *r = &s->cross.readers[port * s->n_readers + i];
 
-		/* Whose it was matters to nobody. */
+		/* Its former owner does not matter. */
 		if (!v->p->reads && r->until <= s->now)
 			*r = (struct crossbar_reader){ .slot = NONE };
 		pack_u64(v->p, &r->until);

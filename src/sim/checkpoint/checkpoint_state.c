@@ -196,7 +196,7 @@ static bool port_is_plugged(const struct sim *s, uint32_t port)
 
 PACK_KNOWS(packet_extra, 48);
 
-/* Has it a flow, if somebody will ask for it? */
+/* Does it have a flow, if one is needed? */
 static bool flow_is_sound(const struct sim *s, const struct packet_record *p,
 			  const struct packet_extra *x)
 {
@@ -558,7 +558,7 @@ void sim_save(struct sim *s, struct strbuf *out)
 	memory_for(before);
 }
 
-/* What other processes go on with. */
+/* State that other processes need. */
 static void elsewhere_forget(struct sim *s)
 {
 	for (uint32_t i = 0; sim_is_remote(s) && i < s->parts->cut.n; i++) {

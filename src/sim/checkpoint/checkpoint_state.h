@@ -13,19 +13,19 @@
  *	observers.c		what they keep, each its own
  *
  * One text writes and reads (base/pack.h). What follows from the setup is not
- * in it: it is read into a run that was made anew of the same setup, flows and
+ * in it: it is read into a new run of the same setup, flows and
  * rules, with the same observers and endpoints.
  *
  * It does not tell how many parts the run was in. All of a row goes by its
  * port, node or flow, sums are those of all parts, and packets have numbers in
- * an order of their own. Whoever reads gives each to the part that has its row,
+ * an order of their own. The reader gives each to the domain that has its row,
  * and the sums to the first.
  *
  * Of a run that several processes compute, each writes a section: the rows of
  * its own nodes with their packets and events; the first one also what it has
- * of all (sums, groups, what is to be told). Before all sections is what
+ * of all (sums, groups, pending notifications). Before all sections is what
  * endpoints remember, process by process, since packets anywhere have cookies
- * of any of them. Whoever goes on reads all of it, in however many processes,
+ * of any of them. Every process that continues the run reads all of it
  * and keeps what is for its own parts.
  */
 
@@ -97,7 +97,7 @@ static inline int checkpoint_state_compare(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-/* Is there such a lane? */
+/* Does the run have this VL? */
 static inline bool checkpoint_state_has_vl(const struct sim *s, unsigned vl)
 {
 	return vl < s->vl15 || (vl == VL_MANAGEMENT && s->vl15 < s->n_lanes);
@@ -116,7 +116,7 @@ bool checkpoint_state_read(struct sim *s, const void *bytes, size_t len);
 /* ---- the others ---------------------------------------------------------- */
 
 void checkpoint_state_ports(struct checkpoint_state *v);
-/* By which table its link is arbitrated (T11c). */
+/* The arbitration table of its link (T11c). */
 void checkpoint_state_table(struct checkpoint_state *v, uint32_t port);
 void checkpoint_state_tally(struct checkpoint_state *v);
 void checkpoint_state_sources(struct checkpoint_state *v);

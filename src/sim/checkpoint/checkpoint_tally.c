@@ -157,7 +157,7 @@ void metrics_pack_sls(struct pack *p, const struct sim *s, struct sim_metrics *m
 		histogram_pack(p, &m->latency_sl[sl]);
 }
 
-/* Written from the whole's, which has been collected; whoever reads adds to
+/* Written from the whole's, which has been collected; the reader adds to
  * the first's, if these are not the same. */
 static void pack_groups(struct checkpoint_state *v)
 {

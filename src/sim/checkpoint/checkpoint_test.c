@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A run that is saved and read into another one measures the same, to the bit,
- * and tells its observers the same; so does the one that was saved and goes on.
+ * and tells its observers the same; so does the one that was saved and continued.
  * That packets take the same way, in every mode, is the oracle's business
  * (tests/oracle/restart_test.c).
  */
@@ -97,10 +97,10 @@ static void check_same(const struct course *c, struct sim *a, struct sim *b)
 
 #define STOPS 3
 
-static void check_course(const struct course *c, uint64_t seed, bool hears)
+static void check_course(const struct course *c, uint64_t seed, bool observed)
 {
 	struct told one = { 0, 0 }, many = { 0, 0 };
-	struct sim *whole = begin(c, 1, hears ? &one : NULL);
+	struct sim *whole = begin(c, 1, observed ? &one : NULL);
 	hd_time at[STOPS];
 	struct rng rng;
 
@@ -109,7 +109,7 @@ static void check_course(const struct course *c, uint64_t seed, bool hears)
 	at[0] = rng_below(&rng, sim_now(whole) / 3 + 1);
 	at[1] = at[0] + 1 + rng_below(&rng, sim_now(whole) / 3 + 1);
 	at[2] = at[1] + 1 + rng_below(&rng, sim_now(whole) / 3 + 1);
-	struct sim *s = relay(c, at, STOPS, &rng, hears ? &many : NULL);
+	struct sim *s = relay(c, at, STOPS, &rng, observed ? &many : NULL);
 
 	check_same(c, whole, s);
 	assert_int_equal(one.n, many.n);
@@ -130,14 +130,14 @@ static void check_course(const struct course *c, uint64_t seed, bool hears)
 	sim_free(whole);
 }
 
-static void check_text(const char *text, uint64_t seed, bool hears)
+static void check_text(const char *text, uint64_t seed, bool observed)
 {
 	struct fabric *fabric;
 
 	must_build(text, &fabric);
 	const struct course c = { &fabric->setup, fabric->flows, fabric->n_flows, fabric->rules };
 
-	check_course(&c, seed, hears);
+	check_course(&c, seed, observed);
 	fabric_free(fabric);
 }
 
@@ -181,7 +181,7 @@ static void kinds_of_traffic_go_on(void **state)
 		check_text(others[i], i, i % 2);
 }
 
-/* Flows that end; timers of flow control go on, but not for ever. */
+/* Flows that end; timers of flow control continue, but not for ever. */
 static void idle_runs_end_at_the_same_time(void **state)
 {
 	struct workload w;
@@ -229,7 +229,7 @@ static void rules_go_on(void **state)
 	workload_fini(&w);
 }
 
-/* ---- what is not such a state ------------------------------------------- */
+/* ---- what is not a checkpoint ------------------------------------------- */
 
 static void cut_short_and_altered_states_are_refused(void **state)
 {
@@ -263,7 +263,7 @@ static void cut_short_and_altered_states_are_refused(void **state)
 	fabric_free(other);
 }
 
-/* Whatever stands there, nothing is pending_links that is not the run's. */
+/* Whatever the bytes are, only memory of the run is touched. */
 static void altered_states_do_no_harm(void **state)
 {
 	struct strbuf bytes = STRBUF_INIT;
@@ -294,7 +294,7 @@ static void altered_states_do_no_harm(void **state)
 	fabric_free(fabric);
 }
 
-/* Programs on end ports are nobody's to save. */
+/* Programs on end ports cannot be saved. */
 static void endpoints_must_agree(void **state)
 {
 	const struct sim_endpoint program = { .context = NULL };

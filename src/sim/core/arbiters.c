@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Which compiled table each link is arbitrated by. Ports with equal tables
- * share one; where tables change (T11c), a place that nobody uses any longer is
+ * share one; where tables change (T11c), a place that is no longer used is
  * used again, so that there are as many as there are different tables at one
  * time, however many a run goes through.
  */

@@ -18,7 +18,7 @@ bool crossbar_reader_free(struct sim *s, uint32_t in_port, uint32_t slot)
 		if (r[i].until < earliest)
 			earliest = r[i].until;
 	}
-	/* Somebody wants one: look again when the first comes free. */
+	/* An output waits for a reader: look again when the first comes free. */
 	if (earliest < s->cross.release_at[in_port]) {
 		s->cross.release_at[in_port] = earliest;
 		eventq_push(&s->q, earliest, event_key(EV_RELEASE, in_port, 0, 0));

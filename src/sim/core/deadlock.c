@@ -7,9 +7,9 @@
 #include "sim/domains/remote.h"
 
 /*
- * Who waits for whom, when nothing moves. The places are the input buffers,
+ * The graph of waiting packets, when nothing moves. The places are the input buffers,
  * and in cioq the output queues too; the first packet of every queue in a
- * place waits for another place. A place is free if nobody waits in it, or if
+ * place waits for another place. A place is free if nothing waits in it, or if
  * one of those who do waits for a sink, a dead link (which discards) or a free
  * place: something there will move. What is not free waits only for what is
  * not free either, for ever, and so must have a circle in it.

@@ -104,7 +104,7 @@ static void cyclic_routes_deadlock_and_are_named(void **state)
 	for (unsigned i = 0; i < 4; i++) {
 		const struct sim_port *out = &w.fabric->setup.ports[waits[i].out_port];
 
-		/* Each waits for the buffer in which the next one stands. */
+		/* Each waits for the buffer that the next one occupies. */
 		assert_int_equal(out->peer, waits[(i + 1) % 4].in_port);
 		seen |= 1u << w.fabric->setup.nodes[waits[i].node].sw;
 	}
@@ -158,9 +158,9 @@ static void xy_routes_complete(void **state)
 }
 
 /*
- * Groups beside unicast, all of it saturated, in buffers of one packet, on
+ * Groups with unicast, all of it saturated, in buffers of one packet, on
  * routes that never lock up by themselves: where trees and routes together
- * have no circle, nothing ever stands still; else the fabric says so before.
+ * have no circle, packets always move; else the fabric says so before.
  */
 static const char mixture[] = "fabric:\n"
 			      "  topology: {kind: torus, sizes: %ux%u, hosts: 1}\n"

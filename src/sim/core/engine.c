@@ -410,7 +410,7 @@ HOT bool instants(struct sim *s, hd_time until, const enum hop_variant variant)
 			until = s->horizon;
 		if (unlikely(s->outcome.events >= s->outcome.events_checked))
 			return true;
-		/* Timers go on for ever; in a part, as long as the whole. */
+		/* Timers never end; in a domain, they last as long as the whole. */
 		if (!IS_NOT_GENERAL && !IF_DOMAIN(!s->mail.stops_dry) && s->pool.alive == 0 &&
 		    !s->run.to_the_end && eventq_count(&s->q) <= s->background)
 			return false;

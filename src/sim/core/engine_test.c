@@ -137,7 +137,7 @@ static void zero_load_latency_is_the_closed_form(void **state)
 
 /*
  * One host sends to all the others of its switch at once. Its cable brings no
- * more than theirs take, so that no port ever has more than one copy beside
+ * more than theirs take, so that no port ever has more than one copy besides
  * the one that it sends; the slots in the input buffer wait for no port.
  */
 static void slots_of_multicast_wait_nowhere(void **state)

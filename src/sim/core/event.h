@@ -36,7 +36,7 @@ enum event_kind {
 	EV_DELIVER, /* id: packet; vl 0: the next one held by a stuck sink */
 	EV_ACKED,   /* the next delayed answer for port (C6) */
 	EV_RESPOND, /* id: throttle whose timer is due (C6) */
-	EV_TIMEOUT, /* id: flow that may have waited in vain (C6) */
+	EV_TIMEOUT, /* id: flow whose acknowledgement may be lost (C6) */
 	EV_ASK,     /* id: flow that asks for leave to start (C8) */
 	EV_TIMER,   /* id: cookie of endpoint vl, about an end port */
 	EV_SOURCE,  /* id: flow */

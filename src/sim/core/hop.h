@@ -388,7 +388,7 @@ HOT void hop_pay(struct sim *s, uint32_t port, struct lane *lane, unsigned vl, u
 HOT uint32_t hop_grant(struct sim *s, uint32_t port, struct sim_output *l, struct lane *lane,
 		       unsigned vl, const enum hop_variant variant)
 {
-	/* Before taking: T14 counts while the request stands. */
+	/* Before taking: T14 counts until the request is removed. */
 	hd_time start = l->busy_until > l->since ? l->busy_until : l->since;
 	struct packet_record *p = hop_take(s, port, l, lane, vl, variant);
 	uint32_t bytes = p->bytes, blk = blocks_of(bytes);

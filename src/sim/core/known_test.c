@@ -375,7 +375,7 @@ static void congestion_spreads_to_a_victim_as_computed(void **state)
 
 /*
  * 000, 4.1: a thin connection behind a thick one whose way is blocked waits
- * for all that stands before it; in a lane of its own for at most one packet
+ * for all packets before it; in a lane of its own for at most one packet
  * at its host and one at its switch.
  */
 static void thin_traffic_suffers_behind_thick_traffic(void **state)

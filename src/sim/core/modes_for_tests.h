@@ -4,7 +4,7 @@
 
 /*
  * Scenarios in which parts of the engine work that plain traffic leaves alone:
- * congestion control, probes, loans, losses, choices; and rules by which a run
+ * congestion control, probes, loans, losses, choices; and rules that end a run
  * may end. For tests that compute one run in several ways.
  */
 
@@ -75,7 +75,7 @@ static const char *const mode_scenarios[MODES] = {
 	"  routing: {engine: negative-first, adaptive: {choice: load, threshold: 0}}\n" LOADED ENDS,
 };
 
-/* Losses of every kind, which are told at other instants than they happen. */
+/* Losses of every kind, which are reported at other instants than they happen. */
 static const char *const modes_watched[MODES_WATCHED] = {
 	TREE LOADED "faults: {ber: 1e-6, hoq_life: 2us, events: ["
 		    "{at: 10us, kind: link-down, port: 's2-0:1'}, "

@@ -3,7 +3,7 @@
 #define HD_SIM_CORE_NUMSET_H
 
 /*
- * Sets of small numbers, for turns: who comes next after somebody. The words
+ * Sets of small numbers, for turns: the next member after a given one. The words
  * are the owner's; number i is bit i % 64 of word i / 64.
  */
 

@@ -24,7 +24,7 @@
 #define SLOW    UINT64_C(8000000000) /* 256 ns a packet */
 #define SERVICE (256 * HD_NS)
 #define FAST    UINT64_C(400000000000)
-/* Two cables, routing and arbitration: what a packet alone needs beside its
+/* Two cables, routing and arbitration: what a packet alone needs in addition to its
  * transmission on the output. */
 #define APART   (2 * 5 * HD_NS + 100 * HD_NS)
 

@@ -5,7 +5,7 @@
 /*
  * What is on its way back: credits to a link's sender (T5, delay mode), space
  * of an output buffer to its crossbar output (T9). Sorted by time; applied when
- * somebody must know: most of the time there are enough for any packet without
+ * the number is needed: most of the time there are enough for any packet without
  * what has come back lately, and an output's `low_credit` says when not.
  */
 

@@ -101,7 +101,7 @@ void sim_progress(const struct sim *s, struct sim_progress *out)
 		share = (double)delivered / (double)r->packets;
 	}
 	if (r->packets_per_flow || r->packets_per_sl || r->precision > 0) {
-		/* Not worth a pass over all flows: a mean stands for them. */
+		/* Not worth a pass over all flows: a mean represents them. */
 		double want = (double)r->packets_per_flow * s->n_flows;
 		double done = want > 0 ? (double)delivered / want : 0;
 

@@ -110,7 +110,7 @@ static inline void same_lanes(struct sim *a, struct sim *b, uint32_t n_ports)
 	}
 }
 
-/* ---- what observers are told --------------------------------------------- */
+/* ---- what observers receive --------------------------------------------- */
 
 struct told {
 	uint64_t n, sum;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * C9: congestion control that is set anew during a run, on two switches
+ * C9: congestion control whose settings change during a run, on two switches
  * with hosts, where every instant follows by hand: a byte takes 1 ps, a link
  * 10 ps, a switch no time. Each as a whole, in two parts, and in two parts
  * after a checkpoint of the whole.
@@ -71,7 +71,7 @@ static void bed_fini(struct bed *b)
 
 enum how { WHOLE, IF_DOMAIN, RESTARTED, N_HOWS };
 
-/* So many packets of the first flow, and one of the other flows, at once. */
+/* This number of packets of the first flow, and one of the other flows, at once. */
 static void bed_run(struct bed *b, uint32_t n, uint32_t flows, enum how how)
 {
 	const struct sim_restart restart = { 5 * BYTES, { 1, 1 }, { 2, 1 } };
@@ -110,7 +110,7 @@ static const struct sim_event_record *end_of(const struct bed *b, uint32_t flow,
 	return NULL;
 }
 
-/* A table by which each packet is followed by a delay of so many. */
+/* A table that adds a delay of this many packet times after each packet. */
 static struct cc_config delaying(uint16_t packets)
 {
 	struct cc_config c = cc_config_default(1, 1e9);

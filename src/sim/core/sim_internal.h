@@ -14,7 +14,7 @@
  * Time that can be computed is not an event. A grant fixes when the head
  * arrives and when the packet may leave again, so it schedules that (EV_READY)
  * and nothing in between. Credits wait in a ring, sorted by the time at which
- * they count, and are applied when somebody looks. A port has at most one
+ * they count, and are applied when the number is read. A port has at most one
  * useful EV_WAKE pending, and only while something waits. What the future may
  * still change cannot be computed ahead and has events of its own: VL15, whose
  * packets need space at their arrival, and flow-control updates, which may be
@@ -52,7 +52,7 @@ enum packet_flag {
 	P_SOURCE = 2,  /* of a saturating flow: its grant makes the next */
 	P_WAITS = 4,   /* first and ready in a queue (F5) */
 	P_SHARED = 8,  /* not a copy but the buffer slot that copies share */
-	P_TOLD = 16,   /* its delivery is an event: somebody must know */
+	P_TOLD = 16,   /* its delivery is an event: an observer needs it */
 	P_MARKED = 32, /* FECN of data, BECN of an answer */
 	P_OTHER = 64,  /* no data: its kind is in packet_extra */
 	P_LAST = 128,  /* the last one of a flow with a reservation (C8) */
@@ -86,7 +86,7 @@ struct packet_record {
 	uint32_t bytes : 24, flags : 8;
 	uint16_t dlid, pkey;
 	uint8_t in; /* number of the input port here */
-	uint8_t vl; /* lane of the buffer that it stands in */
+	uint8_t vl; /* VL of the buffer that it occupies */
 	uint8_t out_vl;
 	uint8_t sl;
 };
@@ -105,7 +105,7 @@ struct packet_extra {
 	/* 1 + the endpoint that sent it; 0: none did. */
 	uint8_t endpoint;
 	uint8_t turn; /* of its sim_arrival */
-	/* Of runs in which an endpoint hears of passages. */
+	/* Of runs in which an endpoint is notified of passages. */
 	struct sim_waits waits;
 };
 
@@ -119,7 +119,7 @@ enum output_flag {
 	L_LOWEST = 16,    /* the lowest VL goes: there is one, or T10s */
 	L_PENDING = 32,   /* in this instant's list */
 	L_SLOW_PATH = 64, /* faults, observers (grants ask fault_link_fate), P_Keys */
-	L_PULLS = 128,    /* an end port with senders beside 0 (T13p) */
+	L_PULLS = 128,    /* an end port with more senders than sender 0 (T13p) */
 };
 
 /* A link as seen by its sender, or an output of a crossbar (T9). */
@@ -162,7 +162,7 @@ struct heads {
 	uint32_t *slots;
 	uint32_t row;  /* slots of a row */
 	uint32_t mask; /* of an input's number, for its slot */
-	uint32_t free; /* the first row that nobody has, linked; or NONE */
+	uint32_t free; /* the first free row, linked; or NONE */
 	uint32_t n;    /* slots that are in some row */
 	size_t cap;
 };
@@ -340,7 +340,7 @@ struct source {
 
 _Static_assert(sizeof(struct source) == 64, "a source is a cache line");
 
-/* What other flows need beside it. */
+/* What flows of other kinds also need. */
 struct source_more {
 	hd_time turn;               /* on-off: when this burst ends */
 	uint64_t made;              /* messages */
@@ -382,23 +382,23 @@ struct port_list {
 	size_t cap;
 };
 
-/* What observers will be told (observers.h). */
+/* Pending notifications of observers (observers.h). */
 struct observer_queue {
 	struct observer_event *heap;
 	size_t n, cap;
 	uint64_t order;
 };
 
-/* observers.c: who looks on, and what they will be told. */
+/* observers.c: observers and their pending notifications. */
 struct observer_state {
 	struct sim_observer *observers;
 	uint32_t n_observers;
-	/* What somebody wants to know; ends: delivered or ended. */
+	/* Notifications that some observer needs; ends: delivered or ended. */
 	bool delivered, ended, granted, updated, ends;
 	struct observer_queue queue;
 };
 
-/* injection.c: senders beside 0, if there are any. */
+/* injection.c: senders 1, 2, ..., if there are any. */
 struct pull_state {
 	struct pull *ports; /* those that pull */
 	uint32_t *of_port;  /* sim port to those */
@@ -435,7 +435,7 @@ struct make_state {
 	size_t n_arrivals, next_arrival;
 };
 
-/* metrics_ports.c: what ports have counted, beside their lanes. */
+/* metrics_ports.c: port counters that are not in the VLs. */
 struct sums_state {
 	struct count *by_sl; /* n_sls per port; NULL if VLs tell */
 	uint32_t *carries;   /* per lane: of lane.packets */
@@ -512,7 +512,7 @@ struct run_state {
 	bool is_loaded;   /* from a checkpoint, so that all ports have some */
 };
 
-/* run.c: who offers packets beside the flows, and takes them. */
+/* run.c: endpoints, which send and receive packets outside of flows. */
 struct ends_state {
 	struct sim_endpoint *all;
 	uint32_t n;
@@ -530,7 +530,7 @@ struct outcome_state {
 	struct sim_metrics *metrics;
 };
 
-/* mailbox.c, domains.c: of a part, what the others are told of this window. */
+/* mailbox.c, domains.c: of a domain, the mail of this window. */
 struct mail_state {
 	bool stops_dry;        /* if it has nothing to do but timers */
 	bool is_elsewhere;     /* another process computes it, */
@@ -591,8 +591,8 @@ struct sim {
 	struct observer_state tell;
 	struct vl_sharing *borrow;     /* NULL: no lanes on loan */
 	struct control *control;       /* NULL: no congestion control */
-	struct marks *marks;           /* NULL: nobody marks */
-	struct probes *probes;         /* NULL: nobody asks (C8) */
+	struct marks *marks;           /* NULL: no switch marks */
+	struct probes *probes;         /* NULL: no flow asks (C8) */
 	struct choices *choices;       /* NULL: no switch chooses (D1) */
 	struct switch_tables *routes;  /* NULL: no forwarding table changes (T11r) */
 	struct reductions *reductions; /* NULL: no switch reduces (S1) */
@@ -624,10 +624,11 @@ struct sim {
 	struct outcome_state outcome;
 
 	/* domains.c: several parts. */
-	uint32_t part;                       /* its number, of a part */
-	struct domains *parts;               /* of the whole; NULL: it is not cut */
-	const char *not_partitioned_because; /* and why; NULL: nobody asked, or it is */
-	const struct domain_partition *cut;  /* of a part; NULL: it is the whole */
+	uint32_t part;         /* its number, of a part */
+	struct domains *parts; /* of the whole; NULL: it is not cut */
+	const char
+		*not_partitioned_because;   /* and why; NULL: not requested, or it is partitioned */
+	const struct domain_partition *cut; /* of a part; NULL: it is the whole */
 	struct mail_state mail;
 };
 
@@ -647,7 +648,7 @@ static inline bool is_made_here(const struct packet_record *p)
 	return p->up == NONE;
 }
 
-/* By which port a node forwards, LFT_NO_PORT if by none. */
+/* The output port of a node for a DLID, LFT_NO_PORT if none. */
 static inline const uint8_t *lft_entry(const struct sim *s, const struct node *n, lid_t dlid)
 {
 	return &s->lft[n->lft_at[dlid / LFT_BLOCK_LIDS] + (ptrdiff_t)dlid];

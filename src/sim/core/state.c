@@ -29,14 +29,14 @@
 
 #define FIRST_PACKETS 256
 #define MOST_PACKETS  ((size_t)EV_ID_MAX + 1)
-#define BESIDE        ((uint64_t)8 << 20) /* bytes kept for other arrays */
+#define RESERVED      ((uint64_t)8 << 20) /* bytes kept for other arrays */
 
 /*
  * How many packets there will be room for. The old array is copied, so both
  * exist for a moment. A run that yields always keeps back what it takes to grow
  * by an eighth once more, and to end in peace: w packets and a copy of 9/8 w
  * are at most what is free and what the packets have now, less a little for all
- * that grows beside them.
+ * that grows as well.
  */
 static size_t packets_next(struct sim *s)
 {
@@ -50,7 +50,7 @@ static size_t packets_next(struct sim *s)
 	if (!s->rules.yields || cap == 0)
 		return want;
 	room -= room / 16;
-	room = room > BESIDE ? room - BESIDE : 0;
+	room = room > RESERVED ? room - RESERVED : 0;
 	if (want > (room / size + cap) / 17 * 8)
 		want = (size_t)(room / size + cap) / 17 * 8;
 	if (want >= least)
@@ -285,7 +285,7 @@ static void sizes_init(struct sim *s)
 			vls = switch_tables_max_vls(s, i);
 	}
 	assert(vls <= N_DATA_VLS);
-	/* Lanes that nobody uses would take most of a large fabric's memory. */
+	/* Unused VLs would take most of a large fabric's memory. */
 	if (!has_counters(s) && !s->setup->borrowing.on && lanes_used(s) < vls)
 		vls = lanes_used(s);
 	s->n_lanes = vls + vl15;

@@ -21,7 +21,7 @@
  * lent VL takes them from there (vl_sharing_queue).
  */
 
-#define NOBODY       255
+#define NO_USER      255
 #define WINDOW_TURNS 64 /* longest packets per window of the mean level */
 
 /* A number of packets over time; its mean, window by window. */
@@ -48,7 +48,7 @@ struct user {
 
 /* A VL, as a lane. */
 struct loan_lane {
-	uint8_t holder;   /* a user, or NOBODY */
+	uint8_t holder;   /* a user, or NO_USER */
 	uint32_t guest;   /* its packet, first in the queue; or NONE */
 	uint32_t packets; /* sent, at the last look */
 	hd_time born;     /* of the first packet, at the last look */
@@ -59,7 +59,7 @@ struct loan_port {
 	struct loan_lane *lanes;
 	uint8_t n;                        /* data VLs in operation; 0: not such a port */
 	bool is_output;                   /* of a switch or router (B7, B8) */
-	uint8_t sending;                  /* the user whose packet is on the link, or NOBODY */
+	uint8_t sending;                  /* the user whose packet is on the link, or NO_USER */
 	uint8_t line[N_DATA_VLS], n_line; /* who waits for a lane, in order */
 };
 
@@ -145,17 +145,17 @@ static void line_leave(struct loan_port *b, unsigned u, hd_time when)
 
 /* ---- lanes --------------------------------------------------------------- */
 
-/* B3: the first lane that `u` may have, or NOBODY. */
+/* B3: the first lane that `u` may have, or NO_USER. */
 static unsigned lane_free(const struct sim *s, const struct loan_port *b, unsigned u)
 {
 	uint32_t lenders = s->setup->borrowing.lenders[u];
 
 	for (unsigned v = 0; v < b->n; v++) {
-		if ((lenders >> v & 1) && v != u && b->lanes[v].holder == NOBODY &&
+		if ((lenders >> v & 1) && v != u && b->lanes[v].holder == NO_USER &&
 		    jobs_of(b, v) == 0)
 			return v;
 	}
-	return NOBODY;
+	return NO_USER;
 }
 
 static void lanes_acquire(struct sim *s, struct loan_port *b, unsigned u, hd_time when)
@@ -166,7 +166,7 @@ static void lanes_acquire(struct sim *s, struct loan_port *b, unsigned u, hd_tim
 	while (user->n_held < want) {
 		unsigned v = lane_free(s, b, u);
 
-		if (v == NOBODY) {
+		if (v == NO_USER) {
 			if (user->in_line)
 				return;
 			user->in_line = true;
@@ -196,7 +196,7 @@ static bool lanes_release(struct sim *s, struct loan_port *b, unsigned u, hd_tim
 		if (lane->guest != NONE)
 			break; /* B4: what it has accepted, it sends */
 		user_count(user, when);
-		lane->holder = NOBODY;
+		lane->holder = NO_USER;
 		user->n_held--;
 		any = true;
 	}
@@ -285,7 +285,7 @@ static void look_for_grant(struct sim *s, uint32_t port, struct loan_port *b)
 			continue;
 		unsigned u = lane->guest == NONE ? v : lane->holder;
 
-		assert(b->sending == NOBODY && b->users[u].waiting > 0);
+		assert(b->sending == NO_USER && b->users[u].waiting > 0);
 		lane->packets = lanes[v].packets;
 		lane->guest = NONE;
 		b->users[u].waiting--;
@@ -302,14 +302,14 @@ static void look(struct sim *s, uint32_t port, struct loan_port *b)
 
 	if (!b->is_output)
 		look_for_grant(s, port, b);
-	if (b->sending == NOBODY || end > s->now)
+	if (b->sending == NO_USER || end > s->now)
 		return;
 	unsigned u = b->sending;
 
 	user_count(&b->users[u], end);
 	b->users[u].sent++;
 	b->users[u].sent_with[b->users[u].n_held]++;
-	b->sending = NOBODY;
+	b->sending = NO_USER;
 	jobs_changed(s, b, u, end);
 	if (b->is_output)
 		return; /* B7: before the next grant */
@@ -339,9 +339,9 @@ static void take_all(struct sim *s, uint32_t port, struct loan_port *b)
 /* B8: the VL whose packets a VL of an output sends now. */
 static unsigned output_source(const struct loan_port *b, unsigned vl)
 {
-	unsigned holder = vl < b->n ? b->lanes[vl].holder : NOBODY;
+	unsigned holder = vl < b->n ? b->lanes[vl].holder : NO_USER;
 
-	return holder != NOBODY && b->users[holder].waiting > 0 ? holder : vl;
+	return holder != NO_USER && b->users[holder].waiting > 0 ? holder : vl;
 }
 
 /* A VL requests the link as long as its user, or else its own queue, has packets. */
@@ -557,12 +557,12 @@ void vl_sharing_init(struct sim *s)
 			continue;
 		b->is_output = !is_end(s, port);
 		b->n = (uint8_t)switch_tables_max_vls(s, port);
-		b->sending = NOBODY;
+		b->sending = NO_USER;
 		b->users = hd_alloc(b->n, sizeof(*b->users));
 		b->lanes = hd_alloc(b->n, sizeof(*b->lanes));
 		for (unsigned v = 0; v < b->n; v++) {
 			user_start(&b->users[v], 0, s->borrow->window);
-			b->lanes[v].holder = NOBODY;
+			b->lanes[v].holder = NO_USER;
 			b->lanes[v].guest = NONE;
 		}
 	}
@@ -639,7 +639,7 @@ static const struct pack_member loan_port_members[] = {
 
 static bool is_user(const struct loan_port *b, unsigned u)
 {
-	return u < b->n || u == NOBODY;
+	return u < b->n || u == NO_USER;
 }
 
 static void pack_user(struct pack *p, const struct loan_port *b, struct user *u)

@@ -83,7 +83,7 @@ static inline unsigned inputs_after(struct sim *s, const struct lane *lane, unsi
 	return 64 * word + (unsigned)__builtin_ctzll(words[word]);
 }
 
-/* The input before the lowest of a port's node: 0, if that is none. */
+/* The input before the lowest of a port's node: 0, if there is no lower one. */
 static inline uint8_t inputs_before(const struct sim *s, uint32_t port)
 {
 	const struct sim_setup *setup = s->setup;

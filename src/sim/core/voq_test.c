@@ -68,7 +68,7 @@ static void inputs_take_turns_in_switches_of_any_size(void **state)
 		check_sets(1, n);
 }
 
-/* A switch of so many ports, without a cable: it only has to be there. */
+/* A switch with this number of ports, without a cable. */
 static void add_spare_switch(struct sim_setup *u, uint32_t ports)
 {
 	uint32_t first = u->n_ports;

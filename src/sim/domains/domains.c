@@ -77,7 +77,7 @@ void domain_window(void *context, unsigned member)
 	}
 }
 
-/* Nobody has anything left to do, nor is anything on its way. */
+/* No domain has work left, and no mail is in flight. */
 static bool is_all_dry(const struct domains *p)
 {
 	const struct mailbox *boxes = p->boxes[p->window & 1];
@@ -96,7 +96,7 @@ static bool is_all_dry(const struct domains *p)
 }
 
 /*
- * Timers of flow control go on for ever, but not beyond the end of a run that
+ * Timers of flow control never end, but do not run beyond the end of a run that
  * has nothing else to do. A part that finds itself dry waits with them until it
  * is known that others are not: who still has something to do at the end of a
  * window had it all the time.
@@ -274,7 +274,7 @@ static bool show_progress(struct domains *p, sim_progress_fn *progress, void *co
 		return true;
 	p->looked = events;
 	sim_progress(p->whole, &now);
-	/* Whoever shows it may be asked to pause. */
+	/* The callback may pause the run. */
 	bool goes_on = !progress || !is_first_rank(p->whole) || progress(context, &now);
 
 	return remote_ask(p, goes_on);
@@ -296,7 +296,7 @@ static enum sim_state run_out(struct sim *s, const struct domain_outlook *o, hd_
 	return end == s->horizon ? SIM_ENDED : SIM_PAUSED;
 }
 
-/* As the engine does it: plain runs go on to what is due for all. */
+/* As the engine does it: plain runs continue to the next global event. */
 static bool is_idle(const struct sim *s, const struct domain_outlook *o)
 {
 	return !o->mail && o->pending == 0 && o->alive == 0 && !s->run.to_the_end &&

@@ -19,7 +19,7 @@
  * mail: packets, credits, flow-control updates, delayed answers, and
  * deliveries, which are counted in the part of the flow's source.
  *
- * Time goes on in windows. What happens in one window at time t can matter in
+ * Time advances in windows. What happens in one window at time t can matter in
  * other parts at t + lookahead at the earliest, so that a window shorter than
  * that can be computed by all parts at once, and mail is read at the start of
  * the next one. What concerns all parts in the same instant (faults, changed
@@ -131,7 +131,7 @@ static inline bool cut_has_row(const struct domain_partition *c, const struct si
 	       (peer != SIM_NONE && cut_has(c, c->part_of_port[peer]));
 }
 
-/* Of a run that has rows: has this port one, that anybody looks at? */
+/* Of a run that has rows: does this port have one that is used? */
 static inline bool has_row(const struct sim *s, uint32_t port)
 {
 	return !s->parts || cut_has_row(&s->parts->cut, s->setup, port);
@@ -153,7 +153,7 @@ static inline bool node_is_remote(const struct sim *s, uint32_t node)
 void mail_packet(struct sim *s, uint32_t port, struct packet_record *p);
 void mail_credit(struct sim *s, const struct partition_credit *c);
 void mail_event(struct sim *s, hd_time when, uint64_t key);
-/* What the source at `port` hears after a while. */
+/* A delayed answer for the source at `port`. */
 void mail_answer(struct sim *s, uint32_t port, const struct delayed *d);
 /* To the home of its flow. */
 void mail_delivery(struct sim *s, const struct late *l);

@@ -224,7 +224,7 @@ static void events_share(struct sim *s)
 	eventq_fini(&all);
 }
 
-/* Otherwise they are computed when somebody asks, by whichever part. */
+/* Otherwise they are computed on demand, by any domain. */
 static void durations_fill(struct sim *s)
 {
 	for (unsigned i = 0; i < s->rate.n; i++) {

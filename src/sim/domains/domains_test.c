@@ -160,7 +160,7 @@ static void parts_become_idle_at_the_same_time(void **state)
 {
 	(void)state;
 	ends_by_itself(SIM_CREDITS_DELAY, 0, 10 * HD_NS);
-	/* Timers of flow control do not go on beyond that, though they would in
+	/* Timers of flow control do not run beyond that, though they would in
 	 * the same window. */
 	for (hd_time p = 2 * HD_US; p < 5 * HD_US; p += HD_US) {
 		ends_by_itself(SIM_CREDITS_EXACT, 0, p);

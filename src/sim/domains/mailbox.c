@@ -95,7 +95,7 @@ static void read_credits(struct sim *s, const struct mailbox *m)
 	}
 }
 
-/* A packet goes on as if it had been granted here. */
+/* A packet continues as if it had been granted here. */
 static void read_packet(struct sim *s, const struct packet_record *from,
 			const struct packet_extra *extra)
 {

@@ -211,7 +211,7 @@ static bool may_drop(const struct sim *s)
 		if (rare_at(s, i)->log_ok < 0 || rare_at(s, i)->next_down != NEVER)
 			return true;
 	}
-	return s->n_flows == 0; /* nobody knows what comes */
+	return s->n_flows == 0; /* the traffic is unknown */
 }
 
 /* How soon after a grant the packet can have left its input buffer. */

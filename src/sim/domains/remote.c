@@ -264,7 +264,7 @@ static void deliveries_count(struct sim *home, const struct mailbox *m)
 	}
 }
 
-/* ---- what observers are told -------------------------------------------- */
+/* ---- notifications of observers -------------------------------------------- */
 
 /* From a part, to rank 0's copy of it. */
 static void pack_tellings(struct pack *p, struct sim *part)
@@ -310,7 +310,7 @@ static void pack_all_letters(struct domains *p, struct pack *k, unsigned from, u
 	}
 }
 
-/* What stands in boxes of this window, of all parts of two processes. */
+/* The mailboxes of this window, between all domains of two processes. */
 static void pack_mail(struct domains *p, struct pack *k, unsigned from, unsigned to)
 {
 	const uint16_t *rank = p->distant->rank_of_part;
@@ -383,7 +383,7 @@ static void exchange_once(struct domains *p, bool mail)
 	for (unsigned i = 0; i < d->world->n; i++) {
 		strbuf_clear(&d->to[i]);
 		pack_to(&k, &d->to[i]);
-		/* What is told goes once, and to rank 0. */
+		/* Notifications are sent once, to rank 0. */
 		if (i != me)
 			pack_ours(p, &k, me, i, mail);
 	}

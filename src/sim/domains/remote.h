@@ -12,9 +12,9 @@
  * Each process has built the whole fabric and makes all parts, but computes
  * only its own, those from `first` to `last`, and has rows of their ports only
  * (port_state.c). Of the others it knows their standing, which is what decides how
- * the run goes on: all processes see the same numbers and so decide the same.
+ * the run continues: all processes see the same numbers and so decide the same.
  * Mail to distant parts travels after each window and lies in the same boxes as
- * any other when the next one begins; what observers are to be told travels to
+ * any other when the next one begins; notifications of observers travel to
  * rank 0 with it.
  *
  * A row of a port, node or flow is right in the process of its part, and in
@@ -36,20 +36,20 @@ struct remote_domains {
 	uint16_t *rank_of_part;
 	struct strbuf *to; /* per rank: what is to be sent */
 	struct world_bytes *from;
-	bool broken; /* somebody's bytes made no sense */
+	bool broken; /* the bytes of a process were invalid */
 	unsigned by; /* whose */
 };
 
 /*
  * The parts that rank 0 made, since METIS may be another elsewhere; returns how
- * many, 0 if that makes no sense.
+ * many, 0 if they are invalid.
  */
 uint32_t remote_partition(const struct sim *s, uint32_t n, uint16_t *part_of_node);
 /* Whose parts are whose. */
 void remote_init(struct domains *p);
 void remote_fini(struct domains *p);
 
-/* Bytes of this rank made no sense. */
+/* The bytes of this rank were invalid. */
 void remote_refuse(struct domains *p, unsigned by);
 
 /*

@@ -158,12 +158,12 @@ static void pack_moved(struct pack *k, struct sim *s)
 
 void remote_forget_moved(struct sim *s)
 {
-	struct strbuf nobody = STRBUF_INIT;
+	struct strbuf none = STRBUF_INIT;
 	struct pack k;
 
-	pack_to(&k, &nobody);
+	pack_to(&k, &none);
 	pack_moved(&k, s);
-	strbuf_fini(&nobody);
+	strbuf_fini(&none);
 }
 
 static void pack_rank(struct pack *k, struct sim *s, unsigned rank)

@@ -34,7 +34,7 @@ struct shared {
 	unsigned threads; /* of each */
 	struct sim *one;
 	struct told told;
-	/* A run that is saved and goes on elsewhere. */
+	/* A run that is saved and continued elsewhere. */
 	hd_time until;       /* it is saved; HD_TIME_NEVER: it ends */
 	struct strbuf state; /* as it was saved last; empty: it begins */
 	struct told so_far;
@@ -160,7 +160,7 @@ static void ranks_measure_what_one_process_does(void **state)
 	workload_fini(&w);
 }
 
-/* Flows that end, where timers of flow control would go on for ever. */
+/* Flows that end, where timers of flow control would never end. */
 static void ranks_become_idle_at_the_same_time(void **state)
 {
 	static const enum sim_credits credits[] = { SIM_CREDITS_DELAY, SIM_CREDITS_EXACT };
@@ -187,7 +187,7 @@ static void ranks_become_idle_at_the_same_time(void **state)
 	}
 }
 
-/* ---- saved, and gone on with by other numbers of ranks ------------------ */
+/* ---- saved, and continued by other numbers of ranks ------------------ */
 
 static void same_end(struct shared *w, struct sim *s)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Random fabrics, lanes, arbitration tables and flows: whatever the
- * reservation manager admits is simulated beside greedy best effort and
+ * reservation manager admits is simulated together with greedy best effort and
  * management packets, and no packet is ever later than a bound.
  *
  * A failure names the seed of its scenario; with HD_LONG=1 HD_SEED=n that one

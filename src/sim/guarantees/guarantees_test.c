@@ -276,7 +276,7 @@ static void a_rogue_in_another_lane_hurts_nobody(void **state)
 }
 
 /*
- * A DB flow that sends ten times what it reserved stands in its own lane's
+ * A DB flow that sends ten times what it reserved is in its own lane's
  * way: DBTS keeps its bound, the neighbour in the lane does not. The bounds'
  * condition, that a lane carries nothing unreserved, is not idle.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What paper 000 says of bandwidth that reservations leave, seen in the
- * simulator: it goes to best effort and challenged, and to whoever reserved.
+ * simulator: it goes to best effort and challenged, and to reservations.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -126,7 +126,7 @@ static void be_and_ch_take_what_db_leaves(void **state)
 
 	booth_init(&b);
 	booth_send(&b, 2, 9);
-	booth_run(&b); /* nobody else: challenged has all */
+	booth_run(&b); /* no other sender: challenged has all */
 	assert_true(part(&b, 0) > 0.99);
 	booth_fini(&b);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A reserved multicast beside reserved unicast and greedy best effort: no
+ * A reserved multicast with reserved unicast and greedy best effort: no
  * member ever waits longer than the bound of its way through the tree.
  */
 #include <setjmp.h>

@@ -149,7 +149,7 @@ static void leave_largest(const struct goals *g, bool latency, enum sending *sen
 
 /*
  * Everybody without end; then who keeps low classes, and high ones, from most;
- * then some drawn at random. Nobody who sends may get less than its floor.
+ * then some drawn at random. No sender may get less than its floor.
  */
 static void check_floors(const struct goals *g, const struct plan *p, struct rng *rng,
 			 double least[MOST])
@@ -221,7 +221,7 @@ static void plans_keep_their_promises(void **state)
 	print_message("%u goal sets, %u refused; %u of %u floors reached\n", sets, refused, near,
 		      floors);
 	assert_true(2 * refused < sets);
-	/* A floor that nobody ever comes near would say nothing. */
+	/* A floor that no sender ever comes near would prove nothing. */
 	assert_true(4 * near > 3 * floors);
 }
 

@@ -66,7 +66,7 @@ static void data_delivered(struct sim *s, uint32_t port, const struct arrived *d
 	ack_delay_answer(s, &d);
 }
 
-/* Wrong tables may bring an answer to somebody else, who knows no such flow. */
+/* Wrong tables may bring an answer to another source, which does not have the flow. */
 static bool is_for(const struct sim *s, uint32_t port, const struct arrived *p)
 {
 	const struct control *c = s->control;

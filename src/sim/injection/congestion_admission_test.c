@@ -12,7 +12,7 @@
 
 /*
  * Two switches: hosts A1..A3 on A, B1..B3 and the receiver Bc on B, links of
- * 8 Gb/s. Whoever asks for it reserves 3 Gb/s: two fit a link, three do not.
+ * 8 Gb/s. Each request reserves 3 Gb/s: two fit a link, three do not.
  */
 struct world {
 	struct fabric *fabric;
@@ -93,7 +93,7 @@ static void a_full_cable_turns_the_probe_back(void **state)
 	assert_answer(&w, 1, SIM_ADMITTED);
 	assert_answer(&w, 2, SIM_REJECTED);
 	assert_true(all_reserved(&w) == 2 * 3 * UINT64_C(3000000000));
-	/* To A and B and Bc; to A and B and Bc; to A. Then A3 hears of it. */
+	/* To A and B and Bc; to A and B and Bc; to A. Then A3 is notified. */
 	assert_int_equal(w.result.probes, 7);
 	assert_int_equal(w.result.accepts, 2);
 	assert_int_equal(w.result.rejects, 1);
@@ -122,7 +122,7 @@ static void a_late_no_leaves_no_trace(void **state)
 	assert_answer(&w, 3, SIM_REJECTED);
 	/* Two flows on two links. */
 	assert_true(all_reserved(&w) == 2 * 2 * UINT64_C(3000000000));
-	/* B3 hears from B; A1 from B by way of A. */
+	/* B answers to B3, and by way of A to A1. */
 	assert_int_equal(w.result.rejects, 1 + 2);
 	assert_true(w.result.flows[3].rejected_by == w.result.flows[2].rejected_by);
 	world_fini(&w);
@@ -196,7 +196,7 @@ static void the_last_packet_frees_the_links(void **state)
 	world_fini(&w);
 }
 
-/* Nobody asks a fabric without agents. */
+/* A fabric without agents is not asked. */
 static void a_fabric_without_agents_is_refused(void **state)
 {
 	(void)state;

@@ -46,7 +46,7 @@ struct congestion_flow {
 };
 
 struct congestion_params {
-	const struct cc_algorithm *algorithm; /* NULL: nobody slows down */
+	const struct cc_algorithm *algorithm; /* NULL: no source slows down */
 	struct cc_config response;
 	struct mark_config marking;
 	enum sim_echo echo; /* CNPs: CCT only */
@@ -106,7 +106,7 @@ struct congestion_result {
 	uint64_t *reserved; /* per sim port, bits per second, at the end */
 };
 
-/* What a run consists of, beside the simulation itself. */
+/* The parts of a run other than the simulation. */
 struct run {
 	const struct sim_setup *setup;
 	const struct congestion_flow *flows;
@@ -168,7 +168,7 @@ static enum hd_status check_algorithm(const struct run *r, uint32_t flow, struct
 	return cc_check(a, &config, d);
 }
 
-/* Whether the fabric has whom to ask. */
+/* Whether the fabric has agents to ask. */
 static enum hd_status check_agents(const struct run *r, struct diag *d)
 {
 	const struct sim_setup *s = r->setup;

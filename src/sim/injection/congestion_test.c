@@ -57,7 +57,7 @@ static void add_flow(struct world *w, const char *from, const char *to)
 		.dlid = lid_of(w->fabric, destination),
 		.pkey = 0xffff,
 		.bytes = 2068,
-		/* Not all at once: nobody's clock is that good. */
+		/* Not all at once: clocks are not that exact. */
 		.start = w->n_flows * 173 * HD_NS,
 	};
 }
@@ -399,7 +399,7 @@ static void outputs_without_credits_mark_if_listed(void **state)
 	struct congestion_params p = cct_params();
 
 	world_init(&w, 5, 5, "queueing: input, routing_delay: 100ns");
-	/* Nobody answers, so that both runs are the same but for marks. */
+	/* No destination answers, so that both runs are the same but for marks. */
 	p.response.ccti_limit = 0;
 	struct congestion_result r = run_whole(&w, &p);
 	uint64_t roots = r.marked;

@@ -8,7 +8,7 @@
  *
  *	throttle.c	who slows down: throttles, windows, what they hear
  *	ack.c	what destinations send back
- *	mark.c		what switches count, and whom they mark
+ *	mark.c		what switches count, and which packets they mark
  *
  * Only runs with setup.control have any of it.
  */
@@ -58,7 +58,7 @@ struct controlled {
 	double marked_time; /* seconds: 1/rate each */
 };
 
-/* What a source hears after `ack_delay`. */
+/* An answer that reaches the source after `ack_delay`. */
 struct delayed {
 	hd_time when;
 	uint32_t flow, sequence, nth;

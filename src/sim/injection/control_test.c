@@ -193,7 +193,7 @@ static void a_throttle_keeps_its_gap_to_the_picosecond(void **state)
 	}
 }
 
-/* What the source hears while it waits moves the next start; or it does not. */
+/* An answer that arrives while the source waits moves the next start, or not. */
 static void the_gap_follows_the_rate_unless_it_is_fixed(void **state)
 {
 	(void)state;
@@ -368,7 +368,7 @@ static void the_guard_spares_who_waits_alone(void **state)
 	}
 }
 
-/* Across two switches, the second of which has so many blocks to fill. */
+/* Across two switches, the second of which has this number of blocks to fill. */
 static bool marked_on_the_way(uint32_t blocks, bool victims)
 {
 	const char *const words[] = { "mesh", "--columns=2", "--rows=1", "--hosts=1", NULL };

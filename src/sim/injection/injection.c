@@ -272,7 +272,7 @@ void sender_arrives(struct sim *s, uint32_t port, uint32_t number)
 
 /* ---- who there is ---------------------------------------------------- */
 
-/* How many an end port has beside 0, without those of endpoints. */
+/* Number of senders of an end port, without sender 0 and endpoints. */
 static void count_senders(const struct sim *s, uint32_t *counts)
 {
 	const struct sim_control *c = s->setup->control;

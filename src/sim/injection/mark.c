@@ -254,7 +254,7 @@ static void fills_init(struct sim *s)
 	m->wants = hd_alloc(total, sizeof(*m->wants));
 }
 
-/* What waits at least where anybody is marked: mark_departs does nothing
+/* Least queue at which packets are marked: mark_departs does nothing
  * before. */
 static uint32_t least_of(const struct sim *s, const struct mark_config *c)
 {
@@ -364,7 +364,7 @@ static const struct pack_member copy_members[] = {
 	PACK(mark_copy, vl),
 };
 
-/* Those that are still to be routed, in order: nobody asks for the others. */
+/* Those that are still to be routed, in order: the others are not needed. */
 static void pack_copies(struct checkpoint_state *v, struct mark_ring *r)
 {
 	struct mark_ring was = *r;

@@ -3,7 +3,7 @@
 #define HD_SIM_INJECTION_MARK_H
 
 /*
- * What switches count and whom they mark (docs/timing-rules.md, C3 and C4). Internal
+ * What switches count and which packets they mark (docs/timing-rules.md, C3 and C4). Internal
  * to src/sim.
  *
  * Most rules look at what waits for an output only when a packet starts there.
@@ -41,7 +41,7 @@ struct mark_coming {
 
 struct marks {
 	const struct mark_config *config; /* that holds now (C9) */
-	uint32_t least;                   /* blocks below which nobody is marked */
+	uint32_t least;                   /* blocks below which no packet is marked */
 	struct mark_ring *rings;          /* per port */
 	uint32_t *due;                    /* blocks, per port and lane */
 	struct mark_output *outputs;      /* per port and lane */

@@ -51,7 +51,7 @@ static void offer(struct sim *s, struct throttle *t, uint32_t id)
 
 /*
  * A packet that will be eligible when the link comes free is offered at once:
- * until then nobody asks, and the link's own event is enough.
+ * until then the link does not ask, and its own event is enough.
  */
 void throttle_update(struct sim *s, uint32_t number)
 {
@@ -157,7 +157,7 @@ void throttle_take(struct sim *s, uint32_t number)
 	t->offers = NONE;
 }
 
-/* ---- C6: what it hears ----------------------------------------------- */
+/* ---- C6: answers ----------------------------------------------- */
 
 static void account(const struct sim *s, struct throttle *t)
 {

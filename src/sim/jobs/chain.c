@@ -80,7 +80,7 @@ struct path_message chain_arrived(const struct job_message *m, const struct sim_
 	return (struct path_message){
 		.until = now,
 		.held = waits->held,
-		/* Ways to others are none of a destination's. */
+		/* Paths to other destinations do not belong to a destination. */
 		.wait = m->dlid ? 0 : waits->longest,
 		.from = m->source,
 		.number = m->number,
@@ -272,7 +272,7 @@ static int by_wait(const void *a, const void *b)
 	return by_port(a, b);
 }
 
-/* Packets that a host must hold back wait for whoever does not go on. */
+/* Packets that a host must hold back wait for the host that does not continue. */
 static uint32_t blamed_port(const struct placed_job *p, const struct path_message *end)
 {
 	uint32_t node = p->actors[end->from].node;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A job as bytes, to go on with. What operations a rank still has follows from
+ * A job as bytes, for a checkpoint. What operations a rank still has follows from
  * the job and from how far it is in it, so all that there is to remember are
  * numbers. Messages keep their ids, receives those of their rank, so that
- * packets, queue pairs and those who wait need not be told.
+ * packets, queue pairs and waiting operations need no notification.
  *
  * A message has two halves: its source writes what it is and how far it is
- * sent, whoever it goes to what has come of it. Of several processes each
+ * sent, the destination its arrival. Of several processes each
  * writes the halves that it has; reading puts them together, wherever source
  * and destination are from then on.
  */
@@ -171,7 +171,7 @@ static void pack_all_sent(struct placed_job *p, struct pack *k, const struct sim
 	free(l.items);
 }
 
-/* ---- and as those know them whom they go to ----------------------------- */
+/* ---- and as their destinations know them ----------------------------- */
 
 static const struct pack_member landing_members[] = {
 	PACK(job_recv_slot, arrived),
@@ -367,7 +367,7 @@ static void pack_actor(struct placed_job *p, struct pack *k, uint32_t actor)
 	chain_pack(p, k, actor);
 }
 
-/* ---- who waits for whom ------------------------------------------------- */
+/* ---- waiting operations ------------------------------------------------- */
 
 static struct match_line *line_of(struct rank_group *t, bool posted)
 {

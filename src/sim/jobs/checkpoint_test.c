@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Jobs that are saved and gone on with, in other parts or by other processes,
- * come to what they come to when nobody stops them. Here the processes are
+ * Jobs that are saved and continued, in other parts or by other processes,
+ * have the same results as without interruption. Here the processes are
  * threads.
  */
 #include "sim/jobs/run_for_tests.h"
@@ -175,7 +175,7 @@ static const char *const scenarios[] = {
 	"jobs:\n"
 	"- {name: a, rails: peer, eager: 2KiB, program: [{alltoall: 9000}]}\n"
 	"- {name: b, rails: peer, transport: rc, ack_timeout: 8us, place: random, ranks: 11, program: [{allreduce: 30000, algorithm: ring}]}\n",
-	/* Beside other traffic, by switches that choose; links fail. */
+	/* With other traffic, by switches that choose; links fail. */
 	"fabric:\n"
 	"  topology: {kind: xgft, down: '4,4', up: '1,4'}\n"
 	"  link: {rate: 4x HDR}\n"
@@ -284,7 +284,7 @@ static void operations_of_files_go_on(void **state)
 	free(path);
 }
 
-/* ---- what is not such a state ------------------------------------------- */
+/* ---- what is not a checkpoint ------------------------------------------- */
 
 /* If it is one that could be. */
 static void load_and_save(const struct course *c, const struct strbuf *bytes)
@@ -296,7 +296,7 @@ static void load_and_save(const struct course *c, const struct strbuf *bytes)
 	strbuf_fini(&again);
 }
 
-/* Whatever stands there, nothing is pending_links that is not the run's. */
+/* Whatever the bytes are, only memory of the run is touched. */
 static void altered_states_do_no_harm(void **state)
 {
 	struct rng rng;

@@ -9,13 +9,13 @@
  *	message.c	messages as packets, lines of ranks and servers
  *	pool.c		where messages are kept
  *	remote.c	messages between processes
- *	checkpoint_state.c		all of it as bytes, to go on with
+ *	checkpoint.c	all of it as bytes, for a checkpoint
  *	chain.c		the messages that led to the end, and where they waited
  *	links.c		what links carried for it
  *	timeline.c	what some ranks did when
- *	pairs.c		who sends how much to whom
+ *	pairs.c		bytes of each pair of source and destination
  *	tables.c	what came of it
- *	stuck.c		what it waits for in vain
+ *	stuck.c		what a job that does not end waits for
  *	reduce.c	reductions by the switches
  *	inner.c		messages inside hosts, and between their rails
  *	rc.c		messages over queue pairs
@@ -64,7 +64,7 @@ struct job_message {
 	uint32_t next;
 	uint32_t number; /* of its source, from 1 */
 	hd_time held;    /* its packets, at their first link */
-	uint32_t lost;   /* packets; by whoever loses them; with queue pairs */
+	uint32_t lost;   /* packets, counted where they are lost; with queue pairs */
 			 /* 1: it never will be acknowledged */
 	uint32_t copies; /* destinations that have not given it back, and */
 			 /* with queue pairs the source */
@@ -139,7 +139,7 @@ struct placed_job {
 	uint32_t *rank_of_node;
 	uint32_t endpoint;
 	char *sender; /* "job train" */
-	/* With queue pairs: who sends to whom, sorted, sender above target;
+	/* With queue pairs: the pairs of sender and target, sorted, sender above target;
 	 * each has a channel of this lab. */
 	struct lab *lab; /* NULL: plain packets */
 	uint64_t *ways;
@@ -158,7 +158,7 @@ struct placed_job {
 	uint32_t n_shares;
 	const uint16_t *part_of_node; /* of a run that is, or NULL */
 	struct job_message ***tables; /* of blocks of messages */
-	/* The next block that nobody has; this process takes each n-th. */
+	/* The next free block; this process takes each n-th. */
 	uint32_t next_block, block_stride;
 	/* What is noted on the way. */
 	uint32_t log_most;              /* messages of an actor */
@@ -193,7 +193,7 @@ void message_take(struct job_domain *s, uint32_t id, uint32_t rank);
 struct job_message *message_mirror(struct placed_job *p, uint32_t id);
 /* Is there a place of that id? */
 bool message_is_known(const struct placed_job *p, uint32_t id);
-/* Is there such a message, whose source is of this process? */
+/* Does the message exist, with its source in this process? */
 bool message_is_ours(const struct placed_job *p, uint32_t id);
 /* The next of these from `id` on, or if not `ours` of those that come here,
  * too; RANK_GROUP_NONE: none. */
@@ -258,7 +258,7 @@ bool chain_cause_is_valid(const struct placed_job *p, const struct path_message 
 /* Of the postings of an actor those that the first process has not seen as
  * they are now. */
 void chain_collect(struct placed_job *p, struct pack *k, uint32_t actor);
-/* All that are kept of an actor, to go on with. */
+/* All that are kept of an actor, for a checkpoint. */
 void chain_pack(struct placed_job *p, struct pack *k, uint32_t actor);
 /* What waited where on the way to the last rank's end. */
 void chain_tables(const struct jobs *jobs, bool all, struct results *r);
@@ -277,7 +277,7 @@ void timeline_look(struct job_domain *s, uint32_t rank, hd_time now);
 /* Messages of which some packets are there, and others not yet. */
 void timeline_receives(struct job_domain *s, uint32_t rank, int more);
 void timeline_collect(struct placed_job *p, struct pack *k, uint32_t rank);
-/* All of it, to go on with. */
+/* All of it, for a checkpoint. */
 void timeline_pack(struct placed_job *p, struct pack *k, uint32_t rank);
 void timeline_table(const struct jobs *jobs, struct results *r);
 
@@ -338,7 +338,7 @@ void reduction_deliver(struct job_domain *s, uint32_t rank, const struct sim_pac
 
 /* Makes the queue pairs of jobs that have such. */
 HD_MUST_CHECK enum hd_status jobs_connect(struct jobs *jobs, struct diag *d);
-/* SENDs of a message of so many bytes. */
+/* Number of SENDs of a message of `bytes`. */
 uint32_t rc_pieces(uint64_t bytes);
 /* Gives a message to the queue pair of its sender and target. */
 void rc_send(struct job_domain *s, uint32_t id, hd_time now);
@@ -358,7 +358,7 @@ void job_pack_cookie(void *context, struct pack *k, uint32_t *cookie);
 
 /* ---- stuck.c ------------------------------------------------------------- */
 
-/* What does not go on, and messages that do not fit; true if there is any. */
+/* Operations that do not end, and messages that do not fit; true if there is any. */
 bool jobs_problems(const struct jobs *jobs, struct results *r);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Jobs on stars and trees, beside closed forms: exact to the picosecond. */
+/* Jobs on stars and trees, compared with closed forms: exact to the picosecond. */
 #include "sim/jobs/run_for_tests.h"
 
 #include <setjmp.h>

@@ -57,7 +57,7 @@ static void multicast_packet(const struct placed_job *p, const struct job_messag
 }
 
 /*
- * J9: what enters at one port and instant. Deliveries are told before anything
+ * J9: what enters at one port and instant. Deliveries are reported before anything
  * else happens by itself, but what they post must not stand behind what was
  * offered long ago for this instant.
  */
@@ -389,7 +389,7 @@ static void packet_lands(struct job_domain *s, hd_time now, uint32_t node,
 			timeline_look(s, rank, now);
 		return;
 	}
-	/* A wrong table may bring it to somebody else. */
+	/* A wrong table may bring it to another host. */
 	if (!message_is_known(p, packet->cookie))
 		return;
 	struct job_message *m = message_at(p, packet->cookie);
@@ -441,7 +441,7 @@ static bool ends_send(const struct placed_job *p, const struct job_message *m)
 	return m->kind == MSG_DATA && m->source < p->job.n_ranks && m->sender == m->source;
 }
 
-/* Whoever waits for the send of this message goes on. */
+/* Operations that wait for the send of this message continue. */
 static struct critical_path path_of_send(const struct job_message *m, hd_time now)
 {
 	struct critical_path path = m->path;
@@ -504,7 +504,7 @@ static void on_timer(void *context, hd_time now, uint32_t number)
 	timeline_look(s, number, now);
 }
 
-/* It never arrives; nobody is told (stuck.c finds it). */
+/* It never arrives; no operation is notified (stuck.c finds it). */
 static void on_lost(void *context, hd_time when, uint32_t cookie, bool was_sent)
 {
 	struct job_domain *s = context;

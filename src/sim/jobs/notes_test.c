@@ -51,7 +51,7 @@ static void a_path_has_no_gaps(void **state)
 		assert_int_equal(outcome_time(&o, "path messages", i, "posted"), at);
 		at = outcome_time(&o, "path messages", i, "end");
 		assert_string_equal(text_at(&o, "path messages", i, "until it"), "arrives");
-		/* Nobody is in anybody's way. */
+		/* No message blocks another. */
 		assert_null(text_at(&o, "path messages", i, "link"));
 	}
 	assert_int_equal(at, o.completion[0]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who sends how much to whom: rank by rank, or if there are many, by the leaf
- * switches that they are on, or by so many leaf switches in a row.
+ * Bytes of each pair of source and destination: rank by rank, or if there are many, by the leaf
+ * switches that they are on, or by a number of leaf switches in a row.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +83,7 @@ void pairs_count(struct job_domain *s, const struct job_message *m, uint64_t byt
 	if (!s->pairs)
 		s->pairs = hd_alloc((size_t)p->n_bins * p->n_bins, sizeof(*s->pairs));
 	if (m->kind == MSG_REDUCE)
-		return; /* to nobody in particular */
+		return; /* without one destination */
 	if (!m->dlid) {
 		count(s, m->source, m->target, bytes);
 		return;

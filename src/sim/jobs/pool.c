@@ -2,7 +2,7 @@
 /*
  * Messages of a job, in blocks that never move. An id is a block and a place in
  * it, and says nothing of parts: it stays what it is when a run is saved, and
- * gone on with in others. Which share a message is of follows from its source.
+ * continued in others. Which share a message is of follows from its source.
  *
  * A share takes a block of its own when it needs one, and ids that come back to
  * it. Each process takes other blocks; at the place of a message of another one
@@ -22,7 +22,7 @@ static uint32_t block_of(uint32_t id)
 	return id / MESSAGES_IN_BLOCK;
 }
 
-/* NULL: there is none here. */
+/* NULL: not in this process. */
 static struct job_message *block_at(const struct placed_job *p, uint32_t block)
 {
 	struct job_message **table =
@@ -57,7 +57,7 @@ static void block_need(struct placed_job *p, uint32_t block)
 		return;
 	*at = hd_alloc(MESSAGES_IN_BLOCK, sizeof(**at));
 	for (uint32_t i = 0; i < MESSAGES_IN_BLOCK; i++) {
-		(*at)[i].target = RANK_GROUP_NONE; /* for nobody yet */
+		(*at)[i].target = RANK_GROUP_NONE; /* no target yet */
 		(*at)[i].here.receive = RANK_GROUP_NONE;
 	}
 }

@@ -15,7 +15,7 @@
 
 #define RECV_DEPTH 8 /* of a channel */
 
-/* ---- who sends to whom -------------------------------------------------- */
+/* ---- pairs of sender and target -------------------------------------------------- */
 
 /* Sender above target, many of them more than once. */
 struct rc_pairs {

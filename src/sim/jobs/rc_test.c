@@ -130,7 +130,7 @@ static void hosts_and_rendezvous_cost(void **state)
 		{ "repeat: 3", 3 * one },
 		{ "eager: 4096", one },
 		/* Who is asked acknowledges before it says that it may come,
-		 * and who is told so before it comes. */
+		 * and the peer that is notified before it comes. */
 		{ "eager: 4095", 2 * (message(0) + ack_link) + one },
 	};
 	char job[256];
@@ -251,8 +251,8 @@ static void parts_compute_the_same(void **state)
 #define MESSAGES 60
 
 /*
- * Messages of any size from anybody to anybody, in an order that all ranks keep
- * to, so that they come to an end whoever waits for whom.
+ * Messages of any size from any rank to any rank, in an order that all ranks keep
+ * to, so that they come to an end whichever ranks wait.
  */
 static void draw_goal(struct rng *rng, struct strbuf *out)
 {
@@ -424,7 +424,7 @@ static void a_link_that_stays_away_is_named(void **state)
 	results_free(o.results);
 }
 
-/* ---- beside others ------------------------------------------------------- */
+/* ---- with other traffic ------------------------------------------------------- */
 
 static void jobs_apart_do_not_meet(void **state)
 {
@@ -566,7 +566,7 @@ static void partitions_keep_jobs_apart(void **state)
 		struct outcome o = run_on(text, 1);
 		bool passes = enforced ? cases[i / 4].passes_enforced : cases[i / 4].passes;
 
-		/* Answers come with a full member's key, and h3 is none. */
+		/* Answers come with a full member's key, and h3 is not one. */
 		if (is_rc && strcmp(cases[i / 4].on, "h3, h0") == 0)
 			passes = passes && !*cases[i / 4].partition;
 		if (o.well != passes)

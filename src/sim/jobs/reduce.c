@@ -156,7 +156,7 @@ void reduction_post(struct job_domain *s, uint32_t rank, uint32_t group, uint32_
 
 	/* All ranks of a group begin theirs in the same order. */
 	m->tag = p->begun[step][rank];
-	m->target = p->n_actors; /* nobody */
+	m->target = p->n_actors; /* no actor */
 	m->dlid = p->mlids[step][group];
 	p->begun[step][rank] += (uint32_t)packets;
 	p->actors[rank].reduces = message;

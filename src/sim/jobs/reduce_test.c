@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reductions by switches (docs/timing-rules.md, S1 to S6) beside closed forms. */
+/* Reductions by switches (docs/timing-rules.md, S1 to S6) compared with closed forms. */
 #include "sim/jobs/run_for_tests.h"
 
 #include "base/rng.h"
@@ -174,7 +174,7 @@ static void a_barrier_is_an_allreduce_of_nothing(void **state)
 	"fabric:\n  topology: {kind: fat-tree, radix: 8, levels: 3}\n" \
 	"  link: {rate: 4x HDR}\n"
 
-/* Groups over a whole fat tree, twice the same step, other traffic beside. */
+/* Groups over a whole fat tree, twice the same step, with other traffic. */
 #define BUSY                                                                   \
 	FAT_TREE "jobs:\n"                                                     \
 		 "- {name: a, on: 'all', ranks: 64, repeat: 3, program: "      \
@@ -260,7 +260,7 @@ static void a_switch_of_64_ports_reduces(void **state)
 }
 
 /* Eight ranks on a star: 8 contributions up and 8 copies down for each of 5
- * transactions, whoever begins late. */
+ * transactions, whichever rank begins late. */
 static void every_rank_gives_and_gets_each_transaction_once(void **state)
 {
 	struct outcome o = run_on(

@@ -3,7 +3,7 @@
  * Jobs that several processes compute. A message is known to its source, and
  * to the process that it goes to: that one has a copy at the same place of its
  * own, so that the number in a packet says the same everywhere. Who is done
- * with a copy says so to the source, as does whoever loses a packet.
+ * with a copy says so to the source, as does the domain that loses a packet.
  */
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@
 enum {
 	LETTER_MESSAGE,  /* comes to you */
 	LETTER_RELEASED, /* the destination, or one of them, is done with it */
-	REMOTE_ARRIVED,  /* it is there, and nobody has asked for it yet */
+	REMOTE_ARRIVED,  /* it has arrived before its receive */
 	LETTER_LOST,     /* a packet of it */
 };
 
@@ -52,7 +52,7 @@ void message_announce(struct job_domain *s, uint32_t id)
 	const struct job_message *m = message_at(p, id);
 
 	if (!s->letters || m->kind == MSG_REDUCE)
-		return; /* nobody gets it as it is */
+		return; /* no destination gets it as it is */
 	if (!m->dlid) {
 		tell(s, job_domain_of(p, m->target), LETTER_MESSAGE, id);
 		return;
@@ -125,7 +125,7 @@ static bool receive_is_sound(const struct placed_job *p, const struct job_messag
 	       p->ranks[m->target].receives[receive].is_used;
 }
 
-/* Can such a message come to this share? */
+/* Can the message come to this domain? */
 static bool message_is_sound(const struct job_domain *s, const struct job_message *m, uint32_t from)
 {
 	const struct placed_job *p = s->of;
@@ -245,7 +245,7 @@ static const struct pack_member fate_members[] = {
 	PACK(job_message, copies),
 };
 
-/* stuck.c says where it stands. */
+/* stuck.c reports where it waits. */
 static bool op_is_sound(const struct placed_job *p, const struct op *op)
 {
 	return p->job.graph || op->tag >> 8 < p->job.n_steps;

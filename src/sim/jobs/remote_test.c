@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What rank 0 shows of jobs is what one process shows, whoever computed them;
+ * What rank 0 shows of jobs is what one process shows, whichever process computed them;
  * here the ranks are threads. What they send each other is looked at before it
  * is used.
  */
@@ -108,7 +108,7 @@ static const char *const scenarios[] = {
 	"jobs:\n"
 	"- {name: a, repeat: 2, program: [{allreduce: 20000, groups: 4, layout: strides, algorithm: in-network}, {barrier: 0, algorithm: in-network}]}\n"
 	"- {name: b, sl: 1, program: [{alltoall: 4096}]}\n",
-	/* Beside other traffic, by switches that choose. */
+	/* With other traffic, by switches that choose. */
 	"fabric:\n"
 	"  topology: {kind: xgft, down: '4,4', up: '1,4'}\n"
 	"  link: {rate: 4x HDR}\n"

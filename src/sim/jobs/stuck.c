@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Jobs that do not come to their end: who waits where, and for whom. */
+/* Jobs that do not come to their end: where and for which rank operations wait. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,7 +136,7 @@ static void add_message(struct job_problems *all, const struct placed_job *p,
 		[MSG_REDUCE] = "reduce",
 	};
 
-	/* Whoever asked a server waits for it. */
+	/* The client of a server waits for it. */
 	bool is_answer = m->kind == MSG_ANSWER;
 
 	add(all, &(struct job_problem){

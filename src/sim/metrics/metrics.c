@@ -141,7 +141,7 @@ void metrics_fini(struct sim *s)
 	free(t);
 }
 
-/* Pages of zeros take no memory as long as nobody writes to them. */
+/* Pages of zeros take no memory until they are written. */
 static void rows_clear(void *rows, size_t bytes)
 {
 	static const char zeros[4096];
@@ -257,7 +257,7 @@ static enum sim_packet_kind packet_kind(const struct sim *s, const struct packet
 	return p->flags & P_OTHER ? s->pool.extras[packet_id(s, p)].kind : SIM_DATA;
 }
 
-/* Nobody's data, nor a reduction's. */
+/* Neither data nor a reduction. */
 static bool is_of_control(const struct sim *s, const struct packet_record *p)
 {
 	return (p->flags & P_OTHER) && (!s->pool.extras || packet_kind(s, p) < SIM_CONTRIBUTION);
@@ -387,7 +387,7 @@ static void endpoint_lost(struct sim *s, const struct packet_record *p, hd_time 
 {
 	const struct packet_extra *x = &s->pool.extras[packet_id(s, p)];
 
-	/* What a switch has made is not told: nobody sent it (S6). */
+	/* Packets made by switches are not reported: no endpoint sent them (S6). */
 	if (x->endpoint == 0 || s->nodes[x->source].kind != SIM_END)
 		return;
 	const struct sim_endpoint *e = &s->ends.all[x->endpoint - 1];

@@ -61,7 +61,7 @@ static void count_received(const struct sim *s, uint32_t port, struct sim_counte
 	}
 }
 
-/* XmitWait includes a wait that still goes on. */
+/* XmitWait includes the current wait. */
 static hd_time waited(const struct sim *s, uint32_t port, hd_time until)
 {
 	const struct sim_output *l = &s->links[port];

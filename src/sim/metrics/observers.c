@@ -204,7 +204,7 @@ static const struct pack_member packet_members[] = {
 
 void sim_pack_packet(struct pack *p, struct sim_packet *x)
 {
-	/* An endpoint's cookie is nobody else's to read. */
+	/* Only its endpoint reads a cookie. */
 	if (x->flow == SIM_NONE)
 		x->cookie = 0;
 	PACK_STRUCT(p, packet_members, x);
@@ -217,7 +217,7 @@ static int telling_order(const void *x, const void *y)
 	return is_before(a, b) ? -1 : is_before(b, a);
 }
 
-/* What is still to be told, in order; the caller frees it. Two of one place
+/* Pending notifications, in order; the caller frees them. Two of one place
  * are of one part. */
 static struct observer_event *tellings_gather(const struct checkpoint_state *v, size_t *n)
 {

@@ -3,11 +3,11 @@
 #define HD_SIM_METRICS_OBSERVERS_H
 
 /*
- * What observers are told, in the order of the model (docs/timing-rules.md, M4),
+ * Notifications of observers, in the order of the model (docs/timing-rules.md, M4),
  * whatever the engine's is. Internal to src/sim.
  *
- * What happens is noted by whoever computes it, each part for itself, and told
- * when nothing can come any more that stands before it: after each instant if
+ * Each domain notes what it computes; observers are notified
+ * when nothing earlier can come any more: after each instant if
  * the run is one, else after a window.
  */
 

@@ -90,7 +90,7 @@ typedef void sim_replay_fn(const struct sim_setup *setup, const struct sim_arriv
 			   size_t n_arrivals, hd_time horizon, struct sim_record *out);
 sim_replay_fn sim_replay;
 
-/* Into how many parts a fabric is cut, and by which draw. */
+/* Number of domains of a fabric, and the seed of the partition. */
 struct sim_replay_cut {
 	uint32_t parts, seed;
 };
@@ -105,7 +105,7 @@ uint32_t sim_replay_parts(const struct sim_setup *setup, const struct sim_arriva
 
 /*
  * And once more: at the end of the instant `at` its state is saved, and a run
- * that is made anew, perhaps in other parts, goes on with it. False if that run
+ * that is created again, perhaps in other domains, continues from it. False if that run
  * does not take the state, or would save another.
  */
 struct sim_replay {

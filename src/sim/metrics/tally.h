@@ -3,7 +3,7 @@
 #define HD_SIM_METRICS_TALLY_H
 
 /*
- * What metrics.c counts while a run goes on, and what asks for it: the rules
+ * What metrics.c counts during a run, and what reads it: the rules
  * that end a run (rules.c), ports (metrics_ports.c), parts (metrics_domains.c),
  * the order of packets (order.c). Internal to these.
  */
@@ -26,7 +26,7 @@ struct order_pair {
 };
 
 /*
- * What is counted while the run goes on. A part's has arrays by flow and by
+ * What is counted during the run. A part's has arrays by flow and by
  * pair in common with the whole's, and groups too if they are single flows.
  */
 struct metrics_tally {

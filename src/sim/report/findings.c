@@ -68,7 +68,7 @@ static void judge_latency(struct finding_judge *j, const char *goal, hd_time ask
 }
 
 /*
- * What is asked of packets that nobody offered is not met: a promise about
+ * A goal for packets that no source offered is not met: a promise about
  * nothing is usually a mistake in the file.
  */
 static bool judge_nothing(struct finding_judge *j, const char *goal, struct strbuf *want,

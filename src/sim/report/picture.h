@@ -26,7 +26,7 @@ void report_picture_curves(const struct report_input *f, struct results *r);
  */
 void report_picture_fabric(const struct report_input *f, struct results *r);
 
-/* Beyond so many directions of links only sums over tiers are kept. */
+/* Beyond this number of directions of links only sums over tiers are kept. */
 #define REPORT_PICTURE_LINKS 4096
 
 /*

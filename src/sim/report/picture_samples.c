@@ -177,7 +177,7 @@ static void take_rows(struct report_samples *x, const struct sim_metrics *m)
 			(double)(findings_made(fabric, &m->flows[i], i) * fabric->flows[i].copies);
 }
 
-/* Keeps the second of every two samples: the sums go on from there. */
+/* Keeps the second of every two samples: the sums continue from there. */
 static void halve(struct report_samples *x)
 {
 	size_t rows = x->fabric->scenario->n_traffic, n = x->n / 2;

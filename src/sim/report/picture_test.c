@@ -91,7 +91,7 @@ static const struct value *cell(const struct table *t, size_t row, const char *n
 	return table_cell(t, row, column(t, name));
 }
 
-/* One lane alone has all there is: no shares are told. */
+/* One lane alone has all there is: no shares are shown. */
 static void shares_are_of_lanes_that_compete(void **state)
 {
 	struct run x;

@@ -79,7 +79,7 @@ void findings_port_lanes(const struct report_input *f, struct results *r);
 /* The port's name, for the next row of `t`. */
 const char *findings_port_name(const struct fabric *fabric, uint32_t port, struct table *t);
 
-/* tables_manager.c: what a subnet manager did; nothing if there is none. */
+/* tables_manager.c: what a subnet manager did; nothing without one. */
 void findings_choices(const struct report_input *f, struct results *r);
 void findings_manager(const struct report_input *f, struct results *r);
 
@@ -102,7 +102,7 @@ struct row_connections {
 /* tables_connections.c: false if the row's flows never ask, nor come and go. */
 bool findings_row_connections(const struct report_input *f, uint32_t row,
 			      struct row_connections *out);
-/* Nothing if none come and nobody asks. */
+/* Nothing without probes and requests. */
 void findings_connections(const struct report_input *f, struct results *r);
 
 /* tables_flows.c */

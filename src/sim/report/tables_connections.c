@@ -218,7 +218,7 @@ static const char *kind_of(const struct scenario *s, unsigned sl)
 	return "";
 }
 
-/* Without anybody who asked there is nobody who was refused, or was not. */
+/* Without requests there are neither refusals nor admissions. */
 static struct connection_row row_of(const struct fabric *fabric, uint32_t row,
 				    const struct row_connections *c)
 {

@@ -3,7 +3,7 @@
 #define HD_SIM_REPORT_WATCH_H
 
 /*
- * What can be looked at while a run goes on: packets for Wireshark, a line of
+ * What can be observed during a run: packets for Wireshark, a line of
  * text per event, and how self-similar traffic was.
  *
  *	struct report_observers w;

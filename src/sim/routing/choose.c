@@ -500,7 +500,7 @@ static int by_flow(const void *a, const void *b)
 	return checkpoint_state_compare(x->flow, y->flow);
 }
 
-/* In the order of flows, whoever came first. */
+/* In the order of flows, not of arrival. */
 static void pack_kept(struct pack *p, struct group_choices *k)
 {
 	uint32_t n = k->n;

@@ -6,7 +6,7 @@
  * Switches that choose among ports (docs/timing-rules.md, D1 to D7). Internal to
  * src/sim.
  *
- * Where nobody chooses, a grant tells when a packet may leave the next switch
+ * Without choices a grant tells when a packet may leave the next switch
  * again, and nothing happens in between. A choice depends on what waits there
  * by then, so in runs that have choices every copy's routing is an event.
  */
@@ -45,11 +45,11 @@ struct choices {
 	const struct adaptive *groups;
 	switch_id **target; /* [subnet][LID]: that it hangs on, or TOPO_NONE */
 	struct choice_port *ports;
-	/* By which port the latest choice of a group was: [switch][group]. */
+	/* The port of the latest choice of a group: [switch][group]. */
 	uint8_t **turns;
 	struct rng *luck;           /* per node; at random only */
 	struct group_choices *kept; /* per node; by flow or flowlet only */
-	struct notices *notices;    /* NULL: no switch is told anything (D6) */
+	struct notices *notices;    /* NULL: no switch is notified (D6) */
 	uint8_t **sizes;            /* ports of a group: [switch][group] */
 	bool all_outputs;           /* every port of a group is an output, in all runs */
 	bool has_faults;            /* ports may go down */
@@ -63,7 +63,7 @@ void choice_fini(struct sim *s);
 void choice_restart(struct sim *s);
 /* Results of one domain. */
 void choice_pack(struct pack *k, struct sim *part);
-/* Which port at h + r: D2 to D5; then it goes on as any other copy. */
+/* Which port at h + r: D2 to D5; then it continues as any other copy. */
 void choice_make(struct sim *s, struct packet_record *p);
 /* D1: at h. False if its forwarding table says where it goes. */
 bool choice_defer(struct sim *s, const struct node *n, struct packet_record *p);

@@ -78,7 +78,7 @@ static struct sim *run(const struct fabric *fabric, struct ends *ends)
 #define ALONE (4 * P + 3 * (R + A) + D)
 
 /*
- * Four packets at a time have four ways up: nobody waits for anybody, though
+ * Four packets at a time have four ways up: no packet waits for another, though
  * they arrive at one instant, if each sees what the one before it took.
  */
 static void packets_of_one_instant_spread(void **state)
@@ -168,7 +168,7 @@ static void dead_links_are_left_when_it_is_known(void **state)
 	}
 }
 
-/* Who keeps to one way overtakes nobody; who does not, may. */
+/* Flows that keep one path overtake no packet; others may. */
 static void flows_stay_in_order(void **state)
 {
 	static const struct {
@@ -357,7 +357,7 @@ static void note_grant(void *context, hd_time now, uint32_t port, const struct s
 	}
 }
 
-/* What the rules are told, and what they remember. */
+/* The input of the rules, and their state. */
 struct rules {
 	enum { BY_LOAD, BY_TURNS, AT_RANDOM } choice;
 	enum { PER_PACKET, PER_FLOW, PER_FLOWLET } per;

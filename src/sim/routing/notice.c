@@ -111,7 +111,7 @@ static hd_time end_of(const struct sim_setup *setup, hd_time stop, const struct 
 	return later(last, 1);
 }
 
-/* ---- who is told what ---------------------------------------------------- */
+/* ---- notifications ---------------------------------------------------- */
 
 struct notices {
 	struct map index; /* of (switch, target, port) in lists */
@@ -221,7 +221,7 @@ static void arrive(struct notice_sender *t, const struct notice_message *l)
 	s->items[s->n++] = (struct notice_span){ t->now, NEVER };
 }
 
-/* All of one instant happens before anybody looks. */
+/* All events of an instant happen before the state is read. */
 static void go_on(struct notice_sender *t, size_t *turn)
 {
 	size_t turns = *turn, letters = t->first;

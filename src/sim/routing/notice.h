@@ -3,7 +3,7 @@
 #define HD_SIM_ROUTING_NOTICE_H
 
 /*
- * What switches that choose are told by their neighbours (docs/timing-rules.md, D6).
+ * What neighbours notify adaptive switches of (docs/timing-rules.md, D6).
  * It follows from the faults of the run, which are known before it begins.
  * Internal to src/sim.
  */
@@ -12,7 +12,7 @@
 
 struct notices;
 
-/* For a run that ends at `stop` (0: open); NULL if nobody is told anything. */
+/* For a run that ends at `stop` (0: open); NULL without notifications. */
 struct notices *notice_table_new(const struct sim_setup *setup, hd_time stop);
 void notice_table_free(struct notices *n);
 

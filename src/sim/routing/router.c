@@ -38,7 +38,7 @@ static void mark(const struct sim *s, const struct packet_record *p, struct pack
 		x->tclass = s->setup->tclass_of_sl[here][p->sl];
 }
 
-/* R3: where p goes on, as a port of the topology; false if nowhere. */
+/* R3: the port of the topology to which p is forwarded; false if none. */
 static bool find_output(const struct sim *s, const struct node *n, const struct packet_record *p,
 			port_id *origin, lid_t *dlid)
 {

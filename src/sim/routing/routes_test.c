@@ -103,7 +103,7 @@ static void one_outage(int late, const char *more)
 	struct ends ends = { .seen = { false } };
 	struct sim_observer o = { .context = &ends, .ended = note_end };
 
-	/* The first switch is written as a head arrives, or 1 ps beside. */
+	/* The first switch is written as a head arrives, or 1 ps off. */
 	load_outage(0, more, &fabric);
 	lid_t lid = fabric->subnet.lid_of_port[host_named(fabric, "h1")];
 	hd_time first = written_at(fabric, "s-0", lid);
@@ -180,7 +180,7 @@ static void changes_are_noticed_by_trap_or_sweep(void **state)
 	(void)state;
 	assert_noticed("trap: 5us",
 		       (hd_time[]){ 105 * HD_US, 135 * HD_US, 255 * HD_US, 405 * HD_US }, 4);
-	/* Of a link that is back by the next sweep nobody knows. */
+	/* A link that is back by the next sweep is not noticed. */
 	assert_noticed("sweep: 60us",
 		       (hd_time[]){ 120 * HD_US, 180 * HD_US, 300 * HD_US, 420 * HD_US }, 4);
 	assert_noticed("sweep: 150us", (hd_time[]){ 300 * HD_US, 450 * HD_US }, 2);
@@ -383,7 +383,7 @@ static void one_history(uint64_t seed, const char *engine, struct sums *sums)
 	struct sim_observer o = { .context = &n_delivered, .ended = note_late };
 	struct sim *s = run(fabric, &o);
 
-	/* Those that nobody can reach are cut off from all others, too. */
+	/* Those that cannot be reached are cut off from all others, too. */
 	assert_true(n_delivered >= n_pairs);
 	sums->expected += n_pairs;
 	sums->rerouted += fabric->setup.n_routes;

@@ -162,7 +162,7 @@ static struct neighbour *row_make(struct neighbours *n, const uint8_t *gid)
 	return row;
 }
 
-/* Somebody says that it has this MAC address: what it is to get leaves. */
+/* A neighbour announces its MAC address: pending frames to it leave. */
 static void row_learn(struct neighbours *n, struct neighbour *row, const uint8_t *mac)
 {
 	memcpy(row->mac, mac, MAC_SIZE);
@@ -224,7 +224,7 @@ static void arp_receive(struct neighbours *n, const uint8_t *arp, size_t size)
 	bool is_for_us = memcmp(target, n->own.gid[ROCE_GID_IPV4], GID_SIZE) == 0;
 	struct neighbour *row = is_for_us ? row_make(n, sender) : row_of(n, sender);
 
-	/* RFC 826: whom we know is believed whatever he asks. */
+	/* RFC 826: known neighbours are updated by any of their packets. */
 	if (row)
 		row_learn(n, row, mac);
 	if (is_for_us && operation == ARP_ASKS)
@@ -324,7 +324,7 @@ static const uint8_t *nd_option(const uint8_t *icmp, size_t size, uint8_t kind)
 
 static void nd_receive(struct neighbours *n, const uint8_t *ip, size_t size)
 {
-	static const uint8_t nobody[GID_SIZE];
+	static const uint8_t zero[GID_SIZE];
 	const uint8_t *icmp = ip + IPV6_SIZE, *from = ip + 8;
 
 	if (size < IPV6_SIZE + ND_OPTION || ip[0] >> 4 != 6 || ip[6] != IP_ICMPV6 ||
@@ -338,7 +338,7 @@ static void nd_receive(struct neighbours *n, const uint8_t *ip, size_t size)
 	bool asks = icmp[0] == ND_ASKS;
 	const uint8_t *mac = nd_option(icmp, length, asks ? ND_OF_SOURCE : ND_OF_TARGET);
 
-	if (!mac || memcmp(from, nobody, GID_SIZE) == 0)
+	if (!mac || memcmp(from, zero, GID_SIZE) == 0)
 		return;
 	if (asks && memcmp(target, n->own.gid[ROCE_GID_LINK], GID_SIZE) == 0) {
 		row_learn(n, row_make(n, from), mac);
@@ -422,7 +422,7 @@ void neighbours_timer(struct neighbours *n, hd_time now)
 			row_ask(n, row, now);
 			continue;
 		}
-		/* Nobody is there; who comes later may ask anew. */
+		/* No neighbour answered; later frames start a new request. */
 		frames_clear(&row->held);
 		row->again = HD_TIME_NEVER;
 		row->tries = 0;

@@ -40,9 +40,9 @@ void neighbours_free(struct neighbours *n);
 /* A frame that may be for us, or not. */
 void neighbours_receive(struct neighbours *n, const uint8_t *frame, size_t size);
 /*
- * Sends a frame to whoever has `gid`, now or when he has said so; its first
+ * Sends a frame to the owner of `gid`, now or when its address is known; its first
  * bytes, the destination's MAC address, are filled in here. It is lost if
- * nobody answers.
+ * no neighbour answers.
  */
 void neighbours_send(struct neighbours *n, const uint8_t *gid, const uint8_t *frame, size_t size,
 		     hd_time now);

@@ -119,7 +119,7 @@ void roce_port_receive(struct roce_port *p, const uint8_t *frame, size_t size, h
 
 /* ---- what goes out */
 
-/* Flows are told apart by their UDP source port: one for a pair's way. */
+/* Flows are distinguished by their UDP source port: one for a pair's way. */
 static uint16_t source_port(const struct packet *p, uint32_t qpn)
 {
 	return (uint16_t)(0xC000 | ((qpn ^ p->bth.dest_qp) & 0x3FFF));

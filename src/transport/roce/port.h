@@ -13,7 +13,7 @@
  *	roce_port_timer   -->  [ neighbours          ]
  *
  * A frame is taken if it is for this port's addresses and its ICRC is right;
- * from then on the queue pair says what it is worth. Of congestion it hears
+ * from then on the queue pair says what it is worth. It is notified of congestion
  * nothing: marks are not echoed.
  */
 

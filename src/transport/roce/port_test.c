@@ -31,7 +31,7 @@ struct cable {
 	unsigned n[2];
 	hd_time now;
 	struct rng rng;
-	unsigned harm; /* one of so many frames; 0: none */
+	unsigned harm; /* one of this number of frames; 0: none */
 	unsigned lost;
 };
 
@@ -154,7 +154,7 @@ static void run_cable(struct cable *c)
 		roce_port_timer(c->port[0], c->now);
 		roce_port_timer(c->port[1], c->now);
 	}
-	fail_msg("it goes on for ever");
+	fail_msg("it does not end");
 }
 
 static uint8_t byte_of(size_t i, unsigned salt)
