@@ -11,8 +11,11 @@ def plain(line):
     return re.sub(r"\s+", " ", line.strip())
 
 def run(command):
-    done = subprocess.run(["sh", "-c", command], stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, timeout=100)
+    try:
+        done = subprocess.run(["sh", "-c", command], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, timeout=100)
+    except subprocess.TimeoutExpired:
+        sys.exit("takes more than 100 s; show it in a block ```sh, without '$': " + command)
     return [plain(line) for line in done.stdout.splitlines()]
 
 commands, fence = 0, None

@@ -156,7 +156,7 @@ with heddle.Network(text=STAR) as net:
                                      for i in range(10)])
     raises(heddle.Misuse, lambda: net.run_until(1), "time does not go back")
     raises(heddle.Misuse, lambda: net.send("h0", "h9", 1), "no host 'h9'")
-    raises(heddle.Misuse, lambda: net.send(0, 0, 1), "to itself")
+    raises(heddle.Misuse, lambda: net.send(0, 0, 1), "same host")
     raises(heddle.Misuse, lambda: net.send(0, 1, 2**41), "size of a message")
     raises(heddle.Misuse, lambda: net.send(0, 1, -1), "size of a message")
     raises(heddle.Misuse, lambda: net.send(0, 1, 1, "gold"), "no class 'gold'")
