@@ -2,11 +2,13 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/qos_options.h"
-#include "qos/opensm/opensm.h"
+#include "qos/opensm/explain.h"
+#include "subnet/tables/packet.h"
 
 struct qos_lint_options {
 	struct common_options common;
 	const char *policy;
+	struct option_list classes;
 	uint64_t vls, mtu, entries;
 };
 
@@ -20,6 +22,8 @@ static const struct option options[] = {
 	  "entries that a port's arbitration tables have", .low = 1, .high = 64 },
 	{ "policy", 0, OPT_INPUT, FIELD(policy), "FILE", NULL,
 	  "the qos-policy.conf that labels connections: what it has no effect on, and lanes that no rule leads to" },
+	{ "class", 0, OPT_LIST, FIELD(classes), "NAME=SL[,PAYLOAD]", NULL,
+	  "a class of the site: finds classes that share a VL, and what each loses" },
 	{ .name = NULL },
 };
 
@@ -30,8 +34,19 @@ static int lint(const struct qos_lint_options *v, const struct opensm_conf *conf
 					  .vls = (unsigned)v->vls,
 					  .low_cap = (unsigned)v->entries,
 					  .high_cap = (unsigned)v->entries };
+	struct explain_view view = {
+		.mtu = (uint32_t)v->mtu,
+		.overhead = PLAIN_OVERHEAD,
+		.entries = (unsigned)v->entries,
+		.vls = (unsigned)v->vls,
+		.rate = hd_rate_make(100000000000, 1),
+	};
+	struct diag d = { .status = HD_OK };
+
+	if (explain_classes(&v->classes, &d, &view) != HD_OK)
+		return command_refuse(&d);
 	struct results *r = results_new("qos lint");
-	bool clean = opensm_lint_show(conf, &port, (unsigned)v->mtu, policy, r);
+	bool clean = opensm_lint_show(conf, &port, &view, policy, r);
 
 	return output_results(&v->common, r, clean);
 }
@@ -85,12 +100,14 @@ const struct command command_qos_lint = {
 	.name = "qos lint",
 	.summary = "check how OpenSM interprets its configuration files",
 	.arguments = "FILE",
-	.description = "Reads the QoS options of an opensm.conf the way OpenSM does and\n"
-		       "reports where the outcome differs from what the file looks like:\n"
-		       "weights below one packet, lists that are too short, lanes that the\n"
-		       "links do not have, keys without effect, lines that are cut. Then\n"
-		       "shows the tables that switch ports end up with. Exit status 1 if\n"
-		       "there is a finding.\n",
+	.description =
+		"Reads the QoS options of an opensm.conf the way OpenSM does and\n"
+		"reports where the outcome differs from what the file looks like:\n"
+		"weights below one packet, lists that are too short, lanes that the\n"
+		"links do not have, keys without effect, lines that are cut, classes\n"
+		"that share a VL, SL 0 in the high-priority table, congestion control\n"
+		"that OpenSM ignores. Then shows the tables that switch ports end up with. Exit status 1 if\n"
+		"there is a finding.\n",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct qos_lint_options, 1, 1),

@@ -17,8 +17,7 @@ struct lint_port {
 	unsigned mtu;
 };
 
-/* Adds a finding, once: entries of a list may share what is wrong with them. */
-static void add(struct opensm_findings *out, const struct opensm_finding *f)
+void opensm_findings_add(struct opensm_findings *out, const struct opensm_finding *f)
 {
 	for (size_t i = 0; i < out->n; i++) {
 		const struct opensm_finding *known = &out->items[i];
@@ -44,7 +43,7 @@ static void report(struct opensm_findings *out, const char *code, unsigned line,
 	va_end(args);
 	snprintf(f.code, sizeof(f.code), "%s", code);
 	snprintf(f.message, sizeof(f.message), "%s", text.text);
-	add(out, &f);
+	opensm_findings_add(out, &f);
 	strbuf_fini(&text);
 }
 
@@ -69,7 +68,7 @@ static void lint_entry(const struct opensm_list *list, unsigned i, const char *n
 	if (vl && vl % 15 == 0)
 		report(out, "W12", list->line,
 		       "VL%u in the %s table becomes VL0; data lanes are 0 to 14", vl, name);
-	else if (weight && vl >= vls)
+	else if (weight && vl >= vls && vls > 1)
 		report(out, "W3", list->line,
 		       "VL%u in the %s table: links have %u lanes, it becomes VL%u; name that", vl,
 		       name, vls, opensm_fold(vl, vls));
@@ -139,7 +138,7 @@ static void lint_sl2vl(const struct opensm_list *list, const struct lint_port *p
 			report(out, "W3", list->line,
 			       "SL%u goes to VL%u, of which OpenSM keeps 4 bits: VL15, it is dropped",
 			       sl, vl);
-		else if (vl != 15 && vl >= port->vls)
+		else if (vl != 15 && vl >= port->vls && port->vls > 1)
 			report(out, "W3", list->line,
 			       "SL%u goes to VL%u: links have %u lanes, it becomes VL%u; name that",
 			       sl, vl, port->vls, opensm_fold(vl & 15, port->vls));

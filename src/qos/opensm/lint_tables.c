@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "qos/opensm/explain.h"
 #include "qos/opensm/opensm.h"
 
 static const struct column finding_columns[] = {
 	{ "line", NULL, CELL_UNLESS(opensm_finding, line, 0) },
 	{ "code", NULL, CELL(opensm_finding, code), ORIGIN_COMPUTED },
 	{ "finding", NULL, CELL(opensm_finding, message), ORIGIN_COMPUTED },
+	{ "effect", NULL, CELL(opensm_finding, effect), ORIGIN_COMPUTED },
+	{ "write", NULL, CELL(opensm_finding, write), ORIGIN_COMPUTED },
 	{ NULL },
 };
 
@@ -66,14 +69,17 @@ static bool has_no_qos_key(const struct opensm_conf *conf)
 	return lines == 0;
 }
 
-bool opensm_lint_show(const struct opensm_conf *conf, const struct opensm_port *port, unsigned mtu,
-		      const struct policy *policy, struct results *r)
+bool opensm_lint_show(const struct opensm_conf *conf, const struct opensm_port *port,
+		      const struct explain_view *view, const struct policy *policy,
+		      struct results *r)
 {
 	struct opensm_findings found = { 0 };
 	struct table *t =
 		results_table(r, "findings", "what is likely not meant this way", finding_columns);
 
-	opensm_lint(conf, port, mtu, &found);
+	opensm_lint(conf, port, view->mtu, &found);
+	opensm_lint_classes(conf, port, view, &found);
+	opensm_lint_cc(conf, &found);
 	if (policy)
 		opensm_lint_policy(conf, port, policy, &found);
 	bool clean = found.n == 0;

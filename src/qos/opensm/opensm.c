@@ -141,9 +141,22 @@ static void note_unknown(struct opensm_conf *conf, const struct conf_line *line)
 	snprintf(u->key, sizeof(u->key), "%s", line->key);
 }
 
+static void note_cc(struct opensm_conf *conf, const struct conf_line *line)
+{
+	if (strncmp(line->key, "cc_", 3) != 0 && strcmp(line->key, "congestion_control") != 0)
+		return;
+	conf->cc = hd_grow(conf->cc, &conf->cc_cap, conf->n_cc + 1, sizeof(*conf->cc));
+	struct opensm_cc_line *c = &conf->cc[conf->n_cc++];
+
+	c->line = line->number;
+	snprintf(c->key, sizeof(c->key), "%s", line->key);
+	snprintf(c->value, sizeof(c->value), "%s", line->value);
+}
+
 static void read_key(struct opensm_conf *conf, const struct conf_line *line)
 {
 	conf->n_keys += !line->is_rest;
+	note_cc(conf, line);
 	if (strcmp(line->key, "qos") == 0) {
 		conf->qos = strcmp(line->value, "TRUE") == 0;
 		conf->qos_line = line->number;
@@ -264,6 +277,7 @@ void opensm_conf_fini(struct opensm_conf *conf)
 {
 	free(conf->long_lines);
 	free(conf->unknown);
+	free(conf->cc);
 	*conf = (struct opensm_conf){ 0 };
 }
 

@@ -59,6 +59,12 @@ struct opensm_unknown {
 	char key[48];
 };
 
+/* A line of congestion control: congestion_control or cc_..., its value cut. */
+struct opensm_cc_line {
+	unsigned line;
+	char key[64], value[64];
+};
+
 struct opensm_conf {
 	bool qos;
 	unsigned qos_line;
@@ -69,6 +75,8 @@ struct opensm_conf {
 	struct opensm_unknown *unknown;
 	size_t n_unknown, unknown_cap;
 	size_t n_keys; /* lines that have one, known or not */
+	struct opensm_cc_line *cc;
+	size_t n_cc, cc_cap;
 	struct opensm_set set[OPENSM_SCOPES];
 	unsigned *long_lines; /* numbers of lines that OpenSM cuts */
 	size_t n_long_lines, long_lines_cap;
@@ -119,6 +127,8 @@ struct opensm_finding {
 	char code[4]; /* "W1" */
 	unsigned line;
 	char message[240];
+	/* Its effect in numbers, and the line to write instead; "" if not stated. */
+	char effect[160], write[80];
 };
 struct opensm_findings {
 	struct opensm_finding *items;
@@ -130,11 +140,19 @@ void opensm_lint(const struct opensm_conf *conf, const struct opensm_port *port,
 /* What a policy file, which labels connections with SLs, has no effect on. */
 void opensm_lint_policy(const struct opensm_conf *conf, const struct opensm_port *port,
 			const struct policy *policy, struct opensm_findings *out);
+/* Adds a finding unless it is there. */
+void opensm_findings_add(struct opensm_findings *out, const struct opensm_finding *f);
+/* Classes and congestion control (lint_classes.c, lint_cc.c). */
+struct explain_view;
+void opensm_lint_classes(const struct opensm_conf *conf, const struct opensm_port *port,
+			 const struct explain_view *view, struct opensm_findings *out);
+void opensm_lint_cc(const struct opensm_conf *conf, struct opensm_findings *out);
 void opensm_findings_fini(struct opensm_findings *findings);
-/* Both (`policy` may be NULL) as a table, and the tables that a port ends up
+/* All of them (`policy` may be NULL) as a table, and the tables that a port ends up
  * with; whether there is no finding (lint_tables.c). */
-bool opensm_lint_show(const struct opensm_conf *conf, const struct opensm_port *port, unsigned mtu,
-		      const struct policy *policy, struct results *r);
+bool opensm_lint_show(const struct opensm_conf *conf, const struct opensm_port *port,
+		      const struct explain_view *view, const struct policy *policy,
+		      struct results *r);
 
 /* A line "PREFIXNAME VL:WEIGHT,...", and the line "PREFIXsl2vl VL,...". */
 void opensm_export_vlarb(const char *prefix, const char *name, const struct vlarb_entry *entry,

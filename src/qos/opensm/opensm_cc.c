@@ -213,7 +213,7 @@ static enum hd_status read_line(const struct line *l, struct diag *d, struct rea
 				struct opensm_cc *c)
 {
 	if (strcmp(l->key, "congestion_control") == 0)
-		c->enabled = strcasecmp(l->value, "TRUE") == 0;
+		c->enabled = strcmp(l->value, "TRUE") == 0;
 	if (strcmp(l->key, "cc_sw_cong_setting_victim_mask") == 0)
 		r->victims = l->value[strspn(l->value, "0x")] != '\0';
 	if (strcmp(l->key, "cc_cct") == 0)

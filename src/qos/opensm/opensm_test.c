@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "qos/opensm/explain.h"
 #include "qos/opensm/opensm.h"
 
 #include <setjmp.h>
@@ -301,6 +302,14 @@ static void limits_out_of_range_are_the_default(void **state)
 	assert_int_equal(t.vlarb.high_limit, 8);
 }
 
+static const struct explain_view view = {
+	.mtu = 4096,
+	.overhead = 26,
+	.entries = 64,
+	.vls = 8,
+	.rate = { 100000000000, 1 },
+};
+
 static void findings_are_shown_with_the_tables_of_a_port(void **state)
 {
 	(void)state;
@@ -309,7 +318,7 @@ static void findings_are_shown_with_the_tables_of_a_port(void **state)
 	struct opensm_conf conf;
 
 	opensm_conf_read("qos TRUE\nqos_sl2vl 0,1,2,3\n", &conf);
-	assert_false(opensm_lint_show(&conf, &port, 4096, NULL, r));
+	assert_false(opensm_lint_show(&conf, &port, &view, NULL, r));
 	const struct table *found = results_find(r, "findings");
 	const struct table *lanes = results_find(r, "lanes");
 
@@ -324,7 +333,7 @@ static void findings_are_shown_with_the_tables_of_a_port(void **state)
 	/* Not a word about QoS: said, since it may be another file. */
 	r = results_new("test");
 	opensm_conf_read("log_file /var/log/opensm.log\n", &conf);
-	(void)opensm_lint_show(&conf, &port, 4096, NULL, r);
+	(void)opensm_lint_show(&conf, &port, &view, NULL, r);
 	assert_int_equal(r->n_remarks, 1);
 	results_free(r);
 	opensm_conf_fini(&conf);
