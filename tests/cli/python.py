@@ -168,7 +168,7 @@ with heddle.Network(text=STAR) as net:
     net.send(0, 1, 1, done=lambda net, lost: 1 / 0)
     raises(ZeroDivisionError, net.run, "division")
     net.send(0, 1, 1, done=lambda net, lost: net.close())
-    raises(heddle.Misuse, net.run, "not closed by whom it calls")
+    raises(heddle.Misuse, net.run, "cannot be closed from its own callback")
 raises(heddle.Misuse, net.run, "closed")
 
 # Whatever argument: of the wrong kind it is a TypeError, with a value that means
