@@ -243,6 +243,7 @@ void eventq_push_apart(struct eventq *q, hd_time when, uint64_t key)
 		if (unlikely(when < q->now))
 			push_failed(q, when);
 		near_insert(q, e);
+		q->taken++; /* else slots would get wider because few events use them */
 	} else if (slot < q->wheel_end) {
 		wheel_add(q, slot, e);
 	} else {
