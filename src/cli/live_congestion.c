@@ -20,7 +20,7 @@ static bool has_victims(const struct record *r, const uint8_t *setting)
 {
 	struct field mask;
 
-	if (!record_find(r, "Victim_Mask", &mask))
+	if (!field_record_find(r, "Victim_Mask", &mask))
 		return false;
 	for (size_t i = 0; i < mask.width / 8U; i++)
 		if (setting[mask.offset / 8 + i])
@@ -31,13 +31,14 @@ static bool has_victims(const struct record *r, const uint8_t *setting)
 static void take_marking(const uint8_t *setting, struct scn_congestion *c)
 {
 	const struct record *r = record_of(ATTR_SWITCH_CONGESTION);
-	uint64_t map = record_get(r, setting, "Control_Map");
+	uint64_t map = field_record_get(r, setting, "Control_Map");
 
 	c->marking = MARK_IBA;
 	c->victims = map & MARK_MAP_VICTIMS && has_victims(r, setting);
-	c->threshold = map & MARK_MAP_THRESHOLD ? record_get(r, setting, "Threshold") : 0;
-	c->packet_size = map & MARK_MAP_THRESHOLD ? record_get(r, setting, "Packet_Size") * 64 : 0;
-	c->marking_rate = map & MARK_MAP_RATE ? record_get(r, setting, "Marking_Rate") : 0;
+	c->threshold = map & MARK_MAP_THRESHOLD ? field_record_get(r, setting, "Threshold") : 0;
+	c->packet_size =
+		map & MARK_MAP_THRESHOLD ? field_record_get(r, setting, "Packet_Size") * 64 : 0;
+	c->marking_rate = map & MARK_MAP_RATE ? field_record_get(r, setting, "Marking_Rate") : 0;
 }
 
 /* The one setting that all switches have; NULL if none has any. */
@@ -82,7 +83,7 @@ static bool is_per_sl(const struct agents *a)
 	for (port_id p = 0; p < t->n_ports; p++) {
 		const uint8_t *s = agents_congestion(a, p, ATTR_CA_CONGESTION, 0);
 
-		if (s && topo_is_end_port(t, p) && record_get(r, s, "Port_Control") & 1)
+		if (s && topo_is_end_port(t, p) && field_record_get(r, s, "Port_Control") & 1)
 			return true;
 	}
 	return false;
@@ -135,10 +136,11 @@ static void take_table(const struct agents *a, port_id source, struct cc_config 
 		if (!block)
 			return;
 		if (i == 0)
-			c->ccti_limit = (uint16_t)record_get(r, block, "CCTI_Limit");
-		c->cct[i] =
-			(uint16_t)(record_get_entry(r, block, i % per_block, "CCT_Shift") << 14 |
-				   record_get_entry(r, block, i % per_block, "CCT_Multiplier"));
+			c->ccti_limit = (uint16_t)field_record_get(r, block, "CCTI_Limit");
+		c->cct[i] = (uint16_t)(field_record_get_entry(r, block, i % per_block, "CCT_Shift")
+					       << 14 |
+				       field_record_get_entry(r, block, i % per_block,
+							      "CCT_Multiplier"));
 	}
 	if (c->ccti_limit >= CCT_MAX_ENTRIES)
 		c->ccti_limit = CCT_MAX_ENTRIES - 1;
@@ -149,12 +151,12 @@ bool cli_live_throttle(const struct agents *a, port_id source, unsigned sl, stru
 	const struct record *r = record_of(ATTR_CA_CONGESTION);
 	const uint8_t *s = agents_congestion(a, source, ATTR_CA_CONGESTION, 0);
 
-	if (!s || !(record_get(r, s, "Control_Map") >> sl & 1))
+	if (!s || !(field_record_get(r, s, "Control_Map") >> sl & 1))
 		return false;
-	c->ccti_timer = (uint16_t)record_get_entry(r, s, sl, "CCTI_Timer");
-	c->ccti_increase = (uint16_t)record_get_entry(r, s, sl, "CCTI_Increase");
-	c->ccti_min = (uint16_t)record_get_entry(r, s, sl, "CCTI_Min");
-	c->trigger = (uint16_t)record_get_entry(r, s, sl, "Trigger_Threshold");
+	c->ccti_timer = (uint16_t)field_record_get_entry(r, s, sl, "CCTI_Timer");
+	c->ccti_increase = (uint16_t)field_record_get_entry(r, s, sl, "CCTI_Increase");
+	c->ccti_min = (uint16_t)field_record_get_entry(r, s, sl, "CCTI_Min");
+	c->trigger = (uint16_t)field_record_get_entry(r, s, sl, "Trigger_Threshold");
 	take_table(a, source, c);
 	/* A CCTI increase of 0 never throttles a flow. */
 	return c->ccti_increase > 0;

@@ -198,7 +198,7 @@ static void print_headers(const struct dissection *d, struct strbuf *out)
 		if (!packet_has(d->packet, (enum header)h))
 			continue;
 		strbuf_printf(out, "  %s\n", info->name);
-		record_print(info, at, "    ", out);
+		field_record_print(info, at, "    ", out);
 		at += info->size;
 	}
 }
@@ -250,7 +250,7 @@ void dissection_full(const struct dissection *d, struct strbuf *out)
 	else if (d->has_mad)
 		print_mad(d, out);
 	else
-		record_print(flow_packet_info(), rec->bytes, "    ", out);
+		field_record_print(flow_packet_info(), rec->bytes, "    ", out);
 }
 
 static void json_headers(const struct dissection *d, struct json *w)
@@ -263,7 +263,7 @@ static void json_headers(const struct dissection *d, struct json *w)
 		if (!packet_has(d->packet, (enum header)h))
 			continue;
 		json_key(w, info->name);
-		record_json(info, at, w);
+		field_record_json(info, at, w);
 		at += info->size;
 	}
 }
@@ -341,7 +341,7 @@ void dissection_json(const struct dissection *d, bool full, struct json *w)
 	}
 	if (d->state == DISSECT_WHOLE && rec->kind == CAPTURE_FLOW) {
 		json_key(w, flow_packet_info()->name);
-		record_json(flow_packet_info(), rec->bytes, w);
+		field_record_json(flow_packet_info(), rec->bytes, w);
 	}
 	json_crc(w, "icrc", d->crc.icrc);
 	json_crc(w, rec->kind == CAPTURE_FLOW ? "lpcrc" : "vcrc", d->crc.vcrc);

@@ -18,7 +18,7 @@ static const struct field *find(const struct field *fields, const char *name)
 	return NULL;
 }
 
-bool record_find(const struct record *r, const char *name, struct field *out)
+bool field_record_find(const struct record *r, const char *name, struct field *out)
 {
 	const struct field *f = find(r->fields, name);
 
@@ -27,7 +27,7 @@ bool record_find(const struct record *r, const char *name, struct field *out)
 		return true;
 	}
 	for (const struct record_part *p = r->parts; p && p->record; p++) {
-		if (record_find(p->record, name, out)) {
+		if (field_record_find(p->record, name, out)) {
 			out->offset = (uint16_t)(out->offset + 8 * p->offset);
 			return true;
 		}
@@ -39,7 +39,7 @@ bool record_find(const struct record *r, const char *name, struct field *out)
 static struct field known(const struct record *r, const char *name)
 {
 	struct field f = { .name = NULL };
-	bool found = record_find(r, name, &f);
+	bool found = field_record_find(r, name, &f);
 
 	assert(found);
 	(void)found;
@@ -56,7 +56,7 @@ void field_set(const struct field *f, uint8_t *bytes, uint64_t value)
 	bits_put(bytes, f->offset, f->width, value);
 }
 
-uint64_t record_get(const struct record *r, const uint8_t *bytes, const char *name)
+uint64_t field_record_get(const struct record *r, const uint8_t *bytes, const char *name)
 {
 	struct field f = known(r, name);
 
@@ -75,16 +75,16 @@ static struct field entry_field(const struct field_group *g, unsigned i, const c
 	return shifted;
 }
 
-uint64_t record_get_entry(const struct record *r, const uint8_t *bytes, unsigned i,
-			  const char *name)
+uint64_t field_record_get_entry(const struct record *r, const uint8_t *bytes, unsigned i,
+				const char *name)
 {
 	struct field f = entry_field(r->group, i, name);
 
 	return field_get(&f, bytes);
 }
 
-void record_set_entry(const struct record *r, uint8_t *bytes, unsigned i, const char *name,
-		      uint64_t value)
+void field_record_set_entry(const struct record *r, uint8_t *bytes, unsigned i, const char *name,
+			    uint64_t value)
 {
 	struct field f = entry_field(r->group, i, name);
 
@@ -298,15 +298,15 @@ static void print_group(const struct field_group *g, const uint8_t *bytes, const
 	}
 }
 
-void record_print(const struct record *r, const uint8_t *bytes, const char *indent,
-		  struct strbuf *out)
+void field_record_print(const struct record *r, const uint8_t *bytes, const char *indent,
+			struct strbuf *out)
 {
 	for (const struct field *f = r->fields; f && f->name; f++)
 		print_line(f, bytes, indent, out);
 	if (r->group)
 		print_group(r->group, bytes, indent, out);
 	for (const struct record_part *p = r->parts; p && p->record; p++)
-		record_print(p->record, bytes + p->offset, indent, out);
+		field_record_print(p->record, bytes + p->offset, indent, out);
 }
 
 static void json_value(const struct field *f, const uint8_t *bytes, struct json *w)
@@ -370,7 +370,7 @@ static void json_fields(const struct record *r, const uint8_t *bytes, struct jso
 		json_fields(p->record, bytes + p->offset, w);
 }
 
-void record_json(const struct record *r, const uint8_t *bytes, struct json *w)
+void field_record_json(const struct record *r, const uint8_t *bytes, struct json *w)
 {
 	json_begin_object(w);
 	json_fields(r, bytes, w);

@@ -99,19 +99,19 @@ struct record {
  * The field called `name`, of the record or of a part of it, with its offset
  * in the whole; false if not found.
  */
-bool record_find(const struct record *r, const char *name, struct field *out);
+bool field_record_find(const struct record *r, const char *name, struct field *out);
 
 /* Numbers: up to 64 bits. `bytes` must hold the whole record. */
 uint64_t field_get(const struct field *f, const uint8_t *bytes);
 void field_set(const struct field *f, uint8_t *bytes, uint64_t value);
 
 /* By name, for code that looks at records now and then; asserts the name. */
-uint64_t record_get(const struct record *r, const uint8_t *bytes, const char *name);
+uint64_t field_record_get(const struct record *r, const uint8_t *bytes, const char *name);
 /* Field `name` of entry `i` of the group. */
-uint64_t record_get_entry(const struct record *r, const uint8_t *bytes, unsigned i,
-			  const char *name);
-void record_set_entry(const struct record *r, uint8_t *bytes, unsigned i, const char *name,
-		      uint64_t value);
+uint64_t field_record_get_entry(const struct record *r, const uint8_t *bytes, unsigned i,
+				const char *name);
+void field_record_set_entry(const struct record *r, uint8_t *bytes, unsigned i, const char *name,
+			    uint64_t value);
 
 /* The value alone, as the field's kind prints it. */
 void field_print(const struct field *f, const uint8_t *bytes, struct strbuf *out);
@@ -119,10 +119,10 @@ void field_print(const struct field *f, const uint8_t *bytes, struct strbuf *out
  * All fields, one per line, in the shape of smpquery and perfquery: the name,
  * a colon, dots up to column 33, the value. Lines begin with `indent`.
  */
-void record_print(const struct record *r, const uint8_t *bytes, const char *indent,
-		  struct strbuf *out);
+void field_record_print(const struct record *r, const uint8_t *bytes, const char *indent,
+			struct strbuf *out);
 /* All fields as one object; numbers as numbers, other kinds as text. */
-void record_json(const struct record *r, const uint8_t *bytes, struct json *w);
+void field_record_json(const struct record *r, const uint8_t *bytes, struct json *w);
 
 /* An IPv6 address or GID in its canonical text form (RFC 5952). */
 void field_print_gid(const uint8_t *gid, struct strbuf *out);

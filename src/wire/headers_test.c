@@ -11,7 +11,7 @@
 
 static uint64_t shown(enum header h, const uint8_t *bytes, const char *name)
 {
-	return record_get(header_info(h), bytes, name);
+	return field_record_get(header_info(h), bytes, name);
 }
 
 static void tables_are_sound(void **state)

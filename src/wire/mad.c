@@ -306,11 +306,11 @@ static struct field locate(const uint8_t *bytes, const char *name)
 	struct mad m;
 
 	take_apart(bytes, &m);
-	if (m.record && record_find(m.record, name, &f)) {
+	if (m.record && field_record_find(m.record, name, &f)) {
 		f.offset = (uint16_t)(f.offset + 8 * (m.data - bytes));
 		return f;
 	}
-	bool found = m.class && record_find(m.class->header, name, &f);
+	bool found = m.class && field_record_find(m.class->header, name, &f);
 
 	assert(found);
 	(void)found;
@@ -345,7 +345,7 @@ void mad_set_entry(uint8_t *bytes, unsigned i, const char *name, uint64_t value)
 
 	take_apart(bytes, &m);
 	assert(m.record && m.record->group);
-	record_set_entry(m.record, bytes + (m.data - bytes), i, name, value);
+	field_record_set_entry(m.record, bytes + (m.data - bytes), i, name, value);
 }
 
 static void print_segment(const struct rmpp *r, struct strbuf *out)
@@ -393,7 +393,7 @@ void mad_print(const struct mad *m, const char *indent, struct strbuf *out)
 {
 	const struct record *header = m->class ? m->class->header : &common_header;
 
-	record_print(header, m->bytes, indent, out);
+	field_record_print(header, m->bytes, indent, out);
 	if (!m->record)
 		return;
 	for (size_t i = 0; i < m->table.n; i++) {
@@ -401,7 +401,7 @@ void mad_print(const struct mad *m, const char *indent, struct strbuf *out)
 		if (is_numbered(m))
 			strbuf_printf(out, " %" PRIu64, m->table.first + i);
 		strbuf_putc(out, '\n');
-		record_print(m->record, m->table.at + i * m->table.stride, indent, out);
+		field_record_print(m->record, m->table.at + i * m->table.stride, indent, out);
 	}
 }
 
@@ -413,7 +413,7 @@ static void json_records(const struct mad *m, struct json *w)
 	if (is_numbered(m))
 		json_begin_array(w);
 	for (size_t i = 0; i < m->table.n; i++)
-		record_json(m->record, m->table.at + i * m->table.stride, w);
+		field_record_json(m->record, m->table.at + i * m->table.stride, w);
 	if (is_numbered(m))
 		json_end(w);
 }
@@ -427,7 +427,7 @@ void mad_json(const struct mad *m, struct json *w)
 	json_begin_object(w);
 	json_put_text(w, "summary", summary.text);
 	json_key(w, "header");
-	record_json(header, m->bytes, w);
+	field_record_json(header, m->bytes, w);
 	if (m->record)
 		json_records(m, w);
 	json_end(w);

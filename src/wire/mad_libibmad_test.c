@@ -247,7 +247,7 @@ static struct field our_field(const struct record *rec, bool in_group, const cha
 	struct field f = { .name = NULL };
 
 	if (!in_group) {
-		if (!record_find(rec, name, &f))
+		if (!field_record_find(rec, name, &f))
 			fail_msg("%s has no field %s", rec->name, name);
 		return f;
 	}
@@ -410,7 +410,7 @@ static void headers_are_where_libibmad_has_them(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct field f;
 
-		assert_true(record_find(mad_class(rows[i].class)->header, rows[i].name, &f));
+		assert_true(field_record_find(mad_class(rows[i].class)->header, rows[i].name, &f));
 		same_bits(&f, rows[i].theirs, bytes);
 	}
 	assert_int_equal(mad_class(MAD_SMP)->data, IB_SMP_DATA_OFFS);

@@ -104,7 +104,7 @@ static void fields_are_where_opensm_has_them(void **state)
 		struct field f;
 
 		assert_non_null(a);
-		assert_true(record_find(a->record, rows[i].field, &f));
+		assert_true(field_record_find(a->record, rows[i].field, &f));
 		if (f.offset != 8 * rows[i].byte + rows[i].shift)
 			fail_msg("%s.%s is at bit %u, OpenSM's at %zu", a->record->name,
 				 rows[i].field, f.offset, 8 * rows[i].byte + rows[i].shift);
@@ -147,7 +147,7 @@ static void notices_are_as_opensm_has_them(void **state)
 
 		data[4] = (uint8_t)(traps[i].trap >> 8);
 		data[5] = (uint8_t)traps[i].trap;
-		assert_true(record_find(a->choose(data), traps[i].field, &f));
+		assert_true(field_record_find(a->choose(data), traps[i].field, &f));
 		assert_int_equal(f.offset, 8 * traps[i].byte + traps[i].shift);
 	}
 }

@@ -90,7 +90,7 @@ static void print_attribute(const uint8_t *bytes, struct strbuf *out)
 
 	assert_int_equal(mad_decode(bytes, MAD_SIZE, &d, &m), HD_OK);
 	assert_non_null(m.record);
-	record_print(m.record, m.data, "", out);
+	field_record_print(m.record, m.data, "", out);
 }
 
 /* Where in `ours` the line ends that is `line`; fails if it is not there. */
@@ -495,7 +495,7 @@ static void offsets_of_headers_are_those_of_their_tables(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		assert_true(record_find(mad_class(rows[i].class)->header, rows[i].field, &f));
+		assert_true(field_record_find(mad_class(rows[i].class)->header, rows[i].field, &f));
 		assert_int_equal(f.offset, 8 * rows[i].at);
 	}
 	assert_int_equal(mad_class(MAD_SA)->data, SA_DATA);

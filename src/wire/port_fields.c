@@ -77,7 +77,7 @@ static void find_all(uint16_t attribute, const char *const *names, size_t n, str
 	const struct record *r = mad_attribute(mad_class(MAD_SMP), attribute)->record;
 
 	for (size_t i = 0; i < n; i++) {
-		bool found = record_find(r, names[i], &out[i]);
+		bool found = field_record_find(r, names[i], &out[i]);
 
 		assert(found);
 		(void)found;

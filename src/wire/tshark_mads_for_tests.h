@@ -18,7 +18,7 @@ static inline void claim_field(struct capture_test *t, const uint8_t *bytes,
 
 	strbuf_printf(&name, "infiniband.%s", pair->theirs);
 	assert_int_equal(mad_decode(bytes, MAD_SIZE, &d, &m), HD_OK);
-	assert_true(record_find(m.record, pair->ours, &f));
+	assert_true(field_record_find(m.record, pair->ours, &f));
 	const uint8_t *at = m.data + f.offset / 8;
 
 	if (f.kind == FIELD_GID)
@@ -97,7 +97,7 @@ static inline void claim_entries(struct capture_test *t, const uint8_t *bytes, c
 		n /= 2;
 	for (unsigned i = 0; i < n; i++)
 		strbuf_printf(&text, "%s%" PRIu64, i ? "," : "",
-			      record_get_entry(m.record, m.data, i, ours));
+			      field_record_get_entry(m.record, m.data, i, ours));
 	claim_text(t, theirs, text.text);
 	strbuf_fini(&text);
 }

@@ -17,7 +17,7 @@ static bool shares(const struct oracle *o, uint32_t port)
 	return o->setup->borrowing.switches && is_switch_port(o, port);
 }
 
-/* B3: how many VLs so many jobs entitle to. */
+/* B3: number of additional VLs that `jobs` jobs entitle to. */
 static unsigned entitlement(const struct oracle *o, unsigned vl, uint32_t jobs)
 {
 	const struct sim_borrowing *b = &o->setup->borrowing;

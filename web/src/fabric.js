@@ -400,8 +400,8 @@ export class View {
   // What is next to the picture before anything is clicked.
   showFirst() {
     const f = this.f, failed = f.failed();
-    const hint = this.pair ? "A cell stands for the cables of two switches: its upper half for the way up, its lower for the way down. Click a half; or type a name."
-      : this.large ? "Each box stands for some nodes of a tier, coloured by its busiest link. Click a box, then a node; or type a name."
+    const hint = this.pair ? "A cell shows the cables of two switches: the upper half the direction up, the lower half down. Click a half, or type a name."
+      : this.large ? "Each box shows some nodes of a tier in the colour of its busiest link. Click a box, then a node, or type a name."
         : "Click a switch, a host or one direction of a link; or type a name.";
     const most = f.byUse(f.links.filter((l) => l.from !== l.to)).slice(0, SHOWN);
     this.show(el("p", { class: "hint" }, hint),
@@ -555,7 +555,7 @@ export function fabricPanel(run, frame, { save, fileName }) {
     panel.querySelector(".title").textContent = `${f.nodes.filter((n) => n.kind === "switch").length} switches, ` +
       `${f.nodes.filter((n) => n.kind === "host").length} hosts, ${f.cables} cables; ` +
       (view.pair ? "as a matrix of the switches of two tiers"
-        : view.large ? "by tiers; a line stands for all cables from one box to another"
+        : view.large ? "by tiers; a line shows all cables from one box to another"
         : `${{ layers: "in layers", grid: "as a grid", springs: "by springs" }[f.layout] || ""}; each direction of a cable is a line of its own`);
     body.append(...controls(view, f), el("div", { class: "fabric" }, el("div", { class: "view" }, view.root), view.aside),
       el("p", { class: "hint" }, "Drag to move; Ctrl and the wheel, two fingers, or + and − zoom."));

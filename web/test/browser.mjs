@@ -127,7 +127,7 @@ async function hover(part = "body") {
   }
 }
 
-// Every panel leaves as SVG that stands alone and as CSV that has all rows.
+// Every panel exports a complete SVG and a CSV with all rows.
 async function exports(part = "body", kinds = ["SVG", "CSV"]) {
   const files = await page.evaluate(async ([within, wanted]) => {
     const made = [], real = URL.createObjectURL;
@@ -333,7 +333,7 @@ async function overlay() {
 async function along() {
   await open("along.html");
   const names = await panelsDraw();
-  for (const wanted of ["summary", "traffic"]) expect(names.filter((n) => n === wanted).length === 7, `${where}: no curves of '${wanted}' beside those of six runs: ${names}`);
+  for (const wanted of ["summary", "traffic"]) expect(names.filter((n) => n === wanted).length === 7, `${where}: no curves of '${wanted}' next to those of six runs: ${names}`);
   const plot = await page.$$eval('#along-1 [data-table="summary"] .plot', (all) => all.filter((p) => p.querySelector("h4").textContent === "offered")
     .map((p) => ({ x: p.querySelector("svg").textContent.includes("load [%]"), lines: [...p.querySelectorAll('[aria-label="line"] path')]
       .map((l) => [...l.getAttribute("d").matchAll(/[ML]([\d.]+),([\d.]+)/g)].map((m) => [Number(m[1]), Number(m[2])])) })));
@@ -432,7 +432,7 @@ for (const wanted of ["the fabric", "latency percentiles", "lane shares", "ports
 // sends to the next one and to 3 others, each of the second to 4 servers.
 const marks = (table, kind) => page.locator(`[data-table="${table}"] .drawing [aria-label="${kind}"]`).evaluateAll((g) => g.map((e) => e.children.length));
 const [cells, spans] = [await marks("job pairs", "cell"), await marks("rank timeline", "rect")];
-expect(cells.join() === "64,72", `the cells of who sends to whom are ${cells}`);
+expect(cells.join() === "64,72", `the cells of the matrix of pairs are ${cells}`);
 expect(spans.length === 2 && spans[0] >= 16 * 4 && spans[1] >= 9, `the timelines have ${spans} spans`);
 await labelsApart();
 await legendsMatch();
@@ -489,7 +489,7 @@ where = "two.html, printed";
 await page.evaluate(() => window.drawAll());
 await page.waitForTimeout(300);
 const printed = await page.evaluate(() => ({ wide: document.documentElement.scrollWidth - innerWidth, back: getComputedStyle(document.body).backgroundColor }));
-expect(printed.wide <= 0, `${where}: ${printed.wide} pixels are beside the paper`);
+expect(printed.wide <= 0, `${where}: ${printed.wide} pixels exceed the paper`);
 expect(printed.back === "rgb(255, 255, 255)", `${where}: the paper is ${printed.back}`);
 await look("print", "#run-1");
 await page.emulateMedia({ media: "screen", colorScheme: "light" });

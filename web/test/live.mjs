@@ -53,7 +53,7 @@ await stateIs("paused");
 await page.waitForTimeout(600);
 const stood = await now();
 await page.waitForTimeout(1200);
-expect((await now()) === stood, "a paused run goes on");
+expect((await now()) === stood, "a paused run continues");
 expect(await page.$eval("#ports .scroll", (e) => e.scrollWidth <= e.clientWidth), "the table of ports is cut");
 expect(/✓/.test(await verdict()), `goals are not met in the beginning: ${await verdict()}`);
 await page.screenshot({ path: join(shots, "live-before.png"), fullPage: true });
@@ -89,7 +89,7 @@ await page.getByLabel("low table").fill("0:10,1:200");
 await page.click('[data-do="weights"]');
 await page.waitForFunction(() => /low 0:10,1:200/.test(document.getElementById("changes").textContent));
 expect((await page.locator("#changes li").count()) === 5, "there are not five changes");
-// What makes no sense is said, and the run stays.
+// An invalid value is refused with a message, and the run stays.
 refused = true;
 await page.getByLabel("low table").fill("0:9999");
 await page.click('[data-do="weights"]');

@@ -236,8 +236,8 @@ static void put_info(struct agents_fixture *w, uint8_t *info, const char *field,
 	struct field f;
 
 	(void)w;
-	assert_true(
-		record_find(mad_attribute(mad_class(MAD_SMP), ATTR_PORT_INFO)->record, field, &f));
+	assert_true(field_record_find(mad_attribute(mad_class(MAD_SMP), ATTR_PORT_INFO)->record,
+				      field, &f));
 	field_set(&f, info, value);
 }
 

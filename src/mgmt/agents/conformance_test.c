@@ -105,7 +105,7 @@ static const struct record *record_of(const struct conformance_row *r)
 static uint8_t *field_in(const struct conformance_row *r, const char *name, uint8_t *mad,
 			 struct field *f)
 {
-	if (!record_find(record_of(r), name, f))
+	if (!field_record_find(record_of(r), name, f))
 		fail_msg("no field %s", name);
 	return mad + mad_class(r->class ? r->class : MAD_SMP)->data;
 }

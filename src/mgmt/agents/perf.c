@@ -307,13 +307,13 @@ static void access_row(struct agent_request *r, const struct record *record,
 	char name[64];
 
 	if (row->n == 0) {
-		if (record_find(record, row->field, &f))
+		if (field_record_find(record, row->field, &f))
 			access_field(r, s, &f, row->counter, bits >> row->bit & 1);
 		return;
 	}
 	for (unsigned i = 0; i < row->n; i++) {
 		snprintf(name, sizeof(name), "%s%u", row->field, i);
-		if (record_find(record, name, &f))
+		if (field_record_find(record, name, &f))
 			access_field(r, s, &f, row->counter + i, bits >> (row->bit + i) & 1);
 	}
 }

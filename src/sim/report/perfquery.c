@@ -75,7 +75,7 @@ static void print(const uint8_t *mad, struct strbuf *out)
 	struct diag d = { .status = HD_OK };
 
 	if (mad_decode(mad, MAD_SIZE, &d, &m) == HD_OK)
-		record_print(m.record, m.data, "", out);
+		field_record_print(m.record, m.data, "", out);
 }
 
 /* A switch has one LID for all its ports. */
