@@ -76,7 +76,8 @@ const struct command command_qos_plan = {
 	.name = "qos plan",
 	.summary = "compute SLs, VLs and weights for bandwidth goals",
 	.arguments = "NAME=SHARE[,SETTING]... | FABRIC",
-	.description = "Gives each class a service level and a lane, and chooses weights as\n"
+	.description = "SETTING is latency, PAYLOAD, sl=N or default.\n\n"
+		       "Gives each class a service level and a lane, and chooses weights as\n"
 		       "whole packets, since the arbiter rounds up to whole packets. Shows\n"
 		       "what each class achieves when all others always have packets to\n"
 		       "send and latency classes, which go into the high-priority table and\n"

@@ -69,6 +69,11 @@ static int show(const struct sim_session_options *v, const struct run *s)
 	if (why.len && kept != shown)
 		results_remark(kept, "%s", why.text);
 	strbuf_fini(&why);
+	/* On a screen a run with jobs starts with them. */
+	if (output_is_text(&v->common)) {
+		results_move_first(shown, "steps");
+		results_move_first(shown, "jobs");
+	}
 	if (!v->checksum && !v->counters)
 		return output_shown_and_recorded(&v->common, shown, kept, met);
 	results_free(shown);

@@ -139,6 +139,19 @@ void results_drop_last(struct results *r)
 	table_free(r->tables[--r->n_tables]);
 }
 
+void results_move_first(struct results *r, const char *name)
+{
+	for (size_t i = 0; i < r->n_tables; i++) {
+		struct table *t = r->tables[i];
+
+		if (strcmp(t->name, name) != 0)
+			continue;
+		memmove(&r->tables[1], &r->tables[0], i * sizeof(struct table *));
+		r->tables[0] = t;
+		return;
+	}
+}
+
 void results_set_scenario(struct results *r, const char *text)
 {
 	replace(&r->scenario, text);

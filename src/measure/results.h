@@ -157,6 +157,8 @@ struct table *results_record(struct results *r, const char *name, const char *ti
 struct table *results_copy_table(struct results *r, const struct table *from);
 /* Frees the table that was added last. */
 void results_drop_last(struct results *r);
+/* Moves the table of that name, if there is one, before all others. */
+void results_move_first(struct results *r, const char *name);
 /* NULL if no table has that name. */
 const struct table *results_find(const struct results *r, const char *name);
 

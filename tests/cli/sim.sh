@@ -198,3 +198,6 @@ rows = list(csv.DictReader(open(sys.argv[1])))
 assert [r["traffic"] for r in rows] == ["voice", "video", "bulk"], rows
 assert all(float(r["delivered[Gb/s]"]) > 0 for r in rows), rows
 EOT
+# On a screen a run with jobs starts with them.
+status 0 "$HEDDLE" sim "$SRC/examples/jobs.yaml" -q
+head -n 1 out | grep -q '^# jobs:' || fail "a job run starts with $(head -n 1 out)"
