@@ -235,7 +235,7 @@ refused 'another scenario' \
 refused 'no-such-file' restart no-such-file
 status 4 "$HEDDLE" sim "$file" --checkpoint no-such-folder/state
 has err no-such-folder
-refused 'could not go on' "$HEDDLE" sim "$file" --checkpoint state.2 \
+refused 'regular files' "$HEDDLE" sim "$file" --checkpoint state.2 \
 	--trace /dev/null
 
 # What a trace has written so far must still be there.
