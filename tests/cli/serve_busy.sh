@@ -15,5 +15,5 @@ END
 python3 "$SRC/tests/cli/serve_busy.py" "$HEDDLE" long.yaml jobs.yaml
 for place in 127.0.0.1x 127.0.0.1:http 300.0.0.1 '[::1' localhost:80; do
 	status 2 "$HEDDLE" serve long.yaml --listen "$place"
-	has err 'listen to'
+	has err 'listen:'
 done

@@ -42,7 +42,7 @@ status 0 env PMI_RANK=1 PMI_SIZE=3 "$HEDDLE" $words --shard 1/1 --db named.db -o
 cmp one.csv named.csv || fail "--shard 1/1 is not all of it"
 # shellcheck disable=SC2086
 status 2 env PMI_RANK=3 PMI_SIZE=3 "$HEDDLE" $words --db bad.db
-has err "PMI_RANK and PMI_SIZE do not name a rank"
+has err "PMI_RANK and PMI_SIZE are not a rank"
 # What was joined is known: a second call runs nothing, whatever the ranks.
 # shellcheck disable=SC2086
 for rank in 0 1; do
