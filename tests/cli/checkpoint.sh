@@ -247,7 +247,7 @@ part=$(find . -name 'trace.*')
 : >"$part"
 refused 'too short' sim --trace trace --restart state
 rm "$part"
-refused 'is not there' sim --trace trace --restart state
+refused 'is missing' sim --trace trace --restart state
 status 2 "$HEDDLE" sim "$file" --live x --checkpoint state
 
 # What continues a little before its end, ends there: no flow-control update
