@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a tree can carry between leaves at most, as a maximum flow over its
-cables, beside what a run delivered: RUN.json LEAVES HOSTS-OF-A-LEAF SPINES."""
+"""The most that a tree can carry between leaves, as a maximum flow over its
+cables, next to what a run delivered: RUN.json LEAVES HOSTS-OF-A-LEAF SPINES."""
 import json
 import sys
 from collections import deque

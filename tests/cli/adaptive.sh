@@ -69,9 +69,9 @@ for choice in load random turns; do
 	done
 done
 
-# ---- READs whose answers take two ways, of which one is longer: an adapter that
-# keeps what comes before its turn does not ask for it again and again, and whoever
-# keeps too little is told
+# ---- READ responses take two paths, of which one is longer. An adapter that keeps
+# packets that arrive early does not request them again; a note names the setting
+# if the adapter keeps too few.
 cat >two.yaml <<'END'
 fabric:
   topology: {kind: xgft, down: '1,2', up: '1,2', link: 4x HDR}
@@ -81,13 +81,13 @@ END
 for kept in 0 64 512; do
 	"$HEDDLE" bench read-bw --profile ideal --fabric two.yaml --size 64KiB -n 50 \
 		--set fabric.host.out_of_order=$kept --json -q >run.json || fail "read-bw"
-	grep -q 'queue pairs sent again .*fabric.host.out_of_order' run.json && told=1 || told=0
-	[ $told = $((kept < 512)) ] || fail "who keeps $kept is told otherwise"
+	grep -q 'queue pairs sent again .*fabric.host.out_of_order' run.json && noted=1 || noted=0
+	[ $noted = $((kept < 512)) ] || fail "out_of_order=$kept: wrong note about retries"
 	jq '.tables["read-bw"].rows[0]["BW average"]' run.json
 done >reads
 awk 'NR == 1 { without = $1 } NR > 1 && $1 < 10 * without { bad = 1 }
 	END { exit bad || NR != 3 }' reads ||
-	fail "READs gain less than ten times by keeping answers: $(cat reads)"
+	fail "keeping early packets speeds READs up less than tenfold: $(cat reads)"
 
 # ---- what is refused
 adaptive() {
@@ -103,7 +103,7 @@ has err 'cannot choose'
 status 3 "$HEDDLE" sim half.yaml --set fabric.routing.adaptive=load \
 	--set fabric.routing.adaptive.hysteresis=65
 has err 'above the threshold'
-# Whoever says how, and not that: half.yaml has no choice.
+# half.yaml lacks adaptive.choice: the other adaptive fields are refused.
 for field in per=flow threshold=3 nonminimal=64 failover_delay=2us sls=1; do
 	status 3 "$HEDDLE" sim half.yaml --set "fabric.routing.adaptive.$field"
 	one_line err

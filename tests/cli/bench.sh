@@ -88,7 +88,7 @@ grep -q '^  write-bw .* 4096 .* 1133.290 *1133.290 *-*0.00 ' out
 echo nothing >nothing.txt
 run 3 bench compare nothing.txt "$perf"
 grep -q 'nothing.txt: no result of' err
-# Numbers that somebody wrote there are refused, or computed with.
+# Edited numbers of a result are refused or used.
 edited() { # STATUS FILTER
 	jq "$2" a.json >edited.json
 	run "$1" bench compare a.json edited.json
@@ -102,7 +102,7 @@ edited 3 '.tables["send-lat"].rows[1].t_avg = -5'
 edited 0 '.tables["send-lat"].rows[0]["#iterations"] = 0'
 edited 1 '.tables["send-lat"].rows[] |= (.t_stdev = 1e-100 | .t_avg = 2 * .t_avg)'
 
-# What was asked for is said: so many messages, or so long.
+# The inputs table shows the number of messages or the duration.
 run 0 bench send-lat --size 64 -n 7 --json -o n.json
 jq -e '.tables.inputs.rows[0].iterations == "7"' n.json >/dev/null
 run 0 bench send-lat --size 64 -D 2ms --json -o n.json

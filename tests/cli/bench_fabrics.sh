@@ -11,7 +11,7 @@ scenario() {
 	printf 'fabric:\n  topology: %s\ntraffic:\n  - %s\n' "$2" "$3" >"$1"
 }
 
-# An unplugged host is none; the fourth port has no cable.
+# A host without a cable is not a host of the benchmark; the fourth port has no cable.
 "$HEDDLE" topo gen star --hosts 2 -o loose.topo
 cat >>loose.topo <<'END'
 

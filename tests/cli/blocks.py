@@ -1,7 +1,7 @@
 """Runs the commands that documents show and compares what they print: blocks.py FILE...
 
 A block starts with ``` or ```console. Each line "$ COMMAND" of it is run by sh; the lines below it
-must be printed in that order, except for the amount of white space. "..." stands for lines that are
+must be printed in that order, except for the amount of white space. "..." replaces lines that are
 left out. Blocks with another word, as ```text or ```sh, are not run.
 """
 

@@ -19,7 +19,7 @@ gain() {
 			victims("none")) \(victims("cct"))"' out
 }
 
-# documented FORMAT NUMBER...: such a line is in the documentation.
+# documented FORMAT NUMBER...: the documentation has the formatted line.
 documented() {
 	has "$SRC/docs/congestion.md" "$(printf "$@")"
 }
@@ -43,8 +43,8 @@ set -- $(gain "$SRC/examples/incast.yaml" 1 \
 documented "| hot link at a quarter: no control | %.1f | 1 |" "$3"
 documented "| tuned | %.1f | %.1f | %.1f %% |" "$4" "$1" "$2"
 
-# Four fifths of that gain elsewhere: other dice, and larger fabrics that were
-# written down before they were run (which of them blindly: docs/congestion.md).
+# Four fifths of that gain with another seed and on larger fabrics, which were
+# chosen before they were run (docs/congestion.md: which of them blindly).
 least=$(awk -v g="$found" 'BEGIN { print 0.8 * g }')
 set -- $(gain "$SRC/examples/incast.yaml" 4711)
 at_least "$1" "$least" "gain with another seed"
@@ -104,8 +104,8 @@ jq -e 'def holds: 100e9 / 8 / 2074 * .increase * .timer * 1e-6 /
 status 1 "$HEDDLE" cc tune "$SRC/examples/incast.yaml" --budget 1 \
 	--warmup 1ms --measure 300us --floor 100% --stress 1
 has out 'No trial kept the hot link at 100 %'
-# Windows in which other dice say other things: the answer says so, and which
-# windows it takes.
+# Windows in which another seed gives another result: the output says so and
+# names sufficient windows.
 short="--warmup 4ms --measure 500us"
 status 0 "$HEDDLE" cc tune "$SRC/examples/incast.yaml" --budget 15 --stress 1 \
 	$short --floor 90% --json --conf short.conf
@@ -113,7 +113,7 @@ cp out short
 jq -e '.tables."held out".rows | length == 2 and .[0].floor == "cannot tell" and
 	.[1].floor == "kept" and .[1].measured == 2 * .[0].measured and
 	.[0].promised > .[0]."hot link" + .[0]."hot link +-" / 2' short >/dev/null ||
-	fail "windows that are too short are not told"
+	fail "no message about windows that are too short"
 jq -r '.notes[]' short | grep -q -- 'It takes --warmup 8ms --measure 1ms' ||
 	fail "the windows that it takes"
 # The numbers of other seeds are those of 'heddle cc compare'.

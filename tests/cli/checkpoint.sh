@@ -53,7 +53,7 @@ raised() {
 		fail "$name: signal $1 at moment $2: ends with $status: $(cat err)"
 }
 
-# goes_on WHEN THREADS: from the checkpoint, to what nobody stopped.
+# goes_on WHEN THREADS: from the checkpoint, with the results of an uninterrupted run.
 goes_on() {
 	went_on=$((went_on + 1))
 	rm -f db
@@ -70,7 +70,7 @@ killed() {
 	[ ! -f state ] || goes_on "killed at moment $1" "$2"
 }
 
-# A run that nobody kills, and how many moments it has for that.
+# An uninterrupted run, and the number of moments at which it can be killed.
 saved() {
 	clear
 	RAISE_COUNT=moments LD_LIBRARY_PATH="${RAISER%/*}" \

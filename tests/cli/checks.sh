@@ -10,8 +10,8 @@ echo '{"a": 1}' >something
 jq -e '.a == 1' something >said || fail "jq finds nothing"
 ! jq -ce '.a == 2' something >said || fail "jq finds too much"
 
-# Tests end what they started, but nobody who has the number of one of these
-# since: here a child of ours represents it.
+# Tests end the processes that they started, but no other process that has got
+# the number of one of them since: here a child of this test is the other one.
 sleep 300 &
 other=$!
 sh -eu -c '. "$SRC/tests/cli/lib.sh"
@@ -19,7 +19,7 @@ sh -eu -c '. "$SRC/tests/cli/lib.sh"
 	sleep 300 &
 	echo $! >own
 	programs="$1 $!"' ends "$other"
-kill -0 $other || fail "a test ends somebody else"
+kill -0 $other || fail "a test ends a process of another"
 kill $other
 ! kill -0 "$(cat own)" 2>/dev/null || fail "a test leaves something behind"
 
@@ -55,8 +55,8 @@ git add src
 status 123 ci/headers.sh
 has out "src/base/x.h does not compile alone"
 
-# A room that looks up, a right that nobody uses, insides that are no others'
-# business, a folder without a row or without a word in the document.
+# A module that includes a higher one, a dependency without a use, a private
+# header of another module, a folder without a row or absent from the document.
 mkdir -p src/wire docs
 printf 'base:\nwire: base\n' >src/modules.txt
 echo '`base`' >docs/architecture.md
@@ -103,7 +103,7 @@ rises() { # KIND FILE TEXT PLACE
 	mkdir -p src/base
 }
 rises words src/base/b.c '/*\n * It goes'' on. */' 'src/base/b.c:2:goes'' on'
-rises spelling src/base/b.c '/* recieve */' 'src/base/b.c:1: recieve ==> receive'
+rises spelling src/base/b.c '/* reci''eve */' 'src/base/b.c:1: reci''eve ==> receive'
 rises lines x.md "$(printf '%0101d' 0)\n\`\`\`\n$(printf '%0101d' 0)" 'x.md:1: 101 columns'
 rises structs src/base/b.c 'struct a {\n};\nstruct a {\n};' 'src/base/b.c:3: struct a'
 rises exports src/base/b.h 'void hd_x(void);\nvoid y(void);' 'src/base/b.h:2: y'

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the tables of a run count is what its trace shows, from where measuring
-begins to the end of the run; and who looks on changes nothing.
+"""The tables of a run count what its trace shows, from the begin of measuring
+to the end of the run; and observers change no result.
 
 Usage: counted.py HEDDLE CASES, in an empty folder. Random scenarios of traffic
 and jobs, with warm-ups, errors, lost updates and cables that fail, the first

@@ -42,7 +42,7 @@ for name in ether sll1 sll2; do
 		"$HEDDLE" decode --csv - <$file.gz | cmp plain.csv - ||
 			fail "$file.gz is read differently from a pipe"
 	done
-	# Somebody else reads the same packets in our cooked files.
+	# tshark reads the same packets in cooked captures of Heddle.
 	tshark -r $name.pcap -Y 'infiniband' -T fields \
 		-e frame.number -e infiniband.bth.opcode -e infiniband.bth.psn \
 		-e ip.src >$name.tshark 2>/dev/null
@@ -57,7 +57,7 @@ printf 'not gzip' >>two.gz
 status 0 "$HEDDLE" decode --csv two.gz
 cmp plain.csv out || fail "two members are not one file"
 
-# Damage and a cut are told as such, with what was read before.
+# The message tells damage from a truncated file; records before it are printed.
 head -c 5000 ether.pcap.gz >cut.gz
 status 3 "$HEDDLE" decode cut.gz
 one_line err

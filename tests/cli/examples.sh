@@ -193,7 +193,7 @@ claim qos-mesh "the link is shared by weight" '
 claim qos-mesh "the link is full" 'one("summary")["busiest link used"] > 99.5'
 
 run adaptive 0
-claim adaptive "somebody chose, and was overtaken" '
+claim adaptive "switches chose ports, and packets arrived out of order" '
 	one("adaptive").choices > 0 and one("adaptive")["packets out of order"] > 0'
 chosen=$(jq '.tables.summary.rows[0].delivered' out)
 status 0 "$HEDDLE" sim "$SRC/examples/adaptive.yaml" --set fabric.routing.adaptive=off --json
@@ -257,7 +257,7 @@ run multicast 0
 claim multicast "each member once, 31 links" '
 	one("summary").packets == 2000 * 15 and
 	one("summary")["packet-hops"] == 2000 * 31'
-# The unicast twin of one packet: a message to every member.
+# The unicast equivalent of one packet: a message to every member.
 sed 's/kind: cbr, pattern: group, group: everyone/kind: messages, pattern: all-to-all/
 	s/ load: 50%, count: 2000/ payload: 2KiB/' "$examples/multicast.yaml" \
 	>unicast.yaml
@@ -489,7 +489,7 @@ claim self-similar "the exponent is the expected one" '
 # does not depend on whose turn it is: that of an M/D/1 queue used to 80 %, two
 # packet times, and 0.026 at a source's own cable (rho / (2 (1 - rho)) both);
 # 10 % are four deviations of a mean over 190,000 packets. On an empty fabric
-# nobody waits. Bursts on every time scale wait longer than that.
+# no packet waits. Bursts on every time scale wait longer than that.
 sed 's/pareto/poisson/; s/, shape: 1.5, on: 1us, off: 3us//' \
 	"$examples/self-similar.yaml" >smooth.yaml
 status 0 "$HEDDLE" sim smooth.yaml --json -o smooth.json

@@ -61,14 +61,14 @@ status 3 "$HEDDLE" failures 'star --hosts 2' --simulate 1
 status 3 "$HEDDLE" sim job.yaml --set fabric.failed_links=s9-9:1
 has err 'fabric.failed_links'
 
-# Nothing to fail, nobody to lose.
+# A star has no link between switches: no failure, no lost host.
 status 0 "$HEDDLE" failures 'star --hosts 2' --fail links
 status 2 "$HEDDLE" failures 'star --hosts 2' --fail cables
 has err "expected switches, links or hosts, not 'cables'"
 status 2 "$HEDDLE" failures
 status 3 "$HEDDLE" failures no-such-file
 
-# Files that ibnetdiscover wrote: a fabric is what it is, however it is told.
+# Files of ibnetdiscover give the same fabric as the generator.
 for site in small systems; do
 	rc=0
 	"$HEDDLE" failures "$SRC/tests/fixtures/topo/$site.ibnetdiscover" \
@@ -92,8 +92,8 @@ for fabric in site.ibnetdiscover 'fat-tree --radix 6 --levels 2'; do
 done
 [ "$(sed 3q kinds)" = "$(sed 1,3d kinds)" ] || fail "the file is another fabric: $(cat kinds)"
 
-# A site whose switches all have one name: what fails is told by GUID, and that
-# is what is taken out of the simulation. The slow cable is one of twelve.
+# A site whose switches all have one name: the GUID identifies the failed switch,
+# and the simulation leaves this one out. The slow cable is one of twelve.
 awk -f "$SRC/tests/cli/site.awk" >shared.ibnetdiscover
 cat >shared.yaml <<'YAML'
 fabric: {topology: {file: shared.ibnetdiscover}, routing: {engine: updn}}

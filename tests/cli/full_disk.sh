@@ -39,8 +39,8 @@ too_small full topo convert 'mesh --columns 9 --rows 9' --to svg -o full
 too_small 'tmp/heddle-jobs-.*' paper run 001/table1 --quick --db full.db
 
 # A checkpoint that cannot be written is reported once for each time, and the
-# run comes to its end; its results say that there is none, and so does the
-# status. Nothing of the checkpoints is left.
+# run comes to its end; its results and its status say that no checkpoint was
+# written. Nothing of the checkpoints is left.
 status 0 "$HEDDLE" sim s.yaml --json
 cp out want
 status 4 "$HEDDLE" sim s.yaml --json --checkpoint /dev/full \

@@ -47,7 +47,7 @@ enter_fabric() {
 	mkdir cache dumps
 	"$HEDDLE" topo convert "$fabric" --to ibsim -o fabric.net
 	mkfifo console
-	# ibsim reads its console for ever; somebody must hold the other end.
+	# ibsim reads its console for ever: a process must hold the other end.
 	sleep $PATIENCE >console &
 	pids=$!
 	ibsim -s fabric.net <console >ibsim.log 2>&1 &

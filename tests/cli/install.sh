@@ -18,7 +18,7 @@ for file in share/man/man1/heddle.1 \
 	share/doc/heddle/README.md share/doc/heddle/LICENSE; do
 	[ -s $top/$file ] || fail "no $file"
 done
-# A command that is told can be run: the papers' files are where it says.
+# The printed command can be run: the papers' files are at its path.
 status 0 $top/bin/heddle paper list 002/fig2 --json
 jq -r '.tables.experiments.rows[0].command' out >command
 grep -q "^heddle sim /.*/share/heddle/papers/002/xy.yaml$" command ||

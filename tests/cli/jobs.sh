@@ -295,7 +295,7 @@ has err "'uc' is not one of plain, rc"
 status 3 "$HEDDLE" sim rc.yaml --set jobs.a.transport=plain
 has err "'ack_timeout' has no meaning when jobs[].transport is plain"
 
-# A cable that stays pulled: who waits is named, and no circle that is none.
+# A cable stays pulled: the table names the waiting operations and no false deadlock.
 cat >pulled.yaml <<'END'
 fabric: {topology: {kind: star, hosts: 4}, link: {rate: 4x HDR}}
 jobs: [{name: a, program: [{shift: 100000}]}]

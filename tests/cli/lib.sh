@@ -17,8 +17,8 @@ fail() {
 	exit 1
 }
 
-# is_ours NUMBER: a child of this shell has it. One that was waited for has none
-# any more, and after some thousands of processes somebody else has that.
+# is_ours NUMBER: a child of this shell has it. The number of a child that was
+# waited for is free: after some thousands of processes another process has it.
 is_ours() {
 	read -r self _ </proc/self/stat
 	grep -q "^PPid:.$self\$" "/proc/$1/status" 2>/dev/null

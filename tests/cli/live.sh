@@ -115,7 +115,7 @@ on h3 saquery -t 300000 >nodes
 on h3 saquery -t 300000 -p >paths
 [ "$(grep -c 'PathRecord' paths)" -eq 1296 ] || fail "not all 36 x 36 paths"
 
-# ---- a cable goes and comes back: OpenSM is told, and sweeps
+# ---- a cable goes and comes back: OpenSM receives a trap and sweeps
 before=$(grep -c 'SUBNET UP' log)
 "$HEDDLE" live link s1-0:3 down
 wait_for $((before + 1)) 'SUBNET UP'
@@ -149,8 +149,8 @@ on h3 ibstatus | grep -q 'ACTIVE' || fail "ibstatus"
 # ---- so does the other kit: it finds all nodes, and nothing wrong with them
 command -v ibdiagnet >/dev/null || fail "ibdiagnet is not installed"
 # As its script starts it, but with more patience: it gives up 100 ms after a
-# request by its own clock, though the answer is there, where nobody gives it a
-# processor meanwhile.
+# request by its own clock, even if the answer is there and it had no processor
+# meanwhile.
 sed 's/^set argv0.*/&\
 rename ibis_set_transaction_timeout wait_for\
 proc ibis_set_transaction_timeout {ms} { wait_for 20000 }/' \

@@ -103,7 +103,7 @@ until [ "$(state LinkState)" = Active ]; do
 	[ $tries -lt $PATIENCE ] || fail "it is $(state LinkState)"
 	sleep 0.2
 done
-# The manager may write what it read before: whoever changes a port asks again.
+# The manager may write what it read before the change, so the change is repeated.
 wide() { # ENABLED ACTIVE
 	tries=0
 	until on h3 ibportstate "$leaf" 20 width "$1" >/dev/null &&

@@ -1,6 +1,6 @@
-"""Programs on one host. many N: so many at once, each with an answer.
-die N: so many one after another, each killed at another step.
-kill N: so many tools of others, four at a time, each killed at any moment."""
+"""Programs on one host. many N: N at once, each with an answer.
+die N: N one after another, each killed at another step.
+kill N: N diagnostic tools, four at a time, each killed at any moment."""
 import fcntl
 import os
 import random
@@ -65,7 +65,7 @@ def live_and_die(step, lid):
              lambda: os.open("/dev/infiniband/umad0", os.O_RDWR),
              lambda: register(fd),
              lambda: os.write(fd, question(0, lid, 1)),
-             lambda: os.write(fd, question(0, 999, 2)),  # nobody has it
+             lambda: os.write(fd, question(0, 999, 2)),  # an unused LID
              lambda: os.open("/dev/infiniband/issm0", os.O_RDWR),
              lambda: wait(fd) and os.read(fd, 1024)]
     for i in range(step + 1):

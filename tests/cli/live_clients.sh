@@ -1,6 +1,6 @@
 # A thousand programs at once, programs that are killed at any step, users who
-# are not welcome: the daemon answers on, keeps nothing of them, and ends when
-# it is told to.
+# have no permission: the daemon continues to answer, keeps nothing of them, and
+# ends at `live down`.
 . "$SRC/tests/cli/lib.sh"
 . "$SRC/tests/cli/live_lib.sh"
 # What a sanitizer keeps of freed memory would hide what we do not free.
@@ -11,8 +11,8 @@ on h0 opensm -o -F conf -f "$PWD/log" >opensm.out 2>&1 || fail "OpenSM"
 descriptors() {
 	ls "/proc/$daemon/fd" | wc -l
 }
-# settles_at N: at most so many descriptors, once the daemon has seen who is
-# gone; fewer, if it had not seen that yet of those before.
+# settles_at N: at most N descriptors, once the daemon has noticed the ends of
+# the programs; fewer, if it had not noticed earlier ends yet.
 settles_at() {
 	tries=0
 	until [ "$(descriptors)" -le "$1" ]; do

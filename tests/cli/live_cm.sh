@@ -92,8 +92,8 @@ done <<'ROWS'
 1024 200 ib_send_bw -c UD -n 200 -s 1024
 ROWS
 
-# ---- a group: who has joined gets what is sent to it, nobody else does, and it
-# goes with its last member. The sender's switch is in the tree already.
+# ---- a group: only members receive what is sent to it, and it is deleted with
+# its last member. The sender's switch is in the tree already.
 members=
 for end in h0 h3; do
 	timeout 300 "$HEDDLE" live exec $end -- stdbuf -oL mckey -m 239.1.2.3 \
@@ -123,7 +123,7 @@ lacks groups 'ff12:4001:'
 # What is no group is refused.
 on h0 mckey -s -m 127.64.0.2 -C 1 >client 2>&1 && fail 'joined a host'
 
-# ---- nobody is there, or not any more
+# ---- no server, or not any more
 on h5 rping -c -a h0 -C 1 >client 2>&1 && fail 'connected to unknown'
 has client 'RDMA_CM_EVENT_REJECTED, error 8'
 serve rping -s -P

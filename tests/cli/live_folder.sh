@@ -1,12 +1,12 @@
-# The folder of a live fabric belongs to one fabric and one user, whoever comes
-# at once, was killed, or was there before; and programs end with the fabric.
+# The folder of a live fabric belongs to one fabric and one user, also after
+# simultaneous starts, a kill, or an earlier fabric; programs end with the fabric.
 . "$SRC/tests/cli/lib.sh"
 . "$SRC/tests/cli/live_lib.sh"
 fabric='fat-tree --radix 4 --levels 2'
 large='fat-tree --radix 12 --levels 3'
 folder=$XDG_RUNTIME_DIR/heddle-fabric
 
-# ---- many at once: one of them has it, none is left that nobody can end
+# ---- many at once: one of them gets the folder, and `live down` leaves no daemon
 n=12
 round=0
 while [ $round -lt 3 ]; do

@@ -1,5 +1,5 @@
 # Datagrams to a group, with both clocks: each member gets all of them, byte by
-# byte, where the switches' tables send them; nobody else does. Where data take
+# byte, where the switches' tables send them; no other host does. Where data take
 # time, each crosses each cable of the tree once.
 . "$SRC/tests/cli/lib.sh"
 . "$SRC/tests/cli/live_lib.sh"

@@ -62,9 +62,9 @@ first=$manager
 wait_for 1 'SUBNET UP'
 lid=$(lid_of s1-3)
 ! on h3 smpquery -t 200 portinfo "$lid" 1 >out 2>&1 ||
-	fail "whoever has no key is answered"
+	fail "a query without the key is answered"
 on h3 smpquery -y 0x1234 portinfo "$lid" 1 >out ||
-	fail "whoever has the key is not answered"
+	fail "a query with the key is not answered"
 wait_for 1 'num:256'
 
 # ---- errors of which OpenSM is to hear; each is said once, if it answers

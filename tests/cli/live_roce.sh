@@ -33,9 +33,9 @@ lose=80
 exchange reliable 1
 lose=0 mtu=1024
 
-# ---- nobody is there: as verbs say it, and soon
+# ---- no peer: an error completion, soon
 status 1 end 1 "$EXCHANGE" alone 1 0
 has out "'transport retry counter exceeded'"
-# An end that nobody can be at.
+# The folder of an end does not exist.
 status 1 end_at "$PWD/no/such/folder" ibv_devinfo
 has err 'Failed to open device'

@@ -128,8 +128,8 @@ updn hypercube
 ftree fat-tree --radix 8 --levels 2
 END
 
-# ---- cables go and come, one by one: routes that work stay, all are there
-# again in the end, and nobody is asked twice
+# ---- cables go and come, one by one: working routes stay, all routes are there
+# again in the end, and the manager queries no node twice
 flaps=30
 [ -z "${HD_LONG:-}" ] || flaps=1000
 "$HEDDLE" live up "$tree" --sm minhop -q

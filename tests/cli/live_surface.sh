@@ -24,8 +24,8 @@ wait $server || fail "$(cat server)"
 grep -q '^custom\|10k\|10000' client || fail "$(cat client)"
 "$HEDDLE" live down -q
 
-# ---- the fabric is killed, with all that runs it: who has sent ends, and who
-# listens is told
+# ---- the fabric is killed with all its processes: senders end, and listeners
+# get an event
 # ends PROCESS: by itself.
 ends() {
 	tries=0

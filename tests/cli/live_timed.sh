@@ -97,9 +97,9 @@ near "$(latency)" "$(bench ud-lat 2 't_typical[usec]')" 5 "ud-lat"
 between h1 h0 ib_send_bw --use-srq -F -n 100
 near "$(average)" "$rate" 1 "ib_send_bw with a shared queue"
 
-# ---- time waits for whoever has something to do, with or without a processor:
-# one that has just come, one that was stopped between a completion and its next
-# receive. It does not wait for one that sleeps, who may do so for a while
+# ---- simulated time waits for each program with work to do, with or without a
+# processor: a program that has just started, one that was stopped between a
+# completion and its next receive. It does not wait for a program that sleeps
 late() { # QUEUE WAY
 	pick_port
 	timeout 300 "$HEDDLE" live exec h1 -- "$LATE" "$port" "$@" \
@@ -139,7 +139,7 @@ compete() { # HOST SL N: its process in $pair, what it says in client.SL
 	pair=$!
 	programs="$programs $pair"
 }
-# ready PROGRAMS REQUESTS: until so many have asked for so much.
+# ready PROGRAMS REQUESTS: until PROGRAMS programs have posted REQUESTS requests.
 ready() {
 	tries=0
 	until "$HEDDLE" live time | awk -v n="$1" -v m="$2" '{

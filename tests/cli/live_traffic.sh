@@ -94,7 +94,7 @@ sed 's/kind: torus.*/kind: star, hosts: 4}}/' ring.yaml >star.yaml
 "$HEDDLE" live up star.yaml -q --pace 10
 on h0 opensm -o -F conf -f "$PWD/log" >opensm.out 2>&1 || fail "OpenSM on a star"
 lid=$(lid_of h0)
-# Nobody is there: SLs are the scenario's.
+# No manager answers: SLs are the scenario's.
 run star.yaml || fail "traffic without a manager: $(cat traffic.csv)"
 serves 0x0300 3
 run star.yaml || fail "traffic without records: $(cat traffic.csv)"
@@ -115,11 +115,11 @@ unserves
 serves "drawn 5 $(lid_of h1) $(lid_of h2) $(lid_of h3)" 0
 run star.yaml || fail "traffic by SLs that are drawn: $(cat traffic.csv)"
 sed -n '/^VL,packets/,/^$/p' traffic.csv | grep -q '^5,[1-9]' ||
-	fail "not on the lane of the SL that is told: $(cat traffic.csv)"
+	fail "not on the VL of the SL in the path record: $(cat traffic.csv)"
 unserves
 "$HEDDLE" live down
 
-# ---- partitions: who is in none of it is not heard, and the manager is told
+# ---- partitions: packets of a non-member are dropped, and the manager gets a trap
 cat >parts.yaml <<'END'
 fabric: {topology: {kind: fat-tree, radix: 4, levels: 2}}
 qos: {partitions: [{name: blue, key: 1, full: h0}]}

@@ -88,7 +88,7 @@ echo "suite: perftest $rows $rows 0"
 while read -r what; do
 	read -r tool <&3
 	witness "$SPOIL_LIBRARY"
-	(between h0 h5 $tool) >said 2>&1 && fail "$tool: nobody noticed"
+	(between h0 h5 $tool) >said 2>&1 && fail "$tool: the wrong byte is not noticed"
 	grep -q "^witness: $what of .* wrong" client server ||
 		fail "$tool: no '$what' in $(cat client server)"
 done 3<<'TOOLS' <<'WHAT'

@@ -1,5 +1,5 @@
-# What arrives is what the tables let through, what is not allowed changes
-# nothing, and who is killed takes nobody with it.
+# Only packets that the tables let through arrive, a refused request changes
+# nothing, and the kill of one program ends no other.
 . "$SRC/tests/cli/lib.sh"
 . "$SRC/tests/cli/live_lib.sh"
 . "$SRC/tests/cli/verbs_lib.sh"
