@@ -19,17 +19,18 @@ static const struct column columns[] = {
 	{ NULL },
 };
 
-struct summary_row {
+struct curve_summary_row {
 	const char *algorithm;
 	double rmin, rmax, one_mark_per, from_rmin_to_rmax;
 };
 
 static const struct column summary_columns[] = {
-	{ "algorithm", NULL, CELL(summary_row, algorithm) },
-	{ "rmin", "1/s", CELL(summary_row, rmin), ORIGIN_GIVEN, 3 },
-	{ "rmax", "1/s", CELL(summary_row, rmax), ORIGIN_GIVEN, 3 },
-	{ "one mark per", "us", CELL(summary_row, one_mark_per), ORIGIN_COMPUTED, 3 },
-	{ "from rmin to rmax", "us", CELL(summary_row, from_rmin_to_rmax), ORIGIN_COMPUTED, 3 },
+	{ "algorithm", NULL, CELL(curve_summary_row, algorithm) },
+	{ "rmin", "1/s", CELL(curve_summary_row, rmin), ORIGIN_GIVEN, 3 },
+	{ "rmax", "1/s", CELL(curve_summary_row, rmax), ORIGIN_GIVEN, 3 },
+	{ "one mark per", "us", CELL(curve_summary_row, one_mark_per), ORIGIN_COMPUTED, 3 },
+	{ "from rmin to rmax", "us", CELL(curve_summary_row, from_rmin_to_rmax), ORIGIN_COMPUTED,
+	  3 },
 	{ NULL },
 };
 
@@ -45,7 +46,7 @@ void cc_curve_show(const struct cc_algorithm *a, const struct cc_config *c, uint
 	struct table *t =
 		results_series(r, "curve", "one step up, one step down, and the way back", columns);
 
-	const struct summary_row row = {
+	const struct curve_summary_row row = {
 		.algorithm = a->name,
 		.rmin = c->rmin,
 		.rmax = c->rmax,

@@ -4,12 +4,12 @@
 #include <assert.h>
 #include <stddef.h>
 
-const char *const mark_names[] = {
+const char *const marking_names[] = {
 	[MARK_NONE] = "none", [MARK_TWO_COUNTER] = "two-counter", [MARK_THRESHOLD] = "threshold",
 	[MARK_IBA] = "iba",   [MARK_PUBLISHED] = "published",     [MARK_PUBLISHED + 1] = NULL,
 };
 
-enum hd_status mark_check(const struct mark_config *config, struct diag *d)
+enum hd_status marking_check(const struct mark_config *config, struct diag *d)
 {
 	if (config->rule == MARK_THRESHOLD && config->depth == 0)
 		return diag_fail(d, HD_ERR_RANGE,
@@ -20,20 +20,20 @@ enum hd_status mark_check(const struct mark_config *config, struct diag *d)
 	return HD_OK;
 }
 
-void mark_arrive(struct mark_output *output, uint32_t blocks)
+void marking_arrive(struct mark_output *output, uint32_t blocks)
 {
 	output->waiting++;
 	output->blocks += blocks;
 }
 
-void mark_leave(struct mark_output *output, uint32_t blocks)
+void marking_leave(struct mark_output *output, uint32_t blocks)
 {
 	assert(output->waiting > 0 && output->blocks >= blocks);
 	output->waiting--;
 	output->blocks -= blocks;
 }
 
-void mark_input_full(const struct mark_config *config, struct mark_output *output)
+void marking_input_full(const struct mark_config *config, struct mark_output *output)
 {
 	if (config->rule != MARK_TWO_COUNTER)
 		return;
@@ -71,8 +71,8 @@ static bool iba(const struct mark_config *config, struct mark_output *output,
 	return true;
 }
 
-bool mark_departs(const struct mark_config *config, struct mark_output *output,
-		  const struct mark_departure *packet)
+bool marking_departs(const struct mark_config *config, struct mark_output *output,
+		     const struct mark_departure *packet)
 {
 	bool mark = false;
 

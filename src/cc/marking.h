@@ -27,7 +27,7 @@ enum mark_rule { MARK_NONE, MARK_TWO_COUNTER, MARK_THRESHOLD, MARK_IBA, N_MARK_R
 
 /* Words for the rules and, last, for two-counter without its guard. */
 #define MARK_PUBLISHED N_MARK_RULES
-extern const char *const mark_names[]; /* up to NULL */
+extern const char *const marking_names[]; /* up to NULL */
 
 /* iba: which of a switch's settings hold, as bits of its Control_Map. */
 enum { MARK_MAP_VICTIMS = 1, MARK_MAP_THRESHOLD = 4, MARK_MAP_RATE = 16 };
@@ -55,16 +55,16 @@ struct mark_output {
 	uint64_t marked;
 };
 
-HD_MUST_CHECK enum hd_status mark_check(const struct mark_config *config, struct diag *d);
+HD_MUST_CHECK enum hd_status marking_check(const struct mark_config *config, struct diag *d);
 
-void mark_arrive(struct mark_output *output, uint32_t blocks);
+void marking_arrive(struct mark_output *output, uint32_t blocks);
 /* The packet's last byte has left on the output's link. */
-void mark_leave(struct mark_output *output, uint32_t blocks);
+void marking_leave(struct mark_output *output, uint32_t blocks);
 /*
  * An input buffer has become full, and at least one packet in it wants this
  * output.
  */
-void mark_input_full(const struct mark_config *config, struct mark_output *output);
+void marking_input_full(const struct mark_config *config, struct mark_output *output);
 
 /*
  * A packet starts on the output's link: whether to mark it. `fill` are the
@@ -76,7 +76,7 @@ struct mark_departure {
 	uint32_t fill, capacity;
 	bool has_credits;
 };
-bool mark_departs(const struct mark_config *config, struct mark_output *output,
-		  const struct mark_departure *packet);
+bool marking_departs(const struct mark_config *config, struct mark_output *output,
+		     const struct mark_departure *packet);
 
 #endif

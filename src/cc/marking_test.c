@@ -18,13 +18,13 @@ static void a_full_buffer_marks_all_that_wait_then_stops(void **state)
 	struct mark_output o = { 0 };
 
 	for (int i = 0; i < 3; i++)
-		mark_arrive(&o, 33);
-	assert_false(mark_departs(&c, &o, &plain));
-	mark_input_full(&c, &o);
-	mark_arrive(&o, 33); /* came after: not among the three */
+		marking_arrive(&o, 33);
+	assert_false(marking_departs(&c, &o, &plain));
+	marking_input_full(&c, &o);
+	marking_arrive(&o, 33); /* came after: not among the three */
 	for (int i = 0; i < 3; i++)
-		assert_true(mark_departs(&c, &o, &plain));
-	assert_false(mark_departs(&c, &o, &plain));
+		assert_true(marking_departs(&c, &o, &plain));
+	assert_false(marking_departs(&c, &o, &plain));
 	assert_int_equal(o.marked, 3);
 }
 
@@ -34,17 +34,17 @@ static void the_guard_spares_a_lone_victim(void **state)
 	struct mark_config c = { .rule = MARK_TWO_COUNTER, .guard = true };
 	struct mark_output o = { 0 };
 
-	mark_arrive(&o, 33);
-	mark_input_full(&c, &o);
-	assert_false(mark_departs(&c, &o, &plain));
-	mark_arrive(&o, 33);
-	mark_input_full(&c, &o);
-	assert_true(mark_departs(&c, &o, &plain));
+	marking_arrive(&o, 33);
+	marking_input_full(&c, &o);
+	assert_false(marking_departs(&c, &o, &plain));
+	marking_arrive(&o, 33);
+	marking_input_full(&c, &o);
+	assert_true(marking_departs(&c, &o, &plain));
 	c.guard = false;
-	mark_leave(&o, 33);
+	marking_leave(&o, 33);
 	o.to_mark = 0;
-	mark_input_full(&c, &o);
-	assert_true(mark_departs(&c, &o, &plain));
+	marking_input_full(&c, &o);
+	assert_true(marking_departs(&c, &o, &plain));
 }
 
 static void a_threshold_marks_while_enough_waits(void **state)
@@ -53,12 +53,12 @@ static void a_threshold_marks_while_enough_waits(void **state)
 	struct mark_config c = { .rule = MARK_THRESHOLD, .depth = 50 };
 	struct mark_output o = { 0 };
 
-	mark_arrive(&o, 33);
-	assert_false(mark_departs(&c, &o, &plain));
-	mark_arrive(&o, 17);
-	assert_true(mark_departs(&c, &o, &plain));
-	mark_leave(&o, 33);
-	assert_false(mark_departs(&c, &o, &plain));
+	marking_arrive(&o, 33);
+	assert_false(marking_departs(&c, &o, &plain));
+	marking_arrive(&o, 17);
+	assert_true(marking_departs(&c, &o, &plain));
+	marking_leave(&o, 33);
+	assert_false(marking_departs(&c, &o, &plain));
 }
 
 static void the_architecture_marks_roots_not_victims(void **state)
@@ -70,19 +70,19 @@ static void the_architecture_marks_roots_not_victims(void **state)
 		.bytes = 2068, .fill = 64, .capacity = 128, .has_credits = true
 	};
 
-	assert_true(mark_departs(&c, &o, &p)); /* half full = (16 - 8)/16 */
+	assert_true(marking_departs(&c, &o, &p)); /* half full = (16 - 8)/16 */
 	p.fill = 63;
-	assert_false(mark_departs(&c, &o, &p));
+	assert_false(marking_departs(&c, &o, &p));
 	p.fill = 128;
 	p.has_credits = false;
-	assert_false(mark_departs(&c, &o, &p));
+	assert_false(marking_departs(&c, &o, &p));
 	c.mark_victims = true;
-	assert_true(mark_departs(&c, &o, &p));
+	assert_true(marking_departs(&c, &o, &p));
 	c.min_bytes = 4096;
-	assert_false(mark_departs(&c, &o, &p));
+	assert_false(marking_departs(&c, &o, &p));
 	c.min_bytes = 0;
 	c.threshold = 0;
-	assert_false(mark_departs(&c, &o, &p));
+	assert_false(marking_departs(&c, &o, &p));
 }
 
 static void the_marking_rate_spaces_marks(void **state)
@@ -95,7 +95,7 @@ static void the_marking_rate_spaces_marks(void **state)
 
 	p.fill = p.capacity;
 	for (int i = 0; i < 40; i++)
-		marks += mark_departs(&c, &o, &p);
+		marks += marking_departs(&c, &o, &p);
 	assert_int_equal(marks, 10);
 }
 
@@ -105,12 +105,12 @@ static void nonsense_is_refused(void **state)
 	struct diag d = { .status = HD_OK };
 	struct mark_config c = { .rule = MARK_IBA, .threshold = 16 };
 
-	assert_int_equal(mark_check(&c, &d), HD_ERR_RANGE);
+	assert_int_equal(marking_check(&c, &d), HD_ERR_RANGE);
 	c.rule = MARK_THRESHOLD;
 	d = (struct diag){ .status = HD_OK };
-	assert_int_equal(mark_check(&c, &d), HD_ERR_RANGE);
+	assert_int_equal(marking_check(&c, &d), HD_ERR_RANGE);
 	c.depth = 1;
-	assert_int_equal(mark_check(&c, &(struct diag){ .status = HD_OK }), HD_OK);
+	assert_int_equal(marking_check(&c, &(struct diag){ .status = HD_OK }), HD_OK);
 }
 
 int main(void)

@@ -27,7 +27,7 @@ static const struct option options[] = {
 	  "every table of 'heddle sim --all': flows, all ports, arbitration tables" },
 	{ "marking", 0, OPT_SET, FIELD(scenario.set), NULL, NULL,
 	  "when switches mark: with a full buffer (guarded, or as published), from a depth on, or InfiniBand's threshold",
-	  mark_names, .path = "congestion.marking.rule", .as = OPT_CHOICE },
+	  marking_names, .path = "congestion.marking.rule", .as = OPT_CHOICE },
 	{ "depth", 0, OPT_SET, FIELD(scenario.set), "SIZE", NULL,
 	  "rule 'threshold': bytes queued for an output from which packets are marked",
 	  .path = "congestion.marking.depth", .as = OPT_SIZE },

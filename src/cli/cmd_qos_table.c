@@ -31,14 +31,14 @@ static int fill(const struct qos_table_options *v, char **words, unsigned n)
 	struct port_fill port;
 	unsigned refused;
 
-	enum hd_status status = port_fill_init(&port, &v->params, &lost, &d);
+	enum hd_status status = fill_port_init(&port, &v->params, &lost, &d);
 
 	if (lost.len)
 		results_remark(r, "%u VL%s: %s", v->params.vls, v->params.vls == 1 ? "" : "s",
 			       lost.text);
 	strbuf_fini(&lost);
 	if (status == HD_OK &&
-	    port_fill_show(&port, (const char *const *)words, n, r, &d, &refused) == HD_OK)
+	    fill_port_show(&port, (const char *const *)words, n, r, &d, &refused) == HD_OK)
 		return output_results(&v->common, r, refused == 0);
 	results_free(r);
 	return command_refuse(&d);

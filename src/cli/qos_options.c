@@ -77,8 +77,8 @@ static enum hd_status map_classes(struct fabric *fabric, struct diag *d)
 	if (q->sl2vl.given || scenario_admits(fabric->scenario) || q->opensm)
 		return HD_OK;
 	if (fabric->subnet.sl_of_path || fabric->subnet.lanes_by_engine)
-		return lanes_split(&fabric->subnet, plan, d, &blocks);
-	lanes_program(&fabric->subnet, plan);
+		return qos_lanes_split(&fabric->subnet, plan, d, &blocks);
+	qos_lanes_program(&fabric->subnet, plan);
 	return HD_OK;
 }
 

@@ -409,7 +409,7 @@ static enum hd_status build(struct fabric *fabric, struct beside with, struct di
 	if (status == HD_OK)
 		status = fabric_build_control(fabric, d);
 	if (status == HD_OK)
-		status = sim_limits_check(&fabric->setup, fabric->flows, fabric->n_flows, d);
+		status = fabric_limits_check(&fabric->setup, fabric->flows, fabric->n_flows, d);
 	if (status == HD_OK)
 		fabric_check_groups(fabric);
 	fabric->by = NULL;

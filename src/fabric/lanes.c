@@ -202,7 +202,7 @@ static enum hd_status arbitrate(struct fabric *fabric, const struct lane_plan *p
 	/* Reservations make them (connections.c). */
 	if (scenario_admits(fabric->scenario))
 		return apply_rules(fabric, d);
-	if (!lanes_tables(plan, &tables))
+	if (!qos_lanes_tables(plan, &tables))
 		return scenario_refuse(
 			fabric->scenario, d, fabric->scenario->qos.classes,
 			"the weights of the classes need more than the 64 entries of a VL arbitration table");
@@ -224,7 +224,7 @@ enum hd_status fabric_build_lanes(struct fabric *fabric, struct diag *d)
 
 		status = arbitrate(fabric, &plan, d);
 		if (status == HD_OK)
-			lanes_program(&fabric->subnet, &plan);
+			qos_lanes_program(&fabric->subnet, &plan);
 	}
 	return status == HD_OK ? apply_maps(fabric, d) : status;
 }
@@ -263,7 +263,7 @@ enum hd_status fabric_split_lanes(struct fabric *fabric, struct diag *d)
 
 	if (status != HD_OK || q->n_classes == 0)
 		return status;
-	if (lanes_split(&fabric->subnet, &plan, &inner, &blocks) != HD_OK)
+	if (qos_lanes_split(&fabric->subnet, &plan, &inner, &blocks) != HD_OK)
 		return fabric_refuse(fabric, d, q->classes, "qos.classes", &inner);
 	struct lane_class *classes = fabric_keep(fabric, plan.n_classes, sizeof(*classes));
 

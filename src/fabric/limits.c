@@ -20,7 +20,7 @@ enum {
 	N_LIMITS
 };
 
-const struct sim_limit sim_limits[] = {
+const struct fabric_limit fabric_limits[] = {
 	[LIMIT_PORTS] = { "ports", SIM_MOST_PORTS },
 	[LIMIT_FLOWS] = { "flows", SIM_MOST_IDS },
 	[LIMIT_RATES] = { "different link rates", SIM_MOST_RATES },
@@ -32,7 +32,7 @@ const struct sim_limit sim_limits[] = {
 	[LIMIT_ROUTES] = { "changes of routes", SIM_MOST_IDS },
 	[LIMIT_THROTTLES] = { "throttles", SIM_MOST_IDS },
 };
-const unsigned n_sim_limits = N_LIMITS;
+const unsigned fabric_n_limits = N_LIMITS;
 
 static int compare_rates(const void *a, const void *b)
 {
@@ -131,8 +131,8 @@ static uint64_t smallest_buffer(const struct sim_setup *s)
 	return least;
 }
 
-enum hd_status sim_limits_check(const struct sim_setup *setup, const struct sim_flow *flows,
-				uint32_t n_flows, struct diag *d)
+enum hd_status fabric_limits_check(const struct sim_setup *setup, const struct sim_flow *flows,
+				   uint32_t n_flows, struct diag *d)
 {
 	const uint64_t have[N_LIMITS] = {
 		[LIMIT_PORTS] = setup->n_ports,
@@ -148,11 +148,11 @@ enum hd_status sim_limits_check(const struct sim_setup *setup, const struct sim_
 	};
 
 	for (unsigned i = 0; i < N_LIMITS; i++) {
-		if (have[i] > sim_limits[i].most)
+		if (have[i] > fabric_limits[i].most)
 			return diag_fail(d, HD_ERR_RANGE,
 					 "%llu %s: a simulation takes at most %llu",
-					 (unsigned long long)have[i], sim_limits[i].what,
-					 (unsigned long long)sim_limits[i].most);
+					 (unsigned long long)have[i], fabric_limits[i].what,
+					 (unsigned long long)fabric_limits[i].most);
 	}
 	uint64_t room = smallest_buffer(setup);
 

@@ -22,16 +22,16 @@
 #define SIM_MOST_BLOCKS 2048 /* of a packet, and that credits can tell */
 
 /* One thing that is counted. */
-struct sim_limit {
+struct fabric_limit {
 	const char *what; /* "link rates" */
 	uint64_t most;
 };
-extern const struct sim_limit sim_limits[];
-extern const unsigned n_sim_limits;
+extern const struct fabric_limit fabric_limits[];
+extern const unsigned fabric_n_limits;
 
 /* HD_ERR_RANGE with one line that names what there is too much of. */
-HD_MUST_CHECK enum hd_status sim_limits_check(const struct sim_setup *setup,
-					      const struct sim_flow *flows, uint32_t n_flows,
-					      struct diag *d);
+HD_MUST_CHECK enum hd_status fabric_limits_check(const struct sim_setup *setup,
+						 const struct sim_flow *flows, uint32_t n_flows,
+						 struct diag *d);
 
 #endif

@@ -29,7 +29,7 @@ struct counted {
 /* Sets what row `i` of the table counts; false if a test below has it. */
 static bool set_count(struct counted *c, unsigned i, uint64_t n)
 {
-	const char *what = sim_limits[i].what;
+	const char *what = fabric_limits[i].what;
 
 	*c = (struct counted){ .n_flows = 0 };
 	c->setup.subnet = &c->subnet;
@@ -59,22 +59,23 @@ static void takes_all_that_fits_and_no_more(void **state)
 	struct counted c;
 
 	(void)state;
-	for (unsigned i = 0; i < n_sim_limits; i++) {
+	for (unsigned i = 0; i < fabric_n_limits; i++) {
 		struct diag d = { .status = HD_OK };
 		char want[120];
 
-		if (!set_count(&c, i, sim_limits[i].most))
+		if (!set_count(&c, i, fabric_limits[i].most))
 			continue;
-		assert_int_equal(sim_limits_check(&c.setup, &c.flow, c.n_flows, &d), HD_OK);
-		set_count(&c, i, sim_limits[i].most + 1);
-		assert_int_equal(sim_limits_check(&c.setup, &c.flow, c.n_flows, &d), HD_ERR_RANGE);
+		assert_int_equal(fabric_limits_check(&c.setup, &c.flow, c.n_flows, &d), HD_OK);
+		set_count(&c, i, fabric_limits[i].most + 1);
+		assert_int_equal(fabric_limits_check(&c.setup, &c.flow, c.n_flows, &d),
+				 HD_ERR_RANGE);
 		snprintf(want, sizeof(want), "%llu %s: a simulation takes",
-			 (unsigned long long)sim_limits[i].most + 1, sim_limits[i].what);
+			 (unsigned long long)fabric_limits[i].most + 1, fabric_limits[i].what);
 		assert_non_null(strstr(d.message, want));
 		tried++;
 	}
 	/* Ports, flows and rates are not only counted. */
-	assert_int_equal(tried, n_sim_limits - 3);
+	assert_int_equal(tried, fabric_n_limits - 3);
 }
 
 /* They need not be there to be too many. */
@@ -86,7 +87,7 @@ static void ports_have_numbers_of_so_many_bits(void **state)
 	char want[80];
 
 	(void)state;
-	assert_int_equal(sim_limits_check(&setup, NULL, 0, &d), HD_ERR_RANGE);
+	assert_int_equal(fabric_limits_check(&setup, NULL, 0, &d), HD_ERR_RANGE);
 	snprintf(want, sizeof(want), "%llu ports: a simulation takes at most %llu",
 		 (unsigned long long)SIM_MOST_PORTS + 1, (unsigned long long)SIM_MOST_PORTS);
 	assert_string_equal(d.message, want);
@@ -123,18 +124,18 @@ static void links_have_at_most_256_rates(void **state)
 		ports[i] =
 			(struct sim_port){ .peer = i ^ 1, .rate = hd_rate_make(1000 + i / 2, 1) };
 	setup.n_ports = 512;
-	assert_int_equal(sim_limits_check(&setup, NULL, 0, &d), HD_OK);
+	assert_int_equal(fabric_limits_check(&setup, NULL, 0, &d), HD_OK);
 	setup.n_ports = 514;
-	assert_int_equal(sim_limits_check(&setup, NULL, 0, &d), HD_ERR_RANGE);
+	assert_int_equal(fabric_limits_check(&setup, NULL, 0, &d), HD_ERR_RANGE);
 	assert_string_equal(d.message, "257 different link rates: a simulation takes at most 256");
 	/* One that is written otherwise is the same. */
 	ports[512].rate = ports[513].rate = (struct hd_rate){ 2000, 2 };
 	d = (struct diag){ .status = HD_OK };
-	assert_int_equal(sim_limits_check(&setup, NULL, 0, &d), HD_OK);
+	assert_int_equal(fabric_limits_check(&setup, NULL, 0, &d), HD_OK);
 	/* What has no cable has no rate. */
 	ports[512].rate = ports[513].rate = (struct hd_rate){ 5, 1 };
 	ports[512].peer = ports[513].peer = SIM_NONE;
-	assert_int_equal(sim_limits_check(&setup, NULL, 0, &d), HD_OK);
+	assert_int_equal(fabric_limits_check(&setup, NULL, 0, &d), HD_OK);
 	free(ports);
 	/* The cables between switches have one more. */
 	assert_int_equal(build_with_rates(255, &d), HD_OK);
@@ -158,15 +159,15 @@ static void packets_fit_the_smallest_buffer(void **state)
 	struct diag d = { .status = HD_OK };
 
 	(void)state;
-	assert_int_equal(sim_limits_check(&setup, &flow, 1, &d), HD_OK);
+	assert_int_equal(fabric_limits_check(&setup, &flow, 1, &d), HD_OK);
 	flow.bytes++;
-	assert_int_equal(sim_limits_check(&setup, &flow, 1, &d), HD_ERR_UNFIT);
+	assert_int_equal(fabric_limits_check(&setup, &flow, 1, &d), HD_ERR_UNFIT);
 	flow.management = true; /* VL15 drops it instead */
 	d = (struct diag){ .status = HD_OK };
-	assert_int_equal(sim_limits_check(&setup, &flow, 1, &d), HD_OK);
+	assert_int_equal(fabric_limits_check(&setup, &flow, 1, &d), HD_OK);
 	flow = (struct sim_flow){ .bytes = 5 * 64 };
 	setup.sw.queueing = SIM_CIOQ;
-	assert_int_equal(sim_limits_check(&setup, &flow, 1, &d), HD_ERR_UNFIT);
+	assert_int_equal(fabric_limits_check(&setup, &flow, 1, &d), HD_ERR_UNFIT);
 }
 
 /* However many a run goes through: what counts is how many are used at once. */
@@ -192,14 +193,14 @@ static void only_tables_in_use_at_one_time_count(void **state)
 		/* One port, one table after the other. */
 		setup.changes[i] = (struct sim_table_change){ i, 0, i };
 	}
-	assert_int_equal(sim_limits_check(&setup, NULL, 0, &d), HD_OK);
+	assert_int_equal(fabric_limits_check(&setup, NULL, 0, &d), HD_OK);
 	/* All ports, each its own. */
 	for (uint32_t i = 0; i < n; i++)
 		setup.changes[i].port = i;
-	assert_int_equal(sim_limits_check(&setup, NULL, 0, &d), HD_ERR_RANGE);
+	assert_int_equal(fabric_limits_check(&setup, NULL, 0, &d), HD_ERR_RANGE);
 	setup.n_changes = SIM_MOST_TABLES;
 	d = (struct diag){ .status = HD_OK };
-	assert_int_equal(sim_limits_check(&setup, NULL, 0, &d), HD_OK);
+	assert_int_equal(fabric_limits_check(&setup, NULL, 0, &d), HD_OK);
 	free(subnet.vlarb_of_port);
 	free(setup.ports);
 	free(setup.changes);

@@ -26,7 +26,7 @@ struct stream {
 };
 
 /* Those of a stream that pass a link. */
-struct crossing {
+struct stream_crossing {
 	uint32_t n;
 	uint8_t vl;
 };
@@ -37,10 +37,10 @@ struct network {
 	struct stream *streams;      /* per row */
 	uint32_t n;
 	uint32_t n_ports;
-	struct crossing *crossings; /* per stream and port */
+	struct stream_crossing *crossings; /* per stream and port */
 };
 
-static struct crossing *crossing(const struct network *w, uint32_t stream, port_id port)
+static struct stream_crossing *crossing(const struct network *w, uint32_t stream, port_id port)
 {
 	return &w->crossings[(size_t)stream * w->n_ports + port];
 }
@@ -88,7 +88,7 @@ static void count_flow(struct network *w, uint32_t k, uint32_t flow)
 	if (x->n && (x->rate.num != q.rate.num || x->rate.den != q.rate.den))
 		x->why = "none: they ask for different rates";
 	for (uint32_t i = 0; i < way.n; i++) {
-		struct crossing *c = crossing(w, k, way.links[i].port);
+		struct stream_crossing *c = crossing(w, k, way.links[i].port);
 
 		if (c->n && c->vl != way.links[i].vl)
 			x->why = "none: they have several lanes";

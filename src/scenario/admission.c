@@ -82,7 +82,7 @@ static enum hd_status check_kind(const struct scenario *s, struct diag *d,
 				 const struct scn_class *c)
 {
 	const struct scn_class *first = s->qos.classes;
-	const char *name = c->kind < TC_COUNT ? traffic_class_name(c->kind) : NULL;
+	const char *name = c->kind < TC_COUNT ? class_name(c->kind) : NULL;
 
 	if ((c->kind == SCN_NO_KIND) != (first->kind == SCN_NO_KIND))
 		return scenario_refuse(

@@ -13,13 +13,14 @@ HD_MUST_CHECK enum hd_status check_jobs(const struct scenario *s, struct diag *d
 HD_MUST_CHECK enum hd_status check_job_goal(const struct scenario *s, struct diag *d,
 					    const struct scn_goal *g);
 /* There is no class of that name. */
-enum hd_status refuse_class(const struct scenario *s, struct diag *d, char *const *service);
+enum hd_status scenario_refuse_class(const struct scenario *s, struct diag *d,
+				     char *const *service);
 /* That of a row or job; NULL is the default one. */
 HD_MUST_CHECK enum hd_status check_partition(const struct scenario *s, struct diag *d,
 					     char *const *name);
 
 /* What OpenSM's files say, into the scenario (opensm.c); and out of it. */
-HD_MUST_CHECK enum hd_status read_opensm(struct scenario *s, struct diag *d);
-void forget_opensm(struct scenario *s);
+HD_MUST_CHECK enum hd_status scenario_read_opensm(struct scenario *s, struct diag *d);
+void scenario_forget_opensm(struct scenario *s);
 
 #endif

@@ -21,7 +21,7 @@ const struct schema_row scenario_run_fields[] = {
 	{ "congestion.marking", SCHEMA_MAP, .shorthand = "rule",
 	  .help = "when switches mark packets" },
 	{ "congestion.marking.rule", SCHEMA_CHOICE, CC(marking), .initial = "two-counter",
-	  .choices = mark_names,
+	  .choices = marking_names,
 	  .help = "with a full buffer (guarded, or as published), from a depth on, or InfiniBand's" },
 	{ "congestion.marking.depth", SCHEMA_SIZE, CC(depth), .initial = "4KiB", .low = "1",
 	  .help = "waiting for an output from which on 'threshold' marks" },

@@ -79,7 +79,7 @@ static enum hd_status check_job(const struct scenario *s, struct diag *d, const 
 	enum hd_status status = HD_OK;
 
 	if (j->service && !scenario_class(s, j->service))
-		return refuse_class(s, d, &j->service);
+		return scenario_refuse_class(s, d, &j->service);
 	if (j->service && j->sl != SCN_SL_AUTO)
 		return scenario_refuse(s, d, &j->sl, "job '%s' has both a class and an SL",
 				       j->name);

@@ -144,7 +144,7 @@ static void forget_labels(struct scenario *s)
 	s->policy = NULL;
 }
 
-enum hd_status read_opensm(struct scenario *s, struct diag *d)
+enum hd_status scenario_read_opensm(struct scenario *s, struct diag *d)
 {
 	const struct {
 		char *const *field;
@@ -172,7 +172,7 @@ enum hd_status read_opensm(struct scenario *s, struct diag *d)
 	return s->opensm ? check_alone(s, d) : HD_OK;
 }
 
-void forget_opensm(struct scenario *s)
+void scenario_forget_opensm(struct scenario *s)
 {
 	if (s->opensm)
 		opensm_conf_fini(s->opensm);

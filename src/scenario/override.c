@@ -81,7 +81,7 @@ const struct override *override_of(const struct overrides *o, const yaml_node_t 
 }
 
 /* One override on its way through the file. Nodes are indices: they move. */
-struct walk {
+struct override_walk {
 	yaml_document_t *yaml;
 	const struct schema_row *table;
 	const struct override *o;
@@ -90,13 +90,13 @@ struct walk {
 	struct diag *d;
 };
 
-static yaml_node_t *node_at(const struct walk *w, int index)
+static yaml_node_t *node_at(const struct override_walk *w, int index)
 {
 	return yaml_document_get_node(w->yaml, index);
 }
 
 /* Marks a new node as this override's; `whole`: all of its value. */
-static int mark(const struct walk *w, int index, bool whole)
+static int mark(const struct override_walk *w, int index, bool whole)
 {
 	if (!index)
 		memory_refused(0); /* libyaml's only reason */
@@ -107,7 +107,7 @@ static int mark(const struct walk *w, int index, bool whole)
 	return index;
 }
 
-static int add_scalar(const struct walk *w, const char *text, bool whole)
+static int add_scalar(const struct override_walk *w, const char *text, bool whole)
 {
 	/* Quoted: an empty one is an empty text, not a missing value. */
 	return mark(w,
@@ -116,30 +116,30 @@ static int add_scalar(const struct walk *w, const char *text, bool whole)
 		    whole);
 }
 
-static int add_mapping(const struct walk *w)
+static int add_mapping(const struct override_walk *w)
 {
 	return mark(w, yaml_document_add_mapping(w->yaml, NULL, YAML_ANY_MAPPING_STYLE), true);
 }
 
-static int add_sequence(const struct walk *w)
+static int add_sequence(const struct override_walk *w)
 {
 	return mark(w, yaml_document_add_sequence(w->yaml, NULL, YAML_ANY_SEQUENCE_STYLE), true);
 }
 
-static void append_pair(const struct walk *w, int map, int key, int value)
+static void append_pair(const struct override_walk *w, int map, int key, int value)
 {
 	if (!yaml_document_append_mapping_pair(w->yaml, map, key, value))
 		memory_refused(0);
 }
 
-static void append_item(const struct walk *w, int list, int item)
+static void append_item(const struct override_walk *w, int list, int item)
 {
 	if (!yaml_document_append_sequence_item(w->yaml, list, item))
 		memory_refused(0);
 }
 
 /* A copy of a node of another document. */
-static int graft(const struct walk *w, struct document *from, int index)
+static int graft(const struct override_walk *w, struct document *from, int index)
 {
 	const yaml_node_t *node = document_node(from, index);
 
@@ -162,7 +162,7 @@ static int graft(const struct walk *w, struct document *from, int index)
 }
 
 /* YAML where the field takes more than a text, else the text as it is. */
-static enum hd_status add_value(const struct walk *w, const struct schema_row *f, int *out)
+static enum hd_status add_value(const struct override_walk *w, const struct schema_row *f, int *out)
 {
 	const char *text = w->o->value;
 	bool open = !f || f->type == SCHEMA_MAP || f->type == SCHEMA_LIST;
@@ -183,7 +183,7 @@ static enum hd_status add_value(const struct walk *w, const struct schema_row *f
 }
 
 /* The next part of the path: up to a dot, or what stands in brackets. */
-static char *next_part(struct walk *w)
+static char *next_part(struct override_walk *w)
 {
 	size_t len = strcspn(w->rest, ".[");
 	char *part = hd_strndup(w->rest, len);
@@ -196,7 +196,7 @@ static char *next_part(struct walk *w)
 	return part;
 }
 
-static yaml_node_pair_t *pair_named(const struct walk *w, int map, const char *name)
+static yaml_node_pair_t *pair_named(const struct override_walk *w, int map, const char *name)
 {
 	const yaml_node_t *node = node_at(w, map);
 
@@ -211,7 +211,7 @@ static yaml_node_pair_t *pair_named(const struct walk *w, int map, const char *n
 	return NULL;
 }
 
-static void set_pair(const struct walk *w, int map, const char *name, int value)
+static void set_pair(const struct override_walk *w, int map, const char *name, int value)
 {
 	yaml_node_pair_t *pair = pair_named(w, map, name);
 
@@ -221,7 +221,7 @@ static void set_pair(const struct walk *w, int map, const char *name, int value)
 		append_pair(w, map, add_scalar(w, name, true), value);
 }
 
-static void remove_pair(const struct walk *w, int map, const char *name)
+static void remove_pair(const struct override_walk *w, int map, const char *name)
 {
 	yaml_node_pair_t *pair = pair_named(w, map, name);
 	yaml_node_t *node = node_at(w, map);
@@ -233,7 +233,7 @@ static void remove_pair(const struct walk *w, int map, const char *name)
 }
 
 /* A bare value that stands for a mapping becomes that mapping. */
-static int spell_out(const struct walk *w, const struct schema_row *f, int index)
+static int spell_out(const struct override_walk *w, const struct schema_row *f, int index)
 {
 	if (node_at(w, index)->type != YAML_SCALAR_NODE || !f->shorthand)
 		return index;
@@ -244,7 +244,7 @@ static int spell_out(const struct walk *w, const struct schema_row *f, int index
 	return map;
 }
 
-static bool item_is_named(const struct walk *w, int item, const char *name)
+static bool item_is_named(const struct override_walk *w, int item, const char *name)
 {
 	if (node_at(w, item)->type != YAML_MAPPING_NODE)
 		return false;
@@ -257,8 +257,8 @@ static bool item_is_named(const struct walk *w, int item, const char *name)
 
 #define MOST_NAMES 64
 
-static enum hd_status refuse_item(const struct walk *w, const struct schema_row *f, int list,
-				  const char *part)
+static enum hd_status refuse_item(const struct override_walk *w, const struct schema_row *f,
+				  int list, const char *part)
 {
 	const yaml_node_t *node = node_at(w, list);
 	const char *names[MOST_NAMES];
@@ -286,7 +286,7 @@ static enum hd_status refuse_item(const struct walk *w, const struct schema_row 
 }
 
 /* The place of the item that a part of the path names. */
-static enum hd_status find_item(const struct walk *w, const struct schema_row *f, int list,
+static enum hd_status find_item(const struct override_walk *w, const struct schema_row *f, int list,
 				const char *part, size_t *out)
 {
 	const yaml_node_t *node = node_at(w, list);
@@ -311,7 +311,7 @@ static enum hd_status find_item(const struct walk *w, const struct schema_row *f
 	return refuse_item(w, f, list, part);
 }
 
-static void remove_item(const struct walk *w, int list, size_t at)
+static void remove_item(const struct override_walk *w, int list, size_t at)
 {
 	yaml_node_t *node = node_at(w, list);
 	yaml_node_item_t *items = node->data.sequence.items.start;
@@ -321,10 +321,10 @@ static void remove_item(const struct walk *w, int list, size_t at)
 	node->data.sequence.items.top--;
 }
 
-static enum hd_status walk_map(struct walk *w, const struct schema_row *parent, int map);
+static enum hd_status walk_map(struct override_walk *w, const struct schema_row *parent, int map);
 
 /* The rest of the path leads into the list `f`. */
-static enum hd_status walk_list(struct walk *w, const struct schema_row *f, int list)
+static enum hd_status walk_list(struct override_walk *w, const struct schema_row *f, int list)
 {
 	char *part = next_part(w);
 	size_t at = 0;
@@ -349,7 +349,7 @@ static enum hd_status walk_list(struct walk *w, const struct schema_row *f, int 
 }
 
 /* The last part of a path names a field of `map`. */
-static enum hd_status set_field(const struct walk *w, const struct schema_row *f, int map,
+static enum hd_status set_field(const struct override_walk *w, const struct schema_row *f, int map,
 				const char *name)
 {
 	int value = 0;
@@ -366,7 +366,8 @@ static enum hd_status set_field(const struct walk *w, const struct schema_row *f
 }
 
 /* A part before the last: the mapping or list of that name, made if need be. */
-static enum hd_status enter(struct walk *w, const struct schema_row *f, int map, const char *name)
+static enum hd_status enter(struct override_walk *w, const struct schema_row *f, int map,
+			    const char *name)
 {
 	yaml_node_pair_t *pair = pair_named(w, map, name);
 	bool list = f && f->type == SCHEMA_LIST;
@@ -389,7 +390,7 @@ static enum hd_status enter(struct walk *w, const struct schema_row *f, int map,
 	return list ? walk_list(w, f, inner) : walk_map(w, f, inner);
 }
 
-static enum hd_status walk_map(struct walk *w, const struct schema_row *parent, int map)
+static enum hd_status walk_map(struct override_walk *w, const struct schema_row *parent, int map)
 {
 	char *name = next_part(w);
 	const struct schema_row *f = schema_child_named(w->table, parent, name);
@@ -428,12 +429,12 @@ static enum hd_status apply(const struct overrides *o, size_t number,
 			    const struct schema_row *table, struct document *doc, struct diag *d)
 {
 	struct diag inner = { .status = HD_OK };
-	struct walk w = { .yaml = &doc->yaml,
-			  .table = table,
-			  .o = &o->items[number],
-			  .number = number,
-			  .rest = o->items[number].path,
-			  .d = &inner };
+	struct override_walk w = { .yaml = &doc->yaml,
+				   .table = table,
+				   .o = &o->items[number],
+				   .number = number,
+				   .rest = o->items[number].path,
+				   .d = &inner };
 
 	if (check_encoding(w.o, &inner) == HD_OK && walk_map(&w, NULL, 1) == HD_OK)
 		return HD_OK;

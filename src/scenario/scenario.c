@@ -483,7 +483,7 @@ enum hd_status check_partition(const struct scenario *s, struct diag *d, char *c
 	return scenario_refuse(s, d, name, "no partition '%s' in qos.partitions", *name);
 }
 
-enum hd_status refuse_class(const struct scenario *s, struct diag *d, char *const *service)
+enum hd_status scenario_refuse_class(const struct scenario *s, struct diag *d, char *const *service)
 {
 	const char **names = hd_alloc(s->qos.n_classes, sizeof(*names));
 
@@ -527,7 +527,7 @@ static enum hd_status check_traffic(const struct scenario *s, struct diag *d,
 				    const struct scn_traffic *t)
 {
 	if (t->service && !scenario_class(s, t->service))
-		return refuse_class(s, d, &t->service);
+		return scenario_refuse_class(s, d, &t->service);
 	if (t->service && t->sl != SCN_SL_AUTO)
 		return scenario_refuse(s, d, &t->sl, "traffic '%s' has both a class and an SL",
 				       t->name);
@@ -641,7 +641,7 @@ enum hd_status scenario_parse(const char *text, size_t len, const char *file,
 	status = schema_read(scenario_fields, &doc, overrides, d, out, &out->places);
 	document_fini(&doc);
 	if (status == HD_OK)
-		status = read_opensm(out, d);
+		status = scenario_read_opensm(out, d);
 	return status == HD_OK ? check(out, d) : status;
 }
 
@@ -661,7 +661,7 @@ enum hd_status scenario_read(const char *path, const struct overrides *overrides
 void scenario_fini(struct scenario *s)
 {
 	schema_release(scenario_fields, s);
-	forget_opensm(s);
+	scenario_forget_opensm(s);
 	free(s->places.items);
 	free(s->text);
 	*s = (struct scenario){ 0 };

@@ -9,7 +9,7 @@
 
 #define MAX_SIBLINGS 64
 
-struct reader {
+struct schema_reader {
 	const struct schema_row *table;
 	struct document *doc;
 	struct diag *d;
@@ -17,7 +17,7 @@ struct reader {
 	struct schema_places *places;
 };
 
-static enum hd_status refuse_at(const struct reader *r, enum hd_status status,
+static enum hd_status refuse_at(const struct schema_reader *r, enum hd_status status,
 				const yaml_node_t *node, const char *text)
 {
 	bool whole;
@@ -32,8 +32,8 @@ static enum hd_status refuse_at(const struct reader *r, enum hd_status status,
 
 /* What an override says can be seen to be wrong without a file. */
 HD_PRINTF(3, 4)
-static enum hd_status refuse(const struct reader *r, const yaml_node_t *node, const char *format,
-			     ...)
+static enum hd_status refuse(const struct schema_reader *r, const yaml_node_t *node,
+			     const char *format, ...)
 {
 	struct strbuf text = STRBUF_INIT;
 	va_list args;
@@ -51,7 +51,7 @@ static enum hd_status refuse(const struct reader *r, const yaml_node_t *node, co
 }
 
 /* The same of a field's value; an override says which field it is. */
-static enum hd_status refuse_value(const struct reader *r, const char *path,
+static enum hd_status refuse_value(const struct schema_reader *r, const char *path,
 				   const yaml_node_t *node, const char *why)
 {
 	bool whole = false;
@@ -62,7 +62,7 @@ static enum hd_status refuse_value(const struct reader *r, const char *path,
 }
 
 /* A field that is not there, whoever wrote what is around it. */
-static enum hd_status refuse_missing(const struct reader *r, const struct schema_row *f,
+static enum hd_status refuse_missing(const struct schema_reader *r, const struct schema_row *f,
 				     const yaml_node_t *around)
 {
 	struct strbuf text = STRBUF_INIT;
@@ -74,7 +74,7 @@ static enum hd_status refuse_missing(const struct reader *r, const struct schema
 	return status;
 }
 
-static void note_place(const struct reader *r, const yaml_node_t *node, const void *field,
+static void note_place(const struct schema_reader *r, const yaml_node_t *node, const void *field,
 		       size_t size)
 {
 	struct schema_places *p = r->places;
@@ -98,7 +98,7 @@ static const char *scalar_text(const yaml_node_t *node)
 }
 
 /* A list of values as one text with commas, if the field takes that. */
-static enum hd_status join(const struct reader *r, const struct schema_row *f,
+static enum hd_status join(const struct schema_reader *r, const struct schema_row *f,
 			   const yaml_node_t *node, struct strbuf *out)
 {
 	const yaml_node_item_t *item = node->data.sequence.items.start;
@@ -116,7 +116,7 @@ static enum hd_status join(const struct reader *r, const struct schema_row *f,
 	return HD_OK;
 }
 
-static enum hd_status read_text(const struct reader *r, const struct schema_row *f,
+static enum hd_status read_text(const struct schema_reader *r, const struct schema_row *f,
 				const yaml_node_t *node, struct strbuf *out)
 {
 	if (node->type == YAML_SEQUENCE_NODE && f->joins)
@@ -137,7 +137,7 @@ static enum hd_status read_text(const struct reader *r, const struct schema_row 
 	return HD_OK;
 }
 
-static enum hd_status read_value(const struct reader *r, const struct schema_row *f,
+static enum hd_status read_value(const struct schema_reader *r, const struct schema_row *f,
 				 const yaml_node_t *node, void *base)
 {
 	struct strbuf text = STRBUF_INIT;
@@ -168,11 +168,12 @@ static void set_default(const struct schema_row *f, void *base)
 	(void)status;
 }
 
-static enum hd_status read_field(const struct reader *r, const struct schema_row *f,
+static enum hd_status read_field(const struct schema_reader *r, const struct schema_row *f,
 				 const yaml_node_t *node, const yaml_node_t *around, void *base);
 
 /* "traffic[]" for items, "fabric.link", what the document is for the whole. */
-static void print_where(const struct reader *r, const struct schema_row *parent, struct strbuf *out)
+static void print_where(const struct schema_reader *r, const struct schema_row *parent,
+			struct strbuf *out)
 {
 	if (!parent)
 		strbuf_puts(out, r->doc->what);
@@ -197,7 +198,7 @@ static void list_names(const char *const *names, size_t n, struct strbuf *out)
 		strbuf_putc(out, ')');
 }
 
-static enum hd_status refuse_unknown(const struct reader *r, const struct schema_row *parent,
+static enum hd_status refuse_unknown(const struct schema_reader *r, const struct schema_row *parent,
 				     const yaml_node_t *key, const struct option *const *tables)
 {
 	const char *names[MAX_SIBLINGS];
@@ -231,13 +232,13 @@ static enum hd_status refuse_unknown(const struct reader *r, const struct schema
 	return status;
 }
 
-static const struct schema_row *child_named(const struct reader *r, const struct schema_row *parent,
-					    const char *name)
+static const struct schema_row *child_named(const struct schema_reader *r,
+					    const struct schema_row *parent, const char *name)
 {
 	return schema_child_named(r->table, parent, name);
 }
 
-static enum hd_status check_keys(const struct reader *r, const struct schema_row *parent,
+static enum hd_status check_keys(const struct schema_reader *r, const struct schema_row *parent,
 				 const yaml_node_t *map)
 {
 	const struct schema_row *seen[MAX_SIBLINGS];
@@ -267,7 +268,7 @@ static enum hd_status check_keys(const struct reader *r, const struct schema_row
 }
 
 /* The value of a field in a mapping (or a shorthand); NULL if absent. */
-static const yaml_node_t *value_of(const struct reader *r, const struct schema_row *parent,
+static const yaml_node_t *value_of(const struct schema_reader *r, const struct schema_row *parent,
 				   const yaml_node_t *map, const char *name)
 {
 	if (!map)
@@ -323,7 +324,7 @@ static bool has_param(const struct schema_params *params, const char *name)
 	return false;
 }
 
-static enum hd_status read_param(const struct reader *r, const struct schema_row *parent,
+static enum hd_status read_param(const struct schema_reader *r, const struct schema_row *parent,
 				 const struct option *o, const yaml_node_t *node,
 				 struct schema_params *params)
 {
@@ -353,7 +354,7 @@ static enum hd_status read_param(const struct reader *r, const struct schema_row
 	return status;
 }
 
-static enum hd_status read_params(const struct reader *r, const struct schema_row *parent,
+static enum hd_status read_params(const struct schema_reader *r, const struct schema_row *parent,
 				  const yaml_node_t *map, void *base)
 {
 	const struct option *tables[SCHEMA_MAX_TABLES + 1] = { NULL };
@@ -381,7 +382,7 @@ static enum hd_status read_params(const struct reader *r, const struct schema_ro
 	return status;
 }
 
-static enum hd_status read_map(const struct reader *r, const struct schema_row *parent,
+static enum hd_status read_map(const struct schema_reader *r, const struct schema_row *parent,
 			       const yaml_node_t *map, const yaml_node_t *around, void *base)
 {
 	enum hd_status status = HD_OK;
@@ -410,7 +411,7 @@ static enum hd_status read_map(const struct reader *r, const struct schema_row *
 }
 
 /* A value in place of a list is another field's, which stands before it. */
-static enum hd_status read_shorthand(const struct reader *r, const struct schema_row *f,
+static enum hd_status read_shorthand(const struct schema_reader *r, const struct schema_row *f,
 				     const yaml_node_t *node, void *base)
 {
 	struct strbuf path = STRBUF_INIT;
@@ -425,7 +426,7 @@ static enum hd_status read_shorthand(const struct reader *r, const struct schema
 	return read_value(r, meant, node, base);
 }
 
-static enum hd_status read_list(const struct reader *r, const struct schema_row *f,
+static enum hd_status read_list(const struct schema_reader *r, const struct schema_row *f,
 				const yaml_node_t *node, const yaml_node_t *around, void *base)
 {
 	void **items = (void **)((char *)base + f->offset);
@@ -458,7 +459,7 @@ static enum hd_status read_list(const struct reader *r, const struct schema_row 
 }
 
 /* A field that a choice rules out, or a choice above that one. */
-static enum hd_status refuse_idle(const struct reader *r, const struct schema_row *f,
+static enum hd_status refuse_idle(const struct schema_reader *r, const struct schema_row *f,
 				  const yaml_node_t *node, const void *base)
 {
 	const struct schema_row *choice = f;
@@ -479,7 +480,7 @@ static enum hd_status refuse_idle(const struct reader *r, const struct schema_ro
 	return status;
 }
 
-static enum hd_status read_field(const struct reader *r, const struct schema_row *f,
+static enum hd_status read_field(const struct schema_reader *r, const struct schema_row *f,
 				 const yaml_node_t *node, const yaml_node_t *around, void *base)
 {
 	if (!schema_applies(r->table, f, base))
@@ -503,7 +504,7 @@ enum hd_status schema_read(const struct schema_row *table, struct document *doc,
 			   const struct overrides *overrides, struct diag *d, void *root,
 			   struct schema_places *places)
 {
-	struct reader r = {
+	struct schema_reader r = {
 		.table = table, .doc = doc, .overrides = overrides, .d = d, .places = places
 	};
 	enum hd_status status = overrides_apply(overrides, table, doc, d);

@@ -13,7 +13,7 @@
  * list item begins, "name:" or "name: value" on every line. Its lines are the
  * settings; the levels around them are their names.
  */
-struct walk {
+struct settings_walk {
 	struct {
 		char name[64];
 		size_t item; /* of a list, counted from 1; 0: not a list */
@@ -22,7 +22,7 @@ struct walk {
 	void *context;
 };
 
-static void put_setting(const struct walk *w, size_t depth, const char *value)
+static void put_setting(const struct settings_walk *w, size_t depth, const char *value)
 {
 	struct strbuf name = STRBUF_INIT, plain = STRBUF_INIT;
 	size_t len = strlen(value);
@@ -43,7 +43,7 @@ static void put_setting(const struct walk *w, size_t depth, const char *value)
 	strbuf_fini(&plain);
 }
 
-static void walk_line(struct walk *w, char *line)
+static void walk_line(struct settings_walk *w, char *line)
 {
 	size_t blanks = strspn(line, " ");
 	bool item = strncmp(line + blanks, "- ", 2) == 0;
@@ -69,7 +69,7 @@ static void walk_line(struct walk *w, char *line)
 void scenario_settings(const struct scenario *s, scenario_setting_fn *put, void *context)
 {
 	struct strbuf text = STRBUF_INIT;
-	struct walk w = { .put = put, .context = context };
+	struct settings_walk w = { .put = put, .context = context };
 
 	schema_print(scenario_fields, s, false, &text);
 	for (char *line = text.text; *line;) {

@@ -426,7 +426,7 @@ enum hd_status collective_run(struct fabric *fabric, const struct collective_op 
 		status = collective_plant(&fabric->subnet, op, d);
 	if (status == HD_OK) {
 		fill_flows(&x, &fabric->subnet);
-		status = sim_limits_check(&fabric->setup, x.flows, op->n_sources, d);
+		status = fabric_limits_check(&fabric->setup, x.flows, op->n_sources, d);
 	}
 	if (status == HD_OK)
 		status = simulate(&x, fabric, d);

@@ -22,7 +22,7 @@ const char *const eval_mix_names[N_EVAL_MIXES + 1] = { "paper", "deadlines", "lo
 
 struct eval_plan eval_plan_default(void)
 {
-	struct establish_params fit = establish_params_default();
+	struct establish_params fit = broker_establish_defaults();
 
 	return (struct eval_plan){
 		.shape = EVAL_IRREGULAR,
@@ -151,7 +151,7 @@ static enum hd_status fill_fabric(struct evaluation *e, struct diag *d, struct e
 {
 	const struct eval_plan *plan = e->plan;
 	struct broker_params params = broker_params_default();
-	struct establish_params asked = establish_params_default();
+	struct establish_params asked = broker_establish_defaults();
 
 	params.mode = plan->fill;
 	params.high_sls = class_sls_of(TC_DBTS);
@@ -410,7 +410,7 @@ static enum hd_status simulate(struct evaluation *e, sim_progress_fn *progress, 
 {
 	make_flows(e);
 	/* Every port has tables of its own by now. */
-	enum hd_status status = sim_limits_check(&e->fabric->setup, e->flows, e->n_flows, d);
+	enum hd_status status = fabric_limits_check(&e->fabric->setup, e->flows, e->n_flows, d);
 
 	if (status == HD_OK)
 		status = measure(e, progress, context, d, out);
@@ -434,7 +434,7 @@ enum hd_status eval_run(const struct eval_plan *plan, sim_progress_fn *progress,
 		overrides_fini(&e.overrides);
 		return status;
 	}
-	lanes_program(&e.fabric->subnet, class_plan());
+	qos_lanes_program(&e.fabric->subnet, class_plan());
 	status = fill_fabric(&e, d, out);
 	if (status == HD_OK) {
 		out->reserved = out->established.wire_load;

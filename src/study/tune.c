@@ -55,7 +55,7 @@ void tune_table(enum tune_shape shape, uint32_t senders, struct opensm_cc *out)
 			delay = most * x * x;
 		else if (shape == TUNE_GEOMETRIC)
 			delay = pow(senders, x) - 1;
-		out->cct[i] = cct_entry(delay);
+		out->cct[i] = opensm_cct_entry(delay);
 	}
 }
 

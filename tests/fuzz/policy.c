@@ -44,7 +44,7 @@ static void try_readback(const char *text)
 {
 	size_t n = 0;
 
-	if (readback_parse(text, look_at, &n) != n)
+	if (opensm_readback_parse(text, look_at, &n) != n)
 		abort();
 }
 

@@ -57,7 +57,7 @@ static void buffer_look(struct oracle *o, const struct waiter *came)
 		if (!wants || told[w->out - first][w->vl])
 			continue;
 		told[w->out - first][w->vl] = true;
-		mark_input_full(&o->marking, &o->ports[w->out].marks[w->vl]);
+		marking_input_full(&o->marking, &o->ports[w->out].marks[w->vl]);
 	}
 }
 
@@ -80,7 +80,7 @@ void marks_leave(struct oracle *o)
 		struct waiter *w = o->waiters[i];
 
 		if (w->counts && counts_until(o, w) <= o->now) {
-			mark_leave(&o->ports[w->out].marks[w->vl], w->blocks);
+			marking_leave(&o->ports[w->out].marks[w->vl], w->blocks);
 			w->counts = false;
 		}
 		/* Copies that have left both are not needed any more. */
@@ -130,7 +130,7 @@ static bool is_marked(struct oracle *o, const struct waiter *w)
 		return false;
 	if (o->mutation == MUT_CAPACITY_BEYOND)
 		d.capacity = o->setup->ports[near->peer].in_blocks;
-	return mark_departs(&o->marking, counted, &d);
+	return marking_departs(&o->marking, counted, &d);
 }
 
 /* T2, phase 2: C3 (a), (b) and (c). */
@@ -145,7 +145,7 @@ void marks_count(struct oracle *o)
 
 		if (w->begins != o->now)
 			continue;
-		mark_arrive(&o->ports[w->out].marks[w->vl], w->blocks);
+		marking_arrive(&o->ports[w->out].marks[w->vl], w->blocks);
 		w->counts = true;
 	}
 	for (size_t i = 0; i < o->n_waiters; i++) {

@@ -89,7 +89,7 @@ static enum hd_status ask_all(struct admission *a, struct diag *d)
 
 static enum hd_status ask_at_random(struct admission *a, struct diag *d)
 {
-	struct establish_params p = establish_params_default();
+	struct establish_params p = broker_establish_defaults();
 
 	p.seed = a->params.seed;
 	p.tried = (uint32_t)a->params.random;

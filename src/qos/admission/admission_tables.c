@@ -79,17 +79,17 @@ static const struct column group_columns[] = {
 	{ NULL },
 };
 
-struct summary_row {
+struct admission_summary_row {
 	uint64_t live;
 	const char *fullest_link;
 	double reserved_there, mean_reserved;
 };
 
 static const struct column summary_columns[] = {
-	{ "live", NULL, CELL(summary_row, live), ORIGIN_COMPUTED },
-	{ "fullest link", NULL, CELL(summary_row, fullest_link), ORIGIN_COMPUTED },
-	{ "reserved there", "%", CELL(summary_row, reserved_there), ORIGIN_COMPUTED, 2 },
-	{ "mean reserved", "%", CELL(summary_row, mean_reserved), ORIGIN_COMPUTED, 2 },
+	{ "live", NULL, CELL(admission_summary_row, live), ORIGIN_COMPUTED },
+	{ "fullest link", NULL, CELL(admission_summary_row, fullest_link), ORIGIN_COMPUTED },
+	{ "reserved there", "%", CELL(admission_summary_row, reserved_there), ORIGIN_COMPUTED, 2 },
+	{ "mean reserved", "%", CELL(admission_summary_row, mean_reserved), ORIGIN_COMPUTED, 2 },
 	{ NULL },
 };
 
@@ -220,7 +220,7 @@ static void show_summary(const struct admission *a, struct results *r)
 	const struct admission_load load = admission_load_of(&a->broker);
 	struct table *t = results_record(r, "summary", "after all requests", summary_columns);
 
-	const struct summary_row row = {
+	const struct admission_summary_row row = {
 		.live = a->broker.n_live,
 		.fullest_link = link_name(t, a->subnet->topo, load.fullest),
 		.reserved_there = load.most,

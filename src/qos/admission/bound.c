@@ -24,7 +24,7 @@ struct span {
 };
 
 /* Bytes of a class that can have come over one link within t. */
-static double link_arrivals(const struct work *w, struct span span, uint8_t group, double t)
+static double link_arrivals(const struct bound_work *w, struct span span, uint8_t group, double t)
 {
 	double sum = 0;
 	uint32_t link = w->passages[span.begin].link;
@@ -43,7 +43,7 @@ static double link_arrivals(const struct work *w, struct span span, uint8_t grou
 }
 
 /* The passages of `port` from `begin` on that share its link. */
-static struct span link_span(const struct work *w, uint32_t port, uint32_t begin)
+static struct span link_span(const struct bound_work *w, uint32_t port, uint32_t begin)
 {
 	uint32_t end = begin;
 
@@ -52,7 +52,7 @@ static struct span link_span(const struct work *w, uint32_t port, uint32_t begin
 	return (struct span){ begin, end };
 }
 
-static double arrivals(const struct work *w, uint32_t port, uint8_t group, double t)
+static double arrivals(const struct bound_work *w, uint32_t port, uint8_t group, double t)
 {
 	double sum = 0;
 
@@ -66,7 +66,7 @@ static double arrivals(const struct work *w, uint32_t port, uint8_t group, doubl
 }
 
 /* Where the arrivals over one link stop being limited by the link. */
-static double break_point(const struct work *w, struct span span, uint8_t group)
+static double break_point(const struct bound_work *w, struct span span, uint8_t group)
 {
 	uint32_t link = w->passages[span.begin].link;
 	double burst = 0, rate = 0;
@@ -88,7 +88,7 @@ static double break_point(const struct work *w, struct span span, uint8_t group)
 }
 
 /* Concave arrivals against rate-latency service: worst at a break point. */
-static double grouped_delay(const struct work *w, uint32_t port, uint8_t group,
+static double grouped_delay(const struct bound_work *w, uint32_t port, uint8_t group,
 			    struct bound_service s)
 {
 	double worst = arrivals(w, port, group, 0) / s.rate;
@@ -104,7 +104,7 @@ static double grouped_delay(const struct work *w, uint32_t port, uint8_t group,
 }
 
 /* The same of what comes over one link only; HUGE_VAL if it is too much. */
-static double span_delay(const struct work *w, struct span span, uint8_t group,
+static double span_delay(const struct bound_work *w, struct span span, uint8_t group,
 			 struct bound_service s)
 {
 	double t = break_point(w, span, group);
@@ -117,7 +117,7 @@ static double span_delay(const struct work *w, struct span span, uint8_t group,
 }
 
 /* Bytes of whole bursts that can have come within s of the worst start. */
-static double periodic_demand(const struct work *w, uint32_t port, uint8_t group, double s)
+static double periodic_demand(const struct bound_work *w, uint32_t port, uint8_t group, double s)
 {
 	double sum = 0;
 
@@ -133,7 +133,7 @@ static double periodic_demand(const struct work *w, uint32_t port, uint8_t group
 }
 
 /* The first instant after s at which another burst can come. */
-static double next_burst(const struct work *w, uint32_t port, uint8_t group, double s)
+static double next_burst(const struct bound_work *w, uint32_t port, uint8_t group, double s)
 {
 	double next = INFINITY;
 
@@ -150,7 +150,7 @@ static double next_burst(const struct work *w, uint32_t port, uint8_t group, dou
 	return next;
 }
 
-static double periodic_delay(const struct work *w, uint32_t port, uint8_t group,
+static double periodic_delay(const struct bound_work *w, uint32_t port, uint8_t group,
 			     struct bound_service sv)
 {
 	double worst = 0, s = 0;
@@ -169,7 +169,7 @@ static double periodic_delay(const struct work *w, uint32_t port, uint8_t group,
 }
 
 /* How long a group can be busy: no packet waits longer, in any order. */
-static double busy_period(const struct work *w, uint32_t port, uint8_t group,
+static double busy_period(const struct bound_work *w, uint32_t port, uint8_t group,
 			  struct bound_service sv)
 {
 	double s = 0;
@@ -184,7 +184,7 @@ static double busy_period(const struct work *w, uint32_t port, uint8_t group,
 	return HUGE_VAL;
 }
 
-static double group_delay(const struct work *w, uint32_t port, const struct passage *own)
+static double group_delay(const struct bound_work *w, uint32_t port, const struct passage *own)
 {
 	struct bound_service s = bound_service_at(w, port, own);
 
@@ -199,7 +199,7 @@ static double group_delay(const struct work *w, uint32_t port, const struct pass
 }
 
 /* Paper 003: the other flows' bursts and one packet, at the link's rate. */
-static double published_delay(const struct work *w, uint32_t port, const struct passage *own)
+static double published_delay(const struct bound_work *w, uint32_t port, const struct passage *own)
 {
 	const struct bound_port *p = &w->ports[port];
 	enum bound_class class = class_at(w, port, own->flow);
@@ -215,7 +215,7 @@ static double published_delay(const struct work *w, uint32_t port, const struct 
 }
 
 /* Served in any order: what the others of the group leave. */
-static double leftover_delay(const struct work *w, uint32_t port, const struct passage *own,
+static double leftover_delay(const struct bound_work *w, uint32_t port, const struct passage *own,
 			     struct bound_service s)
 {
 	struct class_sum all = bound_sum_group(w, port, own->group);
@@ -230,7 +230,7 @@ static double leftover_delay(const struct work *w, uint32_t port, const struct p
  * one that was in the way of what goes first when the input's first packet
  * came.
  */
-static double turns_delay(const struct work *w, uint32_t port, struct span input,
+static double turns_delay(const struct bound_work *w, uint32_t port, struct span input,
 			  const struct passage *own, struct bound_service s)
 {
 	const struct bound_port *p = &w->ports[port];
@@ -260,7 +260,7 @@ static double turns_delay(const struct work *w, uint32_t port, struct span input
 	return span_delay(w, input, own->group, turn);
 }
 
-static double any_order_delay(const struct work *w, uint32_t port, struct span input,
+static double any_order_delay(const struct bound_work *w, uint32_t port, struct span input,
 			      const struct passage *own)
 {
 	struct bound_service s = bound_service_at(w, port, own);
@@ -270,7 +270,7 @@ static double any_order_delay(const struct work *w, uint32_t port, struct span i
 }
 
 /* Gives every passage of a port its delay; true if any of them changed. */
-static bool update_port(struct work *w, uint32_t port)
+static bool update_port(struct bound_work *w, uint32_t port)
 {
 	double by_group[BOUND_GROUPS];
 	struct span input = { 0, 0 };
@@ -302,7 +302,7 @@ static bool update_port(struct work *w, uint32_t port)
 }
 
 /* Branches have the delays of their trunks. */
-static void copy_trunks(struct work *w)
+static void copy_trunks(struct bound_work *w)
 {
 	for (uint32_t f = 0; f < w->n_flows; f++) {
 		const struct bound_flow *flow = &w->flows[f];
@@ -313,7 +313,7 @@ static void copy_trunks(struct work *w)
 }
 
 /* The delays of the flows at whose ends a flow starts. */
-static double delay_before(const struct work *w, uint32_t flow)
+static double delay_before(const struct bound_work *w, uint32_t flow)
 {
 	double sum = 0;
 
@@ -326,7 +326,7 @@ static double delay_before(const struct work *w, uint32_t flow)
 }
 
 /* Bursts and jitter at every port, from the delays before it. */
-static void carry_forward(struct work *w)
+static void carry_forward(struct bound_work *w)
 {
 	copy_trunks(w);
 	for (uint32_t i = 0; i < w->n_passages; i++) {
@@ -342,8 +342,8 @@ static void carry_forward(struct work *w)
 }
 
 /* Does the service of a passage's group outlast what the group sends? */
-static enum hd_status check_group(const struct work *w, uint32_t port, const struct passage *p,
-				  struct diag *d)
+static enum hd_status check_group(const struct bound_work *w, uint32_t port,
+				  const struct passage *p, struct diag *d)
 {
 	double asked = bound_sum_group(w, port, p->group).rate;
 	double given = bound_service_at(w, port, p).rate;
@@ -362,7 +362,7 @@ static enum hd_status check_group(const struct work *w, uint32_t port, const str
 			 asked, p->high ? "the high table" : "DB", given);
 }
 
-static enum hd_status check_rates(const struct work *w, struct diag *d)
+static enum hd_status check_rates(const struct bound_work *w, struct diag *d)
 {
 	enum hd_status status = HD_OK;
 
@@ -384,7 +384,7 @@ static enum hd_status check_rates(const struct work *w, struct diag *d)
 	return HD_OK;
 }
 
-static double longest(const struct work *w)
+static double longest(const struct bound_work *w)
 {
 	double most = 0;
 
@@ -393,7 +393,7 @@ static double longest(const struct work *w)
 	return most;
 }
 
-static enum hd_status iterate(struct work *w, struct diag *d)
+static enum hd_status iterate(struct bound_work *w, struct diag *d)
 {
 	/*
 	 * Without cycles the delays settle after as many rounds as the
@@ -431,7 +431,7 @@ static uint32_t first_own(const struct bound_flow *f)
 }
 
 /* The port by which a flow comes to its hop h. */
-static uint32_t link_before(const struct work *w, const struct bound_flow *f, uint32_t h)
+static uint32_t link_before(const struct bound_work *w, const struct bound_flow *f, uint32_t h)
 {
 	if (h > 0)
 		return f->path[h - 1];
@@ -443,7 +443,7 @@ static uint32_t link_before(const struct work *w, const struct bound_flow *f, ui
 }
 
 /* Sorts the hops of all flows by port, counting first. */
-static void build(struct work *w)
+static void build(struct bound_work *w)
 {
 	w->first = hd_alloc(w->n_ports + 2, sizeof(*w->first));
 	w->start = hd_alloc(w->n_flows, sizeof(*w->start));
@@ -480,17 +480,17 @@ static void build(struct work *w)
 	}
 }
 
-static struct work work_of(enum bound_mode mode, const struct bound_network *network)
+static struct bound_work work_of(enum bound_mode mode, const struct bound_network *network)
 {
-	return (struct work){ .mode = mode,
-			      .ports = network->ports,
-			      .n_ports = network->n_ports,
-			      .flows = network->flows,
-			      .n_flows = network->n_flows,
-			      .any_order = network->any_order };
+	return (struct bound_work){ .mode = mode,
+				    .ports = network->ports,
+				    .n_ports = network->n_ports,
+				    .flows = network->flows,
+				    .n_flows = network->n_flows,
+				    .any_order = network->any_order };
 }
 
-static void work_fini(struct work *w)
+static void work_fini(struct bound_work *w)
 {
 	free(w->delay);
 	free(w->passages);
@@ -501,7 +501,7 @@ static void work_fini(struct work *w)
 enum hd_status bound_delays(enum bound_mode mode, const struct bound_network *network,
 			    struct diag *d, double *delay)
 {
-	struct work w = work_of(mode, network);
+	struct bound_work w = work_of(mode, network);
 
 	build(&w);
 	w.delay = hd_alloc(w.n_delays, sizeof(*w.delay));
@@ -518,7 +518,7 @@ enum hd_status bound_delays(enum bound_mode mode, const struct bound_network *ne
 }
 
 /* Whether a passage waits for what an excluded one sends without a bound. */
-static bool waits_for(const struct work *w, uint32_t port, const struct passage *p,
+static bool waits_for(const struct bound_work *w, uint32_t port, const struct passage *p,
 		      const struct passage *other)
 {
 	if (p->group == other->group)
@@ -526,7 +526,7 @@ static bool waits_for(const struct work *w, uint32_t port, const struct passage 
 	return w->ports[port].strict ? other->group < p->group : other->high;
 }
 
-static bool exclude_at(const struct work *w, uint32_t port, bool *excluded, bool *starved,
+static bool exclude_at(const struct bound_work *w, uint32_t port, bool *excluded, bool *starved,
 		       uint32_t *where)
 {
 	struct diag why = { .status = HD_OK };
@@ -551,7 +551,7 @@ static bool exclude_at(const struct work *w, uint32_t port, bool *excluded, bool
 }
 
 /* Those that start at the end of, or are branches of, an excluded flow. */
-static bool exclude_followers(const struct work *w, bool *excluded, uint32_t *where)
+static bool exclude_followers(const struct bound_work *w, bool *excluded, uint32_t *where)
 {
 	bool changed = false;
 
@@ -570,7 +570,7 @@ static bool exclude_followers(const struct work *w, bool *excluded, uint32_t *wh
 void bound_exclude(const struct bound_network *network, bool *excluded, bool *starved,
 		   uint32_t *where)
 {
-	struct work w = work_of(BOUND_BUCKET, network);
+	struct bound_work w = work_of(BOUND_BUCKET, network);
 	bool changed = true;
 
 	build(&w);

@@ -93,7 +93,8 @@ struct bound_turn bound_table_turn(const struct vlarb_entry *entries, unsigned n
  * none. No flow is known to be alone on the VL that has it, but reserved VLs
  * carry reserved flows only.
  */
-static void sizes_at(const struct work *w, uint32_t port, struct bound_sizes sizes[N_DATA_VLS + 1])
+static void sizes_at(const struct bound_work *w, uint32_t port,
+		     struct bound_sizes sizes[N_DATA_VLS + 1])
 {
 	const struct bound_port *p = &w->ports[port];
 
@@ -116,7 +117,7 @@ static void sizes_at(const struct work *w, uint32_t port, struct bound_sizes siz
 }
 
 /* What a passage shares its place with, and how it is served. */
-void bound_classify(const struct work *w, uint32_t port, struct passage *p)
+void bound_classify(const struct bound_work *w, uint32_t port, struct passage *p)
 {
 	const struct bound_port *at = &w->ports[port];
 
@@ -141,13 +142,13 @@ void bound_classify(const struct work *w, uint32_t port, struct passage *p)
 	}
 }
 
-static void sum_add(const struct work *w, const struct passage *p, struct class_sum *sum)
+static void sum_add(const struct bound_work *w, const struct passage *p, struct class_sum *sum)
 {
 	sum->burst += p->burst;
 	sum->rate += rate_of(&w->flows[p->flow]);
 }
 
-struct class_sum bound_sum_group(const struct work *w, uint32_t port, uint8_t group)
+struct class_sum bound_sum_group(const struct bound_work *w, uint32_t port, uint8_t group)
 {
 	struct class_sum sum = { 0, 0 };
 
@@ -181,7 +182,8 @@ struct bound_service bound_crossbar_service(const struct bound_port *port)
  * order. What has waited for a crossbar comes to the link with a burst that
  * this has added to.
  */
-static struct class_sum sum_high(const struct work *w, uint32_t port, const struct passage *own)
+static struct class_sum sum_high(const struct bound_work *w, uint32_t port,
+				 const struct passage *own)
 {
 	const struct bound_port *at = &w->ports[port];
 	struct class_sum sum = { 0, 0 };
@@ -227,7 +229,7 @@ static struct bound_service high_service(const struct bound_port *port)
 }
 
 /* The link of a port serves a group at `rate` after `latency`. */
-static struct bound_service link_service(const struct work *w, uint32_t port,
+static struct bound_service link_service(const struct bound_work *w, uint32_t port,
 					 const struct passage *own)
 {
 	const struct bound_port *p = &w->ports[port];
@@ -260,7 +262,7 @@ static struct bound_service link_service(const struct work *w, uint32_t port,
 }
 
 /* The same of crossbar and link in a row. */
-struct bound_service bound_service_at(const struct work *w, uint32_t port,
+struct bound_service bound_service_at(const struct bound_work *w, uint32_t port,
 				      const struct passage *own)
 {
 	const struct bound_port *p = &w->ports[port];

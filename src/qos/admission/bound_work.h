@@ -25,7 +25,7 @@ struct passage {
 	double jitter;          /* its delays so far */
 };
 
-struct work {
+struct bound_work {
 	enum bound_mode mode;
 	const struct bound_port *ports;
 	uint32_t n_ports;
@@ -46,7 +46,7 @@ static inline double rate_of(const struct bound_flow *f)
 }
 
 /* The class that a flow belongs to at a port. */
-static inline enum bound_class class_at(const struct work *w, uint32_t port, uint32_t flow)
+static inline enum bound_class class_at(const struct bound_work *w, uint32_t port, uint32_t flow)
 {
 	return w->ports[port].merged ? CLASS_DBTS : w->flows[flow].class;
 }
@@ -68,18 +68,18 @@ static inline struct bound_sizes sizes_of(const struct bound_port *port, const s
 }
 
 /* What a passage shares its place with, and how it is served. */
-void bound_classify(const struct work *w, uint32_t port, struct passage *p);
+void bound_classify(const struct bound_work *w, uint32_t port, struct passage *p);
 
 struct class_sum {
 	double burst, rate;
 };
 
 /* Over the passages of a group at a port. */
-struct class_sum bound_sum_group(const struct work *w, uint32_t port, uint8_t group);
+struct class_sum bound_sum_group(const struct bound_work *w, uint32_t port, uint8_t group);
 /* A lane at a crossbar. */
 struct bound_service bound_crossbar_service(const struct bound_port *port);
 /* The crossbar, if there is one, and the link of a port, in a row. */
-struct bound_service bound_service_at(const struct work *w, uint32_t port,
+struct bound_service bound_service_at(const struct bound_work *w, uint32_t port,
 				      const struct passage *own);
 
 #endif

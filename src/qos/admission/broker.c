@@ -334,7 +334,7 @@ enum hd_status broker_links(const struct broker *b, const struct broker_way *way
 /* ---- connections --------------------------------------------------------- */
 
 /* What a connection asks of each link, in the order of its ways. */
-struct wanted {
+struct broker_wanted {
 	struct broker_hold *list;
 	uint32_t n;
 };
@@ -364,7 +364,7 @@ static struct broker_hold hold_of(const struct broker *b, const struct broker_re
 
 /* Appends the links of one way; refuses if it leads nowhere. */
 static enum hd_status want_way(const struct broker *b, const struct broker_request *r, bool reverse,
-			       struct wanted *w, struct broker_refusal *why)
+			       struct broker_wanted *w, struct broker_refusal *why)
 {
 	const struct broker_way *way = reverse ? &r->reverse : &r->way;
 	struct tree_path links;
@@ -392,7 +392,7 @@ static enum hd_status want_way(const struct broker *b, const struct broker_reque
 
 /* Appends the links of all pairs of hosts. */
 static enum hd_status want_hose(const struct broker *b, const struct broker_request *r,
-				struct wanted *w, struct broker_refusal *why)
+				struct broker_wanted *w, struct broker_refusal *why)
 {
 	struct hose_link *links = NULL;
 	uint32_t n = 0;
@@ -453,7 +453,7 @@ static void restore(struct broker *b, const struct broker_link *before, port_id 
  * has what it had.
  */
 static enum hd_status take_wanted(struct broker *b, struct broker_connection *c,
-				  const struct wanted *w, struct broker_refusal *why)
+				  const struct broker_wanted *w, struct broker_refusal *why)
 {
 	struct broker_link *before = hd_alloc(w->n, sizeof(*before));
 	uint32_t had = c->n_holds, i;
@@ -483,8 +483,8 @@ static enum hd_status take_wanted(struct broker *b, struct broker_connection *c,
 }
 
 /* What its ways need by the present routes. */
-static enum hd_status want(const struct broker *b, const struct broker_request *r, struct wanted *w,
-			   struct broker_refusal *why)
+static enum hd_status want(const struct broker *b, const struct broker_request *r,
+			   struct broker_wanted *w, struct broker_refusal *why)
 {
 	enum hd_status status = r->hose ? want_hose(b, r, w, why) : want_way(b, r, false, w, why);
 
@@ -497,7 +497,7 @@ static enum hd_status want(const struct broker *b, const struct broker_request *
 static enum hd_status follow(struct broker *b, struct broker_connection *c, bool *moved,
 			     struct broker_refusal *why)
 {
-	struct wanted w = { .list = NULL };
+	struct broker_wanted w = { .list = NULL };
 	uint32_t had = c->n_holds;
 	bool was_moving = c->moving;
 	enum hd_status status = want(b, &c->request, &w, why);
@@ -685,7 +685,7 @@ port_id broker_cut(const struct broker *b, uint32_t id)
 /* Whether a connection holds all links of its path. */
 static bool holds_path(const struct broker *b, struct broker_connection *c)
 {
-	struct wanted w = { .list = NULL };
+	struct broker_wanted w = { .list = NULL };
 	struct broker_refusal why;
 	bool holds = want(b, &c->request, &w, &why) == HD_OK;
 

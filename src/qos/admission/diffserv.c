@@ -30,14 +30,14 @@ void diffserv_name(uint8_t dscp, struct strbuf *out)
 }
 
 /* SLs of the two maps. AF4 is the most urgent of its kind. */
-struct layout {
+struct diffserv_layout {
 	uint8_t ef, af[5], be, ch; /* af[1..4] */
 };
 
-static const struct layout separate = { 0, { 0, 4, 3, 2, 1 }, 5, 6 };
-static const struct layout together = { 0, { 0, 1, 1, 1, 1 }, 2, 3 };
+static const struct diffserv_layout separate = { 0, { 0, 4, 3, 2, 1 }, 5, 6 };
+static const struct diffserv_layout together = { 0, { 0, 1, 1, 1, 1 }, 2, 3 };
 
-static void map_dscp(struct diffserv_map *map, const struct layout *l, uint8_t dscp)
+static void map_dscp(struct diffserv_map *map, const struct diffserv_layout *l, uint8_t dscp)
 {
 	unsigned af = diffserv_af(dscp).class;
 
@@ -60,7 +60,7 @@ static void map_dscp(struct diffserv_map *map, const struct layout *l, uint8_t d
 	}
 }
 
-static struct sl2vl layout_lanes(const struct layout *l, unsigned vls)
+static struct sl2vl layout_lanes(const struct diffserv_layout *l, unsigned vls)
 {
 	const struct lane_class classes[] = {
 		{ .sl = l->ef, .kind = TC_DBTS, .lane = LANE_ANY },
@@ -77,13 +77,13 @@ static struct sl2vl layout_lanes(const struct layout *l, unsigned vls)
 		.n_classes = l->af[1] == l->af[2] ? 4 : 7,
 	};
 
-	return lanes_map(&plan, vls);
+	return qos_lanes_map(&plan, vls);
 }
 
 struct diffserv_map diffserv_map_for(unsigned vls)
 {
 	struct diffserv_map map = { .separate_af = vls >= 8 };
-	const struct layout *l = map.separate_af ? &separate : &together;
+	const struct diffserv_layout *l = map.separate_af ? &separate : &together;
 
 	for (unsigned dscp = 0; dscp < DSCP_COUNT; dscp++)
 		map_dscp(&map, l, (uint8_t)dscp);

@@ -59,7 +59,7 @@ static void show_classes(struct results *r, const struct diffserv_map *map)
 			.mark = name_of(t, (uint8_t)dscp),
 			.dscp = dscp,
 			.tclass = 4 * dscp,
-			.class = traffic_class_name(map->class[dscp]),
+			.class = class_name(map->class[dscp]),
 			.sl = map->sl[dscp],
 			.vl = map->lanes.vl[map->sl[dscp]],
 		};

@@ -10,7 +10,7 @@
 #define KBPS UINT64_C(1000)
 #define MBPS UINT64_C(1000000)
 
-struct establish_params establish_params_default(void)
+struct establish_params broker_establish_defaults(void)
 {
 	return (struct establish_params){
 		.seed = 1,
@@ -30,7 +30,7 @@ struct establish_params establish_params_default(void)
 	};
 }
 
-struct work {
+struct establish_work {
 	struct broker *broker;
 	const struct establish_params *params;
 	struct rng rng;
@@ -40,7 +40,7 @@ struct work {
 	double bits;              /* reserved payload, per second */
 };
 
-static void collect_hosts(struct work *w)
+static void collect_hosts(struct establish_work *w)
 {
 	const struct topo *t = w->broker->subnet->topo;
 
@@ -52,7 +52,7 @@ static void collect_hosts(struct work *w)
 }
 
 /* Redraws until the class is not too far ahead of the one that has least. */
-static uint32_t draw_class(struct work *w, const uint32_t *count)
+static uint32_t draw_class(struct establish_work *w, const uint32_t *count)
 {
 	const struct establish_params *p = w->params;
 	uint32_t least = UINT32_MAX;
@@ -69,7 +69,7 @@ static uint32_t draw_class(struct work *w, const uint32_t *count)
 	}
 }
 
-static struct hd_rate draw_rate(struct work *w, struct hd_rate_range range)
+static struct hd_rate draw_rate(struct establish_work *w, struct hd_rate_range range)
 {
 	/* The ranges are whole bits per second. */
 	assert(range.low.den == 1 && range.high.den == 1);
@@ -78,7 +78,7 @@ static struct hd_rate draw_rate(struct work *w, struct hd_rate_range range)
 	return hd_rate_make(range.low.num + rng_below(&w->rng, span), 1);
 }
 
-static bool attempt(struct work *w, uint32_t class)
+static bool attempt(struct establish_work *w, uint32_t class)
 {
 	const struct establish_params *p = w->params;
 	struct hd_rate rate = draw_rate(w, p->classes[class].rate);
@@ -106,7 +106,7 @@ static bool attempt(struct work *w, uint32_t class)
 	return true;
 }
 
-static void measure_load(const struct work *w, struct establish_result *out)
+static void measure_load(const struct establish_work *w, struct establish_result *out)
 {
 	const struct establish_params *p = w->params;
 	double capacity = 0;
@@ -120,7 +120,7 @@ static void measure_load(const struct work *w, struct establish_result *out)
 enum hd_status establish(struct broker *b, const struct establish_params *params, struct diag *d,
 			 struct establish_result *out)
 {
-	struct work w = { .broker = b, .params = params };
+	struct establish_work w = { .broker = b, .params = params };
 
 	assert(params->n_classes > 0);
 	collect_hosts(&w);

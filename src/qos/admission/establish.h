@@ -36,7 +36,7 @@ struct establish_params {
 };
 
 /* Paper 000's four SLs with the ranges that it prints. */
-struct establish_params establish_params_default(void);
+struct establish_params broker_establish_defaults(void);
 
 struct establish_result {
 	uint32_t established;

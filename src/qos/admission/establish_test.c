@@ -78,7 +78,7 @@ static void fewer_than_two_hosts_are_refused(void **state)
 {
 	(void)state;
 	for (unsigned hosts = 0; hosts < 4; hosts++) {
-		struct establish_params params = establish_params_default();
+		struct establish_params params = broker_establish_defaults();
 		struct broker_params bp = broker_params_default();
 		struct establish_result result = { 0 };
 		struct diag d = { .status = HD_OK };
@@ -134,7 +134,7 @@ static double mean_established(const struct shape *shape, uint32_t payload, enum
 	double sum = 0;
 
 	for (int seed = 1; seed <= seeds; seed++) {
-		struct establish_params p = establish_params_default();
+		struct establish_params p = broker_establish_defaults();
 
 		p.seed = (uint64_t)seed;
 		p.payload = payload;
@@ -163,7 +163,7 @@ static void a_modest_demand_is_met_in_full(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 3; i++) {
-		struct establish_params p = establish_params_default();
+		struct establish_params p = broker_establish_defaults();
 
 		p.tried = 2048;
 		assert_int_equal(fill_up(&shapes[i], p, FILL_PAPER).established, 2048);
@@ -185,7 +185,7 @@ static void real_entries_cost_connections(void **state)
 static void classes_keep_step_and_links_their_share(void **state)
 {
 	(void)state;
-	struct establish_params p = establish_params_default();
+	struct establish_params p = broker_establish_defaults();
 	struct establish_result r = fill_up(&shapes[1], p, FILL_PAPER);
 	uint32_t least = UINT32_MAX, most = 0;
 

@@ -7,20 +7,20 @@
 #include "qos/opensm/path.h"
 
 /* Hosts whose paths cross a VL of a port, and the last one counted. */
-struct crossing {
+struct hose_crossing {
 	uint32_t senders, receivers;
 	uint32_t last_sender, last_receiver; /* 1 + number */
 };
 
 static enum hd_status count_path(const struct subnet *s, const struct broker_hose *h, uint32_t from,
-				 uint32_t to, struct crossing *all)
+				 uint32_t to, struct hose_crossing *all)
 {
 	struct path path;
 	enum hd_status status =
 		path_walk(s, h->hosts[from], s->lid_of_port[h->hosts[to]], h->sl, &path);
 
 	for (uint32_t i = 0; i < path.n_hops && status == HD_OK; i++) {
-		struct crossing *c = &all[(size_t)path.port[i] * N_VLS + path.vl[i]];
+		struct hose_crossing *c = &all[(size_t)path.port[i] * N_VLS + path.vl[i]];
 
 		c->senders += c->last_sender != from + 1;
 		c->last_sender = from + 1;
@@ -30,26 +30,26 @@ static enum hd_status count_path(const struct subnet *s, const struct broker_hos
 
 /* The same for receivers, destination by destination. */
 static void count_receiver(const struct subnet *s, const struct broker_hose *h, uint32_t from,
-			   uint32_t to, struct crossing *all)
+			   uint32_t to, struct hose_crossing *all)
 {
 	struct path path;
 
 	if (path_walk(s, h->hosts[from], s->lid_of_port[h->hosts[to]], h->sl, &path) != HD_OK)
 		return;
 	for (uint32_t i = 0; i < path.n_hops; i++) {
-		struct crossing *c = &all[(size_t)path.port[i] * N_VLS + path.vl[i]];
+		struct hose_crossing *c = &all[(size_t)path.port[i] * N_VLS + path.vl[i]];
 
 		c->receivers += c->last_receiver != to + 1;
 		c->last_receiver = to + 1;
 	}
 }
 
-static uint32_t collect(const struct crossing *all, size_t n, struct hose_link *out)
+static uint32_t collect(const struct hose_crossing *all, size_t n, struct hose_link *out)
 {
 	uint32_t found = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct crossing *c = &all[i];
+		const struct hose_crossing *c = &all[i];
 
 		if (c->senders == 0)
 			continue;
@@ -68,7 +68,7 @@ enum hd_status hose_links(const struct subnet *s, const struct broker_hose *h,
 			  struct hose_link **out, uint32_t *n, port_id *where)
 {
 	size_t all = (size_t)s->topo->n_ports * N_VLS;
-	struct crossing *crossings = hd_alloc(all, sizeof(*crossings));
+	struct hose_crossing *crossings = hd_alloc(all, sizeof(*crossings));
 	enum hd_status status = HD_OK;
 
 	*out = NULL;

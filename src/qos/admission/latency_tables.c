@@ -3,7 +3,7 @@
 
 #include "qos/admission/admission.h"
 
-struct flow_row {
+struct latency_flow_row {
 	uint64_t line;
 	const char *flow, *class;
 	bool admitted;
@@ -12,13 +12,13 @@ struct flow_row {
 };
 
 static const struct column flow_columns[] = {
-	{ "line", NULL, CELL(flow_row, line) },
-	{ "flow", NULL, CELL(flow_row, flow) },
-	{ "class", NULL, CELL(flow_row, class) },
-	{ "admitted", NULL, CELL(flow_row, admitted), ORIGIN_COMPUTED },
-	{ "deadline", "us", CELL(flow_row, deadline), ORIGIN_GIVEN, 3 },
-	{ "bound", "us", CELL(flow_row, bound), ORIGIN_COMPUTED, 3 },
-	{ "reason", NULL, CELL(flow_row, reason), ORIGIN_COMPUTED },
+	{ "line", NULL, CELL(latency_flow_row, line) },
+	{ "flow", NULL, CELL(latency_flow_row, flow) },
+	{ "class", NULL, CELL(latency_flow_row, class) },
+	{ "admitted", NULL, CELL(latency_flow_row, admitted), ORIGIN_COMPUTED },
+	{ "deadline", "us", CELL(latency_flow_row, deadline), ORIGIN_GIVEN, 3 },
+	{ "bound", "us", CELL(latency_flow_row, bound), ORIGIN_COMPUTED, 3 },
+	{ "reason", NULL, CELL(latency_flow_row, reason), ORIGIN_COMPUTED },
 	{ NULL },
 };
 
@@ -41,18 +41,18 @@ static const struct column hop_columns[] = {
 	{ NULL },
 };
 
-struct part_row {
+struct latency_part_row {
 	const char *flow;
 	uint64_t subnet, sl, links;
 	double bound;
 };
 
 static const struct column part_columns[] = {
-	{ "flow", NULL, CELL(part_row, flow) },
-	{ "subnet", NULL, CELL(part_row, subnet), ORIGIN_COMPUTED },
-	{ "sl", NULL, CELL(part_row, sl), ORIGIN_COMPUTED },
-	{ "links", NULL, CELL(part_row, links), ORIGIN_COMPUTED },
-	{ "bound", "us", CELL(part_row, bound), ORIGIN_COMPUTED, 3 },
+	{ "flow", NULL, CELL(latency_part_row, flow) },
+	{ "subnet", NULL, CELL(latency_part_row, subnet), ORIGIN_COMPUTED },
+	{ "sl", NULL, CELL(latency_part_row, sl), ORIGIN_COMPUTED },
+	{ "links", NULL, CELL(latency_part_row, links), ORIGIN_COMPUTED },
+	{ "bound", "us", CELL(latency_part_row, bound), ORIGIN_COMPUTED, 3 },
 	{ NULL },
 };
 
@@ -62,13 +62,13 @@ static double in_us(double seconds)
 }
 
 /* The answers with bounds, and each flow of an admitted one. */
-struct walk {
+struct latency_walk {
 	const struct admission *a;
 	const struct latency *l;
 	struct table *t;
 };
 
-static const char *flow_name(const struct walk *w, const struct admission_answer *answer,
+static const char *flow_name(const struct latency_walk *w, const struct admission_answer *answer,
 			     const struct latency_flow *f)
 {
 	const struct topo *t = w->a->subnet->topo;
@@ -83,7 +83,7 @@ static bool is_of(const struct latency_flow *f, const struct admission_answer *a
 	return answer->admitted && f->connection == answer->connection && !f->reverse;
 }
 
-static const char *why_none(const struct walk *w, const struct latency_flow *f)
+static const char *why_none(const struct latency_walk *w, const struct latency_flow *f)
 {
 	const struct topo *t = w->a->subnet->topo;
 
@@ -92,15 +92,15 @@ static const char *why_none(const struct walk *w, const struct latency_flow *f)
 		       : "";
 }
 
-static void put_flow(const struct walk *w, const struct admission_answer *one,
+static void put_flow(const struct latency_walk *w, const struct admission_answer *one,
 		     const struct latency_flow *f)
 {
-	const struct flow_row row = {
+	const struct latency_flow_row row = {
 		.line = one->request->line,
 		.flow = f ? flow_name(w, one, f)
 			  : table_text(w->t, "%s -> %s", one->request->source,
 				       one->request->destination),
-		.class = traffic_class_name(one->request->class),
+		.class = class_name(one->request->class),
 		.admitted = one->admitted,
 		.deadline =
 			one->request->latency ? (double)one->request->latency * 1e-6 : (double)NAN,
@@ -113,7 +113,7 @@ static void put_flow(const struct walk *w, const struct admission_answer *one,
 
 static void show_flows(const struct admission *a, const struct latency *l, struct results *r)
 {
-	const struct walk w = {
+	const struct latency_walk w = {
 		a, l, results_table(r, "flows", "in the order of the file", flow_columns)
 	};
 
@@ -133,7 +133,7 @@ static void show_flows(const struct admission *a, const struct latency *l, struc
  * Last what the next switch must hold, and the queue at this output; a host
  * holds nothing back, and what it sends waits in its memory.
  */
-static void put_hop(const struct walk *w, const struct admission_answer *one,
+static void put_hop(const struct latency_walk *w, const struct admission_answer *one,
 		    const struct latency_flow *f, uint32_t hop)
 {
 	const struct topo *topo = w->a->subnet->topo;
@@ -155,7 +155,7 @@ static void put_hop(const struct walk *w, const struct admission_answer *one,
 
 static void show_hops(const struct admission *a, const struct latency *l, struct results *r)
 {
-	const struct walk w = {
+	const struct latency_walk w = {
 		a, l, results_table(r, "hops", "at most this long at each port", hop_columns)
 	};
 
@@ -170,14 +170,14 @@ static void show_hops(const struct admission *a, const struct latency *l, struct
 }
 
 /* The hops of a flow from `first` on that are in one subnet. */
-static uint32_t put_part(const struct walk *w, const struct admission_answer *one,
+static uint32_t put_part(const struct latency_walk *w, const struct admission_answer *one,
 			 const struct latency_flow *f, uint32_t first)
 {
 	const struct broker *b = &w->a->broker;
 	const struct topo *topo = b->subnet->topo;
 	const struct broker_way *way = &b->connections[f->connection].request.way;
 	const struct latency_hop *hops = &w->l->hops[f->first];
-	struct part_row row = {
+	struct latency_part_row row = {
 		.flow = flow_name(w, one, f),
 		.subnet = topo->ports[hops[first].port].subnet,
 	};
@@ -198,7 +198,7 @@ static uint32_t put_part(const struct walk *w, const struct admission_answer *on
 /* What each subnet's manager reserves, where ways cross routers. */
 static void show_parts(const struct admission *a, const struct latency *l, struct results *r)
 {
-	struct walk w = { a, l, NULL };
+	struct latency_walk w = { a, l, NULL };
 
 	for (size_t i = 0; i < a->n_answers; i++) {
 		const struct admission_answer *one = &a->answers[i];

@@ -90,7 +90,7 @@ static enum hd_status read_class(const char *word, const struct qos_classes *cla
 	enum traffic_class kind = TC_COUNT;
 	unsigned n = 0;
 
-	(void)!traffic_class_parse(word, &kind);
+	(void)!class_parse(word, &kind);
 	if (classes->n == 0) {
 		r->class = kind;
 		if (!asks(kind))

@@ -34,7 +34,7 @@ static const struct column manager_columns[] = {
 	{ NULL },
 };
 
-struct flow_row {
+struct reserve_flow_row {
 	uint64_t flow;
 	const char *source, *destination;
 	struct hd_rate rate;
@@ -44,30 +44,30 @@ struct flow_row {
 };
 
 static const struct column flow_columns[] = {
-	{ "flow", NULL, CELL(flow_row, flow) },
-	{ "source", NULL, CELL(flow_row, source) },
-	{ "destination", NULL, CELL(flow_row, destination) },
-	{ "rate", "Mb/s", CELL(flow_row, rate), ORIGIN_GIVEN, 3 },
-	{ "deadline", "us", CELL(flow_row, deadline), ORIGIN_GIVEN, 3 },
-	{ "bound", "us", CELL(flow_row, bound), ORIGIN_COMPUTED, 3 },
-	{ "confirmed", NULL, CELL(flow_row, confirmed), ORIGIN_SIMULATED },
-	{ "refused by", NULL, CELL(flow_row, refused_by), ORIGIN_SIMULATED },
+	{ "flow", NULL, CELL(reserve_flow_row, flow) },
+	{ "source", NULL, CELL(reserve_flow_row, source) },
+	{ "destination", NULL, CELL(reserve_flow_row, destination) },
+	{ "rate", "Mb/s", CELL(reserve_flow_row, rate), ORIGIN_GIVEN, 3 },
+	{ "deadline", "us", CELL(reserve_flow_row, deadline), ORIGIN_GIVEN, 3 },
+	{ "bound", "us", CELL(reserve_flow_row, bound), ORIGIN_COMPUTED, 3 },
+	{ "confirmed", NULL, CELL(reserve_flow_row, confirmed), ORIGIN_SIMULATED },
+	{ "refused by", NULL, CELL(reserve_flow_row, refused_by), ORIGIN_SIMULATED },
 	{ NULL },
 };
 
-struct part_row {
+struct reserve_part_row {
 	uint64_t flow, subnet, sl;
 	const char *from, *to;
 	double bound;
 };
 
 static const struct column part_columns[] = {
-	{ "flow", NULL, CELL(part_row, flow) },
-	{ "subnet", NULL, CELL(part_row, subnet) },
-	{ "from", NULL, CELL(part_row, from), ORIGIN_COMPUTED },
-	{ "to", NULL, CELL(part_row, to), ORIGIN_COMPUTED },
-	{ "sl", NULL, CELL(part_row, sl), ORIGIN_COMPUTED },
-	{ "bound", "us", CELL(part_row, bound), ORIGIN_COMPUTED, 3 },
+	{ "flow", NULL, CELL(reserve_part_row, flow) },
+	{ "subnet", NULL, CELL(reserve_part_row, subnet) },
+	{ "from", NULL, CELL(reserve_part_row, from), ORIGIN_COMPUTED },
+	{ "to", NULL, CELL(reserve_part_row, to), ORIGIN_COMPUTED },
+	{ "sl", NULL, CELL(reserve_part_row, sl), ORIGIN_COMPUTED },
+	{ "bound", "us", CELL(reserve_part_row, bound), ORIGIN_COMPUTED, 3 },
 	{ NULL },
 };
 
@@ -124,7 +124,7 @@ static void put_flow(struct table *t, const struct reserve_run *p, size_t i)
 
 	for (uint32_t k = 0; k < p->paths[i].request.way.n; k++)
 		bound += o->bound[k];
-	const struct flow_row row = {
+	const struct reserve_flow_row row = {
 		.flow = i + 1,
 		.source = q->source,
 		.destination = q->destination,
@@ -148,7 +148,7 @@ static void put_parts(struct table *t, const struct reserve_run *p, size_t i)
 		const struct broker_segment *s = &way->segment[k];
 		uint32_t subnet = topo->ports[s->source].subnet;
 		port_id to = p->subnet->port_of_lid[subnet][s->dlid];
-		const struct part_row row = {
+		const struct reserve_part_row row = {
 			.flow = i + 1,
 			.subnet = subnet,
 			.from = topo_node_of(topo, s->source)->name,

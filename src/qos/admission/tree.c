@@ -14,14 +14,14 @@ void tree_path_fini(struct tree_path *t)
 }
 
 /* A walk: links are in the order in which they were found. */
-struct walk {
+struct tree_walk {
 	const struct subnet *s;
 	struct tree_path *out;
 	lid_t mlid;
 	uint8_t sl;
 };
 
-static enum hd_status append(struct walk *w, const struct tree_link *link)
+static enum hd_status append(struct tree_walk *w, const struct tree_link *link)
 {
 	const struct topo *t = w->s->topo;
 	struct tree_path *out = w->out;
@@ -35,7 +35,7 @@ static enum hd_status append(struct walk *w, const struct tree_link *link)
 }
 
 /* Goes on from where a packet has come in by port `in`. */
-static enum hd_status fan_out(struct walk *w, port_id in, uint32_t before)
+static enum hd_status fan_out(struct tree_walk *w, port_id in, uint32_t before)
 {
 	const struct subnet *s = w->s;
 	const struct topo *t = s->topo;
@@ -66,7 +66,7 @@ static enum hd_status fan_out(struct walk *w, port_id in, uint32_t before)
 enum hd_status tree_walk(const struct subnet *s, port_id source, lid_t mlid, uint8_t sl,
 			 struct tree_path *out)
 {
-	struct walk w = { .s = s, .out = out, .mlid = mlid };
+	struct tree_walk w = { .s = s, .out = out, .mlid = mlid };
 	enum hd_status status;
 
 	w.sl = path_sl(s, source, mlid, sl);

@@ -124,11 +124,11 @@ static const char *print_weights(struct table *t, const struct explain_port *p,
 	if (p->tables.vls == 1)
 		return NULL;
 	if (s->served & SERVED_HIGH)
-		vlarb_print_weights(arb->high, arb->n_high, s->vl, &out);
+		fill_print_weights(arb->high, arb->n_high, s->vl, &out);
 	if (s->served == SERVED_BOTH)
 		strbuf_putc(&out, ' ');
 	if (s->served & SERVED_LOW)
-		vlarb_print_weights(arb->low, arb->n_low, s->vl, &out);
+		fill_print_weights(arb->low, arb->n_low, s->vl, &out);
 	return out.len ? table_take(t, &out) : NULL;
 }
 

@@ -11,15 +11,15 @@ static const struct column finding_columns[] = {
 	{ NULL },
 };
 
-struct lane_row {
+struct lint_lane_row {
 	uint64_t sl, vl, high_weight, low_weight;
 };
 
 static const struct column lane_columns[] = {
-	{ "sl", NULL, CELL(lane_row, sl) },
-	{ "vl", NULL, CELL(lane_row, vl), ORIGIN_COMPUTED },
-	{ "high weight", "64 B", CELL(lane_row, high_weight), ORIGIN_COMPUTED },
-	{ "low weight", "64 B", CELL(lane_row, low_weight), ORIGIN_COMPUTED },
+	{ "sl", NULL, CELL(lint_lane_row, sl) },
+	{ "vl", NULL, CELL(lint_lane_row, vl), ORIGIN_COMPUTED },
+	{ "high weight", "64 B", CELL(lint_lane_row, high_weight), ORIGIN_COMPUTED },
+	{ "low weight", "64 B", CELL(lint_lane_row, low_weight), ORIGIN_COMPUTED },
 	{ NULL },
 };
 
@@ -44,7 +44,7 @@ static void show_effective(struct results *r, const struct opensm_conf *conf,
 	for (unsigned sl = 0; sl < N_SLS; sl++) {
 		unsigned vl = t.sl2vl.vl[sl];
 
-		const struct lane_row row = {
+		const struct lint_lane_row row = {
 			.sl = sl,
 			.vl = vl,
 			.high_weight = weight_of(t.vlarb.high, t.vlarb.n_high, vl),

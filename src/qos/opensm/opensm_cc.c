@@ -13,7 +13,7 @@
 #define LONGEST_MULTIPLIER 999
 #define MOST_TEXT          ((size_t)1 << 20)
 
-uint16_t cct_entry(double packets)
+uint16_t opensm_cct_entry(double packets)
 {
 	unsigned shift = 3;
 

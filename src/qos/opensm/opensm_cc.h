@@ -7,7 +7,7 @@
  * congestion_control and cc_* of opensm.conf, written and read.
  *
  * OpenSM reads 1023 bytes of a line and forgets the rest, which cuts a table of
- * 128 long entries; entries are therefore made short (cct_entry), and reading
+ * 128 long entries; entries are therefore made short (opensm_cct_entry), and reading
  * refuses a line that OpenSM would cut.
  */
 
@@ -36,7 +36,7 @@ struct opensm_cc {
  * The entry that delays nearest to `packets` packet times (0 .. 999), in at
  * most five characters: shift:multiplier.
  */
-uint16_t cct_entry(double packets);
+uint16_t opensm_cct_entry(double packets);
 
 /* Lines for opensm.conf, each with a comment; none is cut by OpenSM. */
 void opensm_cc_write(const struct opensm_cc *conf, struct strbuf *out);

@@ -60,7 +60,7 @@ static void entries_are_short_and_near(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 2698; i++) {
 		double delay = 0.37 * i;
-		uint16_t entry = cct_entry(delay);
+		uint16_t entry = opensm_cct_entry(delay);
 		unsigned shift = entry >> 14, multiplier = entry & 0x3fff;
 		double is = multiplier / (double)(1u << shift);
 		char text[32];
@@ -153,7 +153,7 @@ static void defaults_mark_nothing(void **state)
 	assert_int_equal(c.n_cct, 0);
 	const struct mark_config marking = opensm_cc_marking(&c);
 
-	assert_false(mark_departs(&marking, &output, &full));
+	assert_false(marking_departs(&marking, &output, &full));
 }
 
 struct refusal {

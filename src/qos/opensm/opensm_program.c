@@ -8,13 +8,13 @@
  * Adapters and routers have one map for what they send.
  */
 
-struct program {
+struct opensm_program_state {
 	const struct opensm_conf *conf;
 	struct subnet *subnet;
 	unsigned entries;
 };
 
-static struct opensm_tables tables_of(const struct program *p, enum opensm_scope scope,
+static struct opensm_tables tables_of(const struct opensm_program_state *p, enum opensm_scope scope,
 				      port_id port)
 {
 	const struct opensm_port at = { .scope = scope,
@@ -27,7 +27,7 @@ static struct opensm_tables tables_of(const struct program *p, enum opensm_scope
 	return t;
 }
 
-static void program_end(const struct program *p, enum opensm_scope scope, port_id port)
+static void program_end(const struct opensm_program_state *p, enum opensm_scope scope, port_id port)
 {
 	struct opensm_tables t = tables_of(p, scope, port);
 
@@ -35,7 +35,7 @@ static void program_end(const struct program *p, enum opensm_scope scope, port_i
 	subnet_set_port_sl2vl(p->subnet, port, &t.sl2vl);
 }
 
-static void program_switch(const struct program *p, switch_id sw)
+static void program_switch(const struct opensm_program_state *p, switch_id sw)
 {
 	const struct topo *topo = p->subnet->topo;
 	node_id node = p->subnet->node_of_switch[sw];
@@ -63,7 +63,7 @@ static void program_switch(const struct program *p, switch_id sw)
 
 void opensm_program(const struct opensm_conf *conf, unsigned entries, struct subnet *s)
 {
-	const struct program p = { conf, s, entries };
+	const struct opensm_program_state p = { conf, s, entries };
 	const struct topo *t = s->topo;
 
 	if (!conf->qos)

@@ -13,7 +13,7 @@
 
 #define BLANKS " \t\n\r"
 
-struct reader {
+struct partitions_reader {
 	struct partitions *out;
 	struct diag *d;
 	unsigned line;
@@ -25,7 +25,7 @@ struct reader {
 	uint8_t sl;
 };
 
-static enum hd_status refuse(struct reader *r, const char *what, const char *word)
+static enum hd_status refuse(struct partitions_reader *r, const char *what, const char *word)
 {
 	r->d->line = r->line;
 	return diag_fail(r->d, HD_ERR_INPUT, "%s '%.60s'", what, word);
@@ -109,7 +109,7 @@ static void add_member(struct partition *p, enum partition_who who, uint64_t gui
 	p->members[p->n_members++] = (struct partition_member){ who, guid, full };
 }
 
-static void read_flag(struct reader *r, const char *flag, const char *value)
+static void read_flag(struct partitions_reader *r, const char *flag, const char *value)
 {
 	static const char *const before_sl[] = { "mtu", "rate", "scope" };
 	char *end;
@@ -133,7 +133,7 @@ static void read_flag(struct reader *r, const char *flag, const char *value)
 }
 
 /* The next key that is free; 0 if there is none. */
-static uint16_t choose_key(struct reader *r)
+static uint16_t choose_key(struct partitions_reader *r)
 {
 	while (r->counter < PARTITION_DEFAULT - 1) {
 		if (!partitions_keyed(r->out, ++r->counter))
@@ -142,7 +142,7 @@ static uint16_t choose_key(struct reader *r)
 	return 0;
 }
 
-static enum hd_status begin_partition(struct reader *r, const char *name, const char *id)
+static enum hd_status begin_partition(struct partitions_reader *r, const char *name, const char *id)
 {
 	const struct partition *there = NULL;
 	char key_name[8];
@@ -178,7 +178,7 @@ static enum hd_status begin_partition(struct reader *r, const char *name, const 
 }
 
 /* What stands before the colon. */
-static enum hd_status read_head(struct reader *r, char *text)
+static enum hd_status read_head(struct partitions_reader *r, char *text)
 {
 	char *rest = text, *name, *flag;
 	const char *id = split(next_item(&rest), &name);
@@ -193,7 +193,7 @@ static enum hd_status read_head(struct reader *r, char *text)
 	return begin_partition(r, name, id);
 }
 
-static enum hd_status read_member(struct reader *r, const char *name, const char *how)
+static enum hd_status read_member(struct partitions_reader *r, const char *name, const char *how)
 {
 	static const struct {
 		const char *word;
@@ -225,7 +225,7 @@ static enum hd_status read_member(struct reader *r, const char *name, const char
 	return HD_OK;
 }
 
-static enum hd_status read_members(struct reader *r, char *text)
+static enum hd_status read_members(struct partitions_reader *r, char *text)
 {
 	enum hd_status status = HD_OK;
 	char *rest = text, *name;
@@ -241,7 +241,7 @@ static enum hd_status read_members(struct reader *r, char *text)
 }
 
 /* A part of a line, up to a semicolon or its end. */
-static enum hd_status read_part(struct reader *r, char *text)
+static enum hd_status read_part(struct partitions_reader *r, char *text)
 {
 	if (r->current == SIZE_MAX) {
 		char *colon = strchr(text, ':');
@@ -258,7 +258,7 @@ static enum hd_status read_part(struct reader *r, char *text)
 	return read_members(r, text);
 }
 
-static enum hd_status read_line(struct reader *r, char *line)
+static enum hd_status read_line(struct partitions_reader *r, char *line)
 {
 	enum hd_status status = HD_OK;
 	char *comment = strchr(line, '#');
@@ -284,7 +284,7 @@ static enum hd_status read_line(struct reader *r, char *line)
 
 enum hd_status partitions_read(const char *text, struct diag *d, struct partitions *out)
 {
-	struct reader r = { .out = out, .d = d, .current = SIZE_MAX };
+	struct partitions_reader r = { .out = out, .d = d, .current = SIZE_MAX };
 	enum hd_status status = HD_OK;
 
 	*out = (struct partitions){ 0 };

@@ -39,7 +39,7 @@ static const struct {
 	{ "qos-ulps", TOP, ULPS },         { "end-qos-ulps", ULPS, TOP },
 };
 
-struct reader {
+struct policy_reader {
 	struct policy *p;
 	struct diag *d;
 	enum section section;
@@ -139,7 +139,7 @@ static void set_text(char **field, const char *text)
 	*field = hd_strdup(text);
 }
 
-static enum hd_status group_field(struct reader *r, const char *key, char *value)
+static enum hd_status group_field(struct policy_reader *r, const char *key, char *value)
 {
 	struct policy_group *g = &r->p->groups[r->p->n_groups - 1];
 
@@ -160,7 +160,7 @@ static enum hd_status group_field(struct reader *r, const char *key, char *value
 	return HD_OK;
 }
 
-static enum hd_status level_field(struct reader *r, const char *key, char *value)
+static enum hd_status level_field(struct policy_reader *r, const char *key, char *value)
 {
 	static const char *const limits[] = { "use", "mtu-limit", "rate-limit", "packet-life",
 					      "pkey" };
@@ -184,7 +184,7 @@ static enum hd_status level_field(struct reader *r, const char *key, char *value
 	return diag_fail(r->d, HD_ERR_INPUT, "a level has no '%.40s'", key);
 }
 
-static enum hd_status rule_field(struct reader *r, const char *key, char *value)
+static enum hd_status rule_field(struct policy_reader *r, const char *key, char *value)
 {
 	struct policy_rule *m = &r->p->rules[r->p->n_rules - 1];
 
@@ -233,7 +233,8 @@ static const struct {
 };
 
 /* "port-num 10000-20000" and its like. */
-static enum hd_status ulp_key(struct reader *r, char *text, uint64_t base, struct policy_rule *m)
+static enum hd_status ulp_key(struct policy_reader *r, char *text, uint64_t base,
+			      struct policy_rule *m)
 {
 	char *value = text + strcspn(text, " \t");
 
@@ -268,7 +269,7 @@ static bool asks_nothing(const struct policy_rule *m)
 }
 
 /* Fills a rule from "sdp, port-num 1 "; the SL is known. */
-static enum hd_status read_ulp(struct reader *r, char *text, struct policy_rule *m)
+static enum hd_status read_ulp(struct policy_reader *r, char *text, struct policy_rule *m)
 {
 	char *keys = strchr(text, ',');
 	unsigned k = 0, n = sizeof(services) / sizeof(services[0]);
@@ -296,7 +297,7 @@ static enum hd_status read_ulp(struct reader *r, char *text, struct policy_rule 
 	return HD_OK;
 }
 
-static enum hd_status ulp_line(struct reader *r, char *line)
+static enum hd_status ulp_line(struct policy_reader *r, char *line)
 {
 	char *colon = strrchr(line, ':');
 	uint64_t sl;
@@ -320,7 +321,7 @@ static enum hd_status ulp_line(struct reader *r, char *line)
 	return read_ulp(r, line, &p->ulps[p->n_ulps++]);
 }
 
-static void open_item(struct reader *r)
+static void open_item(struct policy_reader *r)
 {
 	struct policy *p = r->p;
 
@@ -346,7 +347,7 @@ static void open_item(struct reader *r)
 	}
 }
 
-static enum hd_status read_field(struct reader *r, char *line)
+static enum hd_status read_field(struct policy_reader *r, char *line)
 {
 	char *colon = strchr(line, ':');
 
@@ -367,7 +368,7 @@ static enum hd_status read_field(struct reader *r, char *line)
 	return rule_field(r, key, value);
 }
 
-static enum hd_status read_line(struct reader *r, char *line)
+static enum hd_status read_line(struct policy_reader *r, char *line)
 {
 	line[strcspn(line, "#")] = '\0';
 	line = trim(line);
@@ -460,7 +461,7 @@ static enum hd_status check(const struct policy *p, struct diag *d)
 
 enum hd_status policy_read(const char *text, struct diag *d, struct policy *out)
 {
-	struct reader r = { .p = out, .d = d };
+	struct policy_reader r = { .p = out, .d = d };
 	char *copy = hd_strdup(text), *line = copy;
 	enum hd_status status = HD_OK;
 

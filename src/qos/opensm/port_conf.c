@@ -15,13 +15,13 @@
 
 /* ---- reading */
 
-struct reader {
+struct port_conf_reader {
 	struct diag *d;
 	struct port_tables *tables;
 	unsigned line; /* of the text that is read next */
 };
 
-static enum hd_status refuse(const struct reader *r, unsigned line, const char *what)
+static enum hd_status refuse(const struct port_conf_reader *r, unsigned line, const char *what)
 {
 	return diag_fail_at(r->d, HD_ERR_INPUT, line, 0, "%s", what);
 }
@@ -39,7 +39,7 @@ static bool has_digit(const char *text, bool hex)
 }
 
 /* "port 0xGUID NUMBER", then a comment or nothing. */
-static enum hd_status read_port_line(const struct reader *r, const char *line,
+static enum hd_status read_port_line(const struct port_conf_reader *r, const char *line,
 				     struct port_table *out)
 {
 	const char *at = line + strspn(line, BLANKS) + strlen("port");
@@ -65,7 +65,7 @@ static enum hd_status read_port_line(const struct reader *r, const char *line,
 }
 
 /* The lines before the first port: max_op_vls. */
-static enum hd_status read_head(const struct reader *r, const struct opensm_conf *conf)
+static enum hd_status read_head(const struct port_conf_reader *r, const struct opensm_conf *conf)
 {
 	if (conf->n_keys != 1 || !conf->max_op_vls_line)
 		return refuse(r, r->line, "expected one 'max_op_vls CODE' before the first port");
@@ -76,7 +76,8 @@ static enum hd_status read_head(const struct reader *r, const struct opensm_conf
 	return HD_OK;
 }
 
-static const char *find_wrong_entry(const struct reader *r, const struct opensm_list *list)
+static const char *find_wrong_entry(const struct port_conf_reader *r,
+				    const struct opensm_list *list)
 {
 	if (list->malformed || list->octal)
 		return "expected VL:WEIGHT,VL:WEIGHT,... in decimal";
@@ -91,7 +92,7 @@ static const char *find_wrong_entry(const struct reader *r, const struct opensm_
 	return NULL;
 }
 
-static const char *find_wrong_map(const struct reader *r, const struct opensm_list *list)
+static const char *find_wrong_map(const struct port_conf_reader *r, const struct opensm_list *list)
 {
 	if (list->malformed || list->octal)
 		return "expected VL,VL,... in decimal";
@@ -112,7 +113,7 @@ static uint8_t take_entries(const struct opensm_list *list, struct vlarb_entry *
 }
 
 /* What is wrong with the keys of a port, and on which line of them; or NULL. */
-static const char *find_wrong(const struct reader *r, const struct opensm_conf *conf,
+static const char *find_wrong(const struct port_conf_reader *r, const struct opensm_conf *conf,
 			      unsigned *line)
 {
 	const struct opensm_set *set = &conf->set[OPENSM_DEFAULT];
@@ -140,7 +141,7 @@ static const char *find_wrong(const struct reader *r, const struct opensm_conf *
 	return wrong;
 }
 
-static enum hd_status read_port(const struct reader *r, const struct opensm_conf *conf,
+static enum hd_status read_port(const struct port_conf_reader *r, const struct opensm_conf *conf,
 				struct port_table *row)
 {
 	const struct opensm_set *set = &conf->set[OPENSM_DEFAULT];
@@ -161,7 +162,8 @@ static enum hd_status read_port(const struct reader *r, const struct opensm_conf
 }
 
 /* Up to the next line of a port; `row` has the port, NULL before the first. */
-static enum hd_status read_keys(struct reader *r, const char **text, struct port_table *row)
+static enum hd_status read_keys(struct port_conf_reader *r, const char **text,
+				struct port_table *row)
 {
 	const char *at = *text;
 	struct opensm_conf conf;
@@ -198,7 +200,7 @@ static int compare_rows(const void *a, const void *b)
 }
 
 /* Rows in their order; refuses a port that is there twice. */
-static enum hd_status sort(const struct reader *r)
+static enum hd_status sort(const struct port_conf_reader *r)
 {
 	struct port_tables *t = r->tables;
 
@@ -216,7 +218,7 @@ static enum hd_status sort(const struct reader *r)
 enum hd_status port_conf_read(const char *text, struct diag *d, struct port_tables *out)
 {
 	struct port_tables tables = { 0 };
-	struct reader r = { .d = d, .tables = &tables, .line = 2 };
+	struct port_conf_reader r = { .d = d, .tables = &tables, .line = 2 };
 
 	if (strncmp(text, HEADER "\n", strlen(HEADER "\n")) != 0)
 		return diag_fail_at(d, HD_ERR_INPUT, 1, 0, "expected '" HEADER "'");

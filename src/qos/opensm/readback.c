@@ -17,7 +17,7 @@ enum section {
 	DUMP_MAP,
 };
 
-struct reader {
+struct readback_reader {
 	readback_fn *tell;
 	void *context;
 	size_t told;
@@ -47,7 +47,7 @@ static unsigned numbers(const char *text, int base, unsigned most, unsigned *out
 	return n;
 }
 
-static void tell(struct reader *r, enum readback_kind kind, unsigned index, unsigned value,
+static void tell(struct readback_reader *r, enum readback_kind kind, unsigned index, unsigned value,
 		 unsigned weight)
 {
 	struct readback x = r->at;
@@ -60,7 +60,7 @@ static void tell(struct reader *r, enum readback_kind kind, unsigned index, unsi
 	r->told++;
 }
 
-static void tell_weights(struct reader *r, const char *text, int base)
+static void tell_weights(struct readback_reader *r, const char *text, int base)
 {
 	unsigned weights[VLARB_MAX];
 	unsigned n = numbers(text, base, VLARB_MAX, weights);
@@ -70,7 +70,7 @@ static void tell_weights(struct reader *r, const char *text, int base)
 	r->first += n;
 }
 
-static void tell_map(struct reader *r, const char *text)
+static void tell_map(struct readback_reader *r, const char *text)
 {
 	unsigned vls[N_SLS];
 
@@ -107,7 +107,7 @@ static unsigned match(const char *line, const char *pattern, uint64_t *out)
 }
 
 /* Lines that begin something; false if it is another line. */
-static bool begin(struct reader *r, const char *line)
+static bool begin(struct readback_reader *r, const char *line)
 {
 	static const struct {
 		const char *pattern;
@@ -162,7 +162,7 @@ static const char *field(const char *line, const char *name)
 	return line + strspn(line, ":.");
 }
 
-static void read_info(struct reader *r, const char *line)
+static void read_info(struct readback_reader *r, const char *line)
 {
 	const char *text;
 	uint64_t last;
@@ -178,7 +178,7 @@ static void read_info(struct reader *r, const char *line)
 		     match(text, "VL0-%", &last) == 1 ? (unsigned)last + 1 : 1, 0);
 }
 
-static void read_query_arb(struct reader *r, const char *line)
+static void read_query_arb(struct readback_reader *r, const char *line)
 {
 	if (strncmp(line, "# Low", 5) == 0 || strncmp(line, "# High", 6) == 0) {
 		r->at.kind = line[2] == 'L' ? READBACK_LOW : READBACK_HIGH;
@@ -190,7 +190,7 @@ static void read_query_arb(struct reader *r, const char *line)
 	}
 }
 
-static void read_record_arb(struct reader *r, const char *line)
+static void read_record_arb(struct readback_reader *r, const char *line)
 {
 	const char *text;
 
@@ -210,7 +210,7 @@ static void read_record_arb(struct reader *r, const char *line)
 	}
 }
 
-static void read_map(struct reader *r, const char *line)
+static void read_map(struct readback_reader *r, const char *line)
 {
 	uint64_t ports[2];
 	const char *text;
@@ -232,7 +232,7 @@ static void read_map(struct reader *r, const char *line)
 	}
 }
 
-static void read_line(struct reader *r, const char *line)
+static void read_line(struct readback_reader *r, const char *line)
 {
 	if (begin(r, line))
 		return;
@@ -256,9 +256,9 @@ static void read_line(struct reader *r, const char *line)
 	}
 }
 
-size_t readback_parse(const char *text, readback_fn *tell_fn, void *context)
+size_t opensm_readback_parse(const char *text, readback_fn *tell_fn, void *context)
 {
-	struct reader r = { .tell = tell_fn, .context = context };
+	struct readback_reader r = { .tell = tell_fn, .context = context };
 
 	while (*text) {
 		char line[1024];

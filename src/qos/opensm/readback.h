@@ -38,6 +38,6 @@ struct readback {
 typedef void readback_fn(void *context, const struct readback *r);
 
 /* How many values were told. */
-size_t readback_parse(const char *text, readback_fn *tell, void *context);
+size_t opensm_readback_parse(const char *text, readback_fn *tell, void *context);
 
 #endif

@@ -29,7 +29,7 @@ static void assert_told(const char *text, size_t n, const char *expected)
 {
 	struct strbuf got = STRBUF_INIT;
 
-	assert_int_equal(readback_parse(text, note, &got), n);
+	assert_int_equal(opensm_readback_parse(text, note, &got), n);
 	assert_string_equal(got.text, expected);
 	strbuf_fini(&got);
 }

@@ -215,28 +215,28 @@ static void look_at(void *context, const struct readback *r)
 size_t verify_read(struct verify *v, const char *text, const char *file)
 {
 	v->file = file;
-	return readback_parse(text, look_at, v);
+	return opensm_readback_parse(text, look_at, v);
 }
 
-struct summary_row {
+struct verify_summary_row {
 	uint64_t ports, lanes, limits, tables, maps, compared, different;
 };
 
 static const struct column summary_columns[] = {
-	{ "ports", NULL, CELL(summary_row, ports), ORIGIN_COMPUTED },
-	{ "lanes read", NULL, CELL(summary_row, lanes), ORIGIN_MEASURED },
-	{ "limits read", NULL, CELL(summary_row, limits), ORIGIN_MEASURED },
-	{ "tables read", NULL, CELL(summary_row, tables), ORIGIN_MEASURED },
-	{ "maps read", NULL, CELL(summary_row, maps), ORIGIN_MEASURED },
-	{ "values", NULL, CELL(summary_row, compared), ORIGIN_MEASURED },
-	{ "different", NULL, CELL(summary_row, different), ORIGIN_COMPUTED },
+	{ "ports", NULL, CELL(verify_summary_row, ports), ORIGIN_COMPUTED },
+	{ "lanes read", NULL, CELL(verify_summary_row, lanes), ORIGIN_MEASURED },
+	{ "limits read", NULL, CELL(verify_summary_row, limits), ORIGIN_MEASURED },
+	{ "tables read", NULL, CELL(verify_summary_row, tables), ORIGIN_MEASURED },
+	{ "maps read", NULL, CELL(verify_summary_row, maps), ORIGIN_MEASURED },
+	{ "values", NULL, CELL(verify_summary_row, compared), ORIGIN_MEASURED },
+	{ "different", NULL, CELL(verify_summary_row, different), ORIGIN_COMPUTED },
 	{ NULL },
 };
 
 bool verify_finish(struct verify *v)
 {
 	const struct subnet *s = v->subnet;
-	struct summary_row sum = { .compared = v->compared, .different = v->different };
+	struct verify_summary_row sum = { .compared = v->compared, .different = v->different };
 	const unsigned both = 1u << READBACK_HIGH | 1u << READBACK_LOW;
 	uint64_t unread = 0;
 

@@ -18,13 +18,13 @@ static const char *const names[TC_COUNT] = {
 	[TC_DBTS] = "DBTS", [TC_DB] = "DB", [TC_PBE] = "PBE", [TC_BE] = "BE", [TC_CH] = "CH",
 };
 
-const char *traffic_class_name(enum traffic_class class)
+const char *class_name(enum traffic_class class)
 {
 	assert(class < TC_COUNT);
 	return names[class];
 }
 
-enum hd_status traffic_class_parse(const char *text, enum traffic_class *out)
+enum hd_status class_parse(const char *text, enum traffic_class *out)
 {
 	for (unsigned i = 0; i < TC_COUNT; i++) {
 		if (strcasecmp(names[i], text) == 0) {
@@ -98,9 +98,9 @@ const struct lane_plan *class_plan(void)
 
 struct sl2vl class_fold(unsigned vls, struct strbuf *lost)
 {
-	struct sl2vl map = lanes_map(class_plan(), vls);
+	struct sl2vl map = qos_lanes_map(class_plan(), vls);
 
-	lanes_sharing(class_plan(), &map, lost);
+	qos_lanes_sharing(class_plan(), &map, lost);
 	return map;
 }
 

@@ -32,8 +32,8 @@ enum traffic_class { TC_DBTS, TC_DB, TC_PBE, TC_BE, TC_CH, TC_COUNT };
 
 #define CLASS_BANDS 4 /* bandwidth bands of DBTS and DB */
 
-const char *traffic_class_name(enum traffic_class class);
-HD_MUST_CHECK enum hd_status traffic_class_parse(const char *text, enum traffic_class *out);
+const char *class_name(enum traffic_class class);
+HD_MUST_CHECK enum hd_status class_parse(const char *text, enum traffic_class *out);
 
 /* 0 (up to 64 Kb/s) to 3 (above 64 Mb/s). */
 unsigned class_band(struct hd_rate mean);

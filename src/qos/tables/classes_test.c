@@ -36,9 +36,7 @@ static void every_sl_knows_its_class(void **state)
 	for (unsigned c = 0; c < TC_COUNT; c++) {
 		enum traffic_class parsed;
 
-		assert_int_equal(
-			traffic_class_parse(traffic_class_name((enum traffic_class)c), &parsed),
-			HD_OK);
+		assert_int_equal(class_parse(class_name((enum traffic_class)c), &parsed), HD_OK);
 		assert_int_equal(parsed, c);
 		for (int i = 0; i < 4; i++) {
 			uint8_t sl = class_sl((enum traffic_class)c, kbps(rates[i]));
@@ -93,7 +91,7 @@ static void every_link_has_the_fold_of_its_lanes(void **state)
 		topo_open("star --switches=2 --hosts=2 --vls=8 --host-vls=4", 0, NULL, &d, &t),
 		HD_OK);
 	subnet_init(&s, &t);
-	lanes_program(&s, class_plan());
+	qos_lanes_program(&s, class_plan());
 	for (port_id p = 0; p < t.n_ports; p++) {
 		node_id v = t.ports[p].node;
 		struct sl2vl fold = class_fold(s.vls_of_port[p], &lost);

@@ -309,8 +309,8 @@ uint32_t fill_gap(const struct fill *f, unsigned vl)
 	return seen ? most : FRAME_SLOTS;
 }
 
-void vlarb_print_weights(const struct vlarb_entry *entry, unsigned n, unsigned vl,
-			 struct strbuf *out)
+void fill_print_weights(const struct vlarb_entry *entry, unsigned n, unsigned vl,
+			struct strbuf *out)
 {
 	const char *plus = "";
 

@@ -362,7 +362,7 @@ static void weights_that_repeat_are_counted(void **state)
 	for (unsigned vl = 0; vl < 3; vl++) {
 		struct strbuf text = STRBUF_INIT;
 
-		vlarb_print_weights(table, sizeof(table) / sizeof(*table), vl, &text);
+		fill_print_weights(table, sizeof(table) / sizeof(*table), vl, &text);
 		assert_string_equal(text.len ? text.text : "", texts[vl]);
 		strbuf_fini(&text);
 	}

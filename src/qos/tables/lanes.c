@@ -171,7 +171,7 @@ static void map_other_sls(const struct lane_plan *p, const struct class_order *o
 	}
 }
 
-struct sl2vl lanes_map(const struct lane_plan *p, unsigned vls)
+struct sl2vl qos_lanes_map(const struct lane_plan *p, unsigned vls)
 {
 	const struct sl2vl wanted = wanted_map(p, vls);
 	const struct class_order order = order_classes(p, &wanted);
@@ -191,7 +191,7 @@ struct sl2vl lanes_map(const struct lane_plan *p, unsigned vls)
 	return map;
 }
 
-void lanes_sharing(const struct lane_plan *p, const struct sl2vl *map, struct strbuf *out)
+void qos_lanes_sharing(const struct lane_plan *p, const struct sl2vl *map, struct strbuf *out)
 {
 	const struct class_order o = order_classes(p, map);
 	static const char *const lost[BORDERS] = {
@@ -240,7 +240,7 @@ static bool add_weight(struct vlarb_entry *entries, uint8_t *n, unsigned vl, uin
 static bool fill_table(const struct lane_plan *p, const struct lane_entries *given, bool high,
 		       struct vlarb_entry *entries, uint8_t *n)
 {
-	struct sl2vl map = lanes_map(p, p->lanes);
+	struct sl2vl map = qos_lanes_map(p, p->lanes);
 
 	if (given->entries) {
 		memcpy(entries, given->entries, given->n * sizeof(*entries));
@@ -269,7 +269,7 @@ static bool has_vl(const struct vlarb_entry *entries, unsigned n, unsigned vl)
 	return false;
 }
 
-bool lanes_tables(const struct lane_plan *p, struct vlarb *out)
+bool qos_lanes_tables(const struct lane_plan *p, struct vlarb *out)
 {
 	struct vlarb t = { .high_limit = p->high_limit };
 	bool fits = fill_table(p, &p->high, true, t.high, &t.n_high) &&
@@ -286,13 +286,13 @@ bool lanes_tables(const struct lane_plan *p, struct vlarb *out)
 
 /* ---- all links of a subnet --------------------------------------------- */
 
-void lanes_program(struct subnet *s, const struct lane_plan *p)
+void qos_lanes_program(struct subnet *s, const struct lane_plan *p)
 {
 	struct sl2vl map[N_DATA_VLS + 1] = { 0 };
 	const struct topo *t = s->topo;
 
 	for (unsigned vls = 1; vls <= N_DATA_VLS; vls++)
-		map[vls] = lanes_map(p, vls);
+		map[vls] = qos_lanes_map(p, vls);
 	for (port_id port = 0; port < t->n_ports; port++) {
 		if (topo_is_end_port(t, port) && s->vls_of_port[port])
 			subnet_set_port_sl2vl(s, port, &map[s->vls_of_port[port]]);
@@ -342,8 +342,8 @@ static uint16_t adaptive_blocks(const struct subnet *s, const struct lane_plan *
 	return sls;
 }
 
-enum hd_status lanes_split(struct subnet *s, const struct lane_plan *p, struct diag *d,
-			   struct sl2vl *blocks)
+enum hd_status qos_lanes_split(struct subnet *s, const struct lane_plan *p, struct diag *d,
+			       struct sl2vl *blocks)
 {
 	const struct sl2vl none = { { 0 } };
 	struct lane_split split = subnet_split_for(s, none.vl, 1);
@@ -363,7 +363,7 @@ enum hd_status lanes_split(struct subnet *s, const struct lane_plan *p, struct d
 					.classes = classes,
 					.n_classes = p->n_classes };
 
-	*blocks = lanes_map(&fold, n);
+	*blocks = qos_lanes_map(&fold, n);
 	split = subnet_split_for(s, blocks->vl, n);
 	split.adaptive_sls = adaptive_blocks(s, p, &split);
 	return subnet_split_lanes(s, &split, d);

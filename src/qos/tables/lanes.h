@@ -56,23 +56,23 @@ struct lane_plan {
 };
 
 /* The map of a link with `vls` data VLs (1 to 15). */
-struct sl2vl lanes_map(const struct lane_plan *p, unsigned vls);
+struct sl2vl qos_lanes_map(const struct lane_plan *p, unsigned vls);
 /* Appends what classes with kinds lose by sharing VLs, if anything. */
-void lanes_sharing(const struct lane_plan *p, const struct sl2vl *map, struct strbuf *out);
+void qos_lanes_sharing(const struct lane_plan *p, const struct sl2vl *map, struct strbuf *out);
 /*
  * The tables of a link with all VLs; VLs without a class have the weight of
  * one packet. False if a table would need more entries than it has.
  */
-bool lanes_tables(const struct lane_plan *p, struct vlarb *out);
+bool qos_lanes_tables(const struct lane_plan *p, struct vlarb *out);
 /* The map of each link at end ports and on every way through a switch. */
-void lanes_program(struct subnet *s, const struct lane_plan *p);
+void qos_lanes_program(struct subnet *s, const struct lane_plan *p);
 /*
  * For a routing algorithm that needs VLs: a block of them for each class, or,
  * if there are too few and classes have kinds, for classes that are put
  * together as on a link with one VL per block. `blocks` has the block of each
  * SL that applications ask for. HD_ERR_UNFIT if there is no room.
  */
-HD_MUST_CHECK enum hd_status lanes_split(struct subnet *s, const struct lane_plan *p,
-					 struct diag *d, struct sl2vl *blocks);
+HD_MUST_CHECK enum hd_status qos_lanes_split(struct subnet *s, const struct lane_plan *p,
+					     struct diag *d, struct sl2vl *blocks);
 
 #endif

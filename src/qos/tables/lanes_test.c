@@ -30,14 +30,14 @@ static void weights_are_kept_in_whatever_entries(void **state)
 	const struct lane_plan p = {
 		.lanes = 4, .classes = classes, .n_classes = 3, .high_limit = 7
 	};
-	struct sl2vl map = lanes_map(&p, 4);
+	struct sl2vl map = qos_lanes_map(&p, 4);
 	struct vlarb t;
 
 	(void)state;
 	assert_int_equal(map.vl[3], 2);
 	assert_int_equal(map.vl[5], 1);
 	assert_int_equal(map.vl[7], 3);
-	assert_true(lanes_tables(&p, &t));
+	assert_true(qos_lanes_tables(&p, &t));
 	assert_int_equal(t.high_limit, 7);
 	assert_int_equal(t.n_high, 3); /* 255 + 255 + 90 */
 	assert_int_equal(weight_of(t.high, t.n_high, 2), 600);
@@ -56,7 +56,7 @@ static void a_given_table_is_taken_as_it_is(void **state)
 	struct vlarb t;
 
 	(void)state;
-	assert_true(lanes_tables(&p, &t));
+	assert_true(qos_lanes_tables(&p, &t));
 	assert_int_equal(t.n_high, 0);
 	assert_int_equal(t.n_low, 2);
 	assert_int_equal(t.low[0].vl, 1);
@@ -70,10 +70,10 @@ static void a_table_has_64_entries(void **state)
 	struct vlarb t;
 
 	(void)state;
-	assert_true(lanes_tables(&p, &t));
+	assert_true(qos_lanes_tables(&p, &t));
 	assert_int_equal(t.n_high, VLARB_MAX);
 	c.weight++;
-	assert_false(lanes_tables(&p, &t));
+	assert_false(qos_lanes_tables(&p, &t));
 }
 
 /* ---- laws of the mapping ------------------------------------------------ */
@@ -251,7 +251,7 @@ static void kinds_are_kept_apart(void **state)
 		struct drawn x;
 
 		draw_plan(&r, &x);
-		struct sl2vl map = lanes_map(&x.plan, x.vls);
+		struct sl2vl map = qos_lanes_map(&x.plan, x.vls);
 
 		check_map(&x, &map);
 		check_kinds(&x, &map);
@@ -267,7 +267,7 @@ static void a_given_map_is_kept(void **state)
 	const struct lane_plan p = {
 		.lanes = 4, .map = &given, .classes = classes, .n_classes = 2
 	};
-	struct sl2vl all = lanes_map(&p, 4), two = lanes_map(&p, 2);
+	struct sl2vl all = qos_lanes_map(&p, 4), two = qos_lanes_map(&p, 2);
 
 	(void)state;
 	assert_memory_equal(&all, &given, sizeof(all));

@@ -11,7 +11,7 @@
 
 #define LIMIT_MOST 254u /* the greatest that is a limit */
 
-struct work {
+struct plan_work {
 	const struct plan_class *classes;
 	unsigned n;
 	const struct plan_link *link;
@@ -122,7 +122,7 @@ static enum hd_status choose_sls(const struct plan_class *classes, unsigned n, s
 }
 
 /* With one lane nothing is arbitrated, and nobody goes first. */
-static bool is_high(const struct work *w, unsigned class)
+static bool is_high(const struct plan_work *w, unsigned class)
 {
 	return w->classes[class].latency && w->link->vls > 1;
 }
@@ -132,7 +132,7 @@ static bool is_high(const struct work *w, unsigned class)
  * share among themselves and so do the others, from the last lane of each kind
  * on; latency classes first, since they wait little for each other.
  */
-static void choose_lanes(const struct work *w, struct plan *plan)
+static void choose_lanes(const struct plan_work *w, struct plan *plan)
 {
 	unsigned count[2] = { 0 }, most[2], used[2] = { 0 }, next = 0;
 	uint8_t lane[2] = { 0 };
@@ -159,7 +159,7 @@ static void choose_lanes(const struct work *w, struct plan *plan)
 }
 
 /* The class that SLs without one go with: what nobody planned is no hurry. */
-static unsigned least_class(const struct work *w)
+static unsigned least_class(const struct plan_work *w)
 {
 	unsigned least = 0;
 
@@ -173,7 +173,7 @@ static unsigned least_class(const struct work *w)
 	return least;
 }
 
-static void assign(struct work *w, struct plan *plan)
+static void assign(struct plan_work *w, struct plan *plan)
 {
 	choose_lanes(w, plan);
 	for (unsigned i = 0; i < w->n; i++) {
@@ -206,7 +206,7 @@ static void assign(struct work *w, struct plan *plan)
 }
 
 /* The largest packet of the lanes with wanted[vl] > 0. */
-static uint32_t largest_packet(const struct work *w, const double *wanted)
+static uint32_t largest_packet(const struct plan_work *w, const double *wanted)
 {
 	uint32_t bytes = 0;
 
@@ -219,7 +219,7 @@ static uint32_t largest_packet(const struct work *w, const double *wanted)
 }
 
 /* The least that each lane gets under that limit. */
-static void floors(const struct work *w, const struct vlarb *arb, unsigned limit,
+static void floors(const struct plan_work *w, const struct vlarb *arb, unsigned limit,
 		   double floor[N_DATA_VLS])
 {
 	struct contention c = { .vls = w->link->vls, .vlarb = *arb };
@@ -229,7 +229,7 @@ static void floors(const struct work *w, const struct vlarb *arb, unsigned limit
 	contention_floors(&c, floor);
 }
 
-static const char *name_on(const struct work *w, const struct plan *plan, unsigned vl)
+static const char *name_on(const struct plan_work *w, const struct plan *plan, unsigned vl)
 {
 	unsigned i = 0;
 
@@ -239,7 +239,8 @@ static const char *name_on(const struct work *w, const struct plan *plan, unsign
 }
 
 /* One of the two tables; says what would be needed if there is no room. */
-static enum hd_status fill_table(const struct work *w, bool high, struct diag *d, struct plan *plan)
+static enum hd_status fill_table(const struct plan_work *w, bool high, struct diag *d,
+				 struct plan *plan)
 {
 	struct vlarb *arb = &plan->tables.vlarb;
 	const double *wanted = high ? w->high : w->low;
@@ -274,7 +275,7 @@ static enum hd_status fill_table(const struct work *w, bool high, struct diag *d
 }
 
 /* The lowest limit at which no latency class can be kept from its share. */
-static enum hd_status choose_limit(const struct work *w, struct plan *plan, struct diag *d)
+static enum hd_status choose_limit(const struct plan_work *w, struct plan *plan, struct diag *d)
 {
 	struct vlarb *arb = &plan->tables.vlarb;
 	double floor[N_DATA_VLS];
@@ -307,7 +308,7 @@ static enum hd_status choose_limit(const struct work *w, struct plan *plan, stru
 	return HD_OK;
 }
 
-static void predict(const struct work *w, struct plan *plan)
+static void predict(const struct plan_work *w, struct plan *plan)
 {
 	const struct vlarb *arb = &plan->tables.vlarb;
 	double floor[N_DATA_VLS], low[N_DATA_VLS], least = 0;
@@ -340,7 +341,7 @@ static void predict(const struct work *w, struct plan *plan)
 enum hd_status plan_make(const struct plan_class *classes, unsigned n, const struct plan_link *link,
 			 struct diag *d, struct plan *out)
 {
-	struct work w = { .classes = classes, .n = n, .link = link };
+	struct plan_work w = { .classes = classes, .n = n, .link = link };
 	struct plan plan = { .tables.vls = link->vls, .remarks = STRBUF_INIT };
 	enum hd_status status = check(classes, n, d);
 

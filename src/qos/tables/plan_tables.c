@@ -36,8 +36,8 @@ static void put_class(struct table *t, const struct plan *plan, const struct pla
 	struct strbuf weights = STRBUF_INIT;
 	bool high = c->latency && plan->tables.vls > 1;
 
-	vlarb_print_weights(high ? arb->high : arb->low, high ? arb->n_high : arb->n_low, o->vl,
-			    &weights);
+	fill_print_weights(high ? arb->high : arb->low, high ? arb->n_high : arb->n_low, o->vl,
+			   &weights);
 	const struct plan_row row = {
 		.class = c->name,
 		.sl = o->sl,

@@ -30,7 +30,7 @@ static uint16_t vls_of(const struct port_fill *p, uint16_t sls)
 	return vls;
 }
 
-enum hd_status port_fill_init(struct port_fill *p, const struct port_fill_params *params,
+enum hd_status fill_port_init(struct port_fill *p, const struct port_fill_params *params,
 			      struct strbuf *lost, struct diag *d)
 {
 	*p = (struct port_fill){ .params = *params };
@@ -64,7 +64,7 @@ enum hd_status port_request_read(const char *text, struct diag *d, enum traffic_
 				 "'%s' is no connection (expected CLASS:RATE, e.g. DB:64Mb/s)",
 				 text);
 	char *name = hd_strndup(text, (size_t)(colon - text));
-	enum hd_status status = traffic_class_parse(name, class);
+	enum hd_status status = class_parse(name, class);
 
 	free(name);
 	if (status != HD_OK || *class > TC_PBE)
@@ -73,7 +73,7 @@ enum hd_status port_request_read(const char *text, struct diag *d, enum traffic_
 	return hd_rate_parse(colon + 1, d, rate);
 }
 
-struct port_answer port_fill_ask(struct port_fill *p, enum traffic_class class, struct hd_rate rate)
+struct port_answer fill_port_ask(struct port_fill *p, enum traffic_class class, struct hd_rate rate)
 {
 	const uint8_t sl = class_sl(class, rate);
 	struct port_answer a = {
@@ -108,7 +108,7 @@ static const struct column answer_columns[] = {
 	{ NULL },
 };
 
-struct lane_row {
+struct port_fill_lane_row {
 	uint64_t vl, slots;
 	struct hd_rate guaranteed;
 	uint64_t largest_gap;
@@ -116,11 +116,11 @@ struct lane_row {
 };
 
 static const struct column lane_columns[] = {
-	{ "vl", NULL, CELL(lane_row, vl) },
-	{ "slots", NULL, CELL(lane_row, slots), ORIGIN_COMPUTED },
-	{ "guaranteed", "Mb/s", CELL(lane_row, guaranteed), ORIGIN_COMPUTED, 3 },
-	{ "largest gap", "slots", CELL(lane_row, largest_gap), ORIGIN_COMPUTED },
-	{ "weights", "64 B", CELL(lane_row, weights), ORIGIN_COMPUTED },
+	{ "vl", NULL, CELL(port_fill_lane_row, vl) },
+	{ "slots", NULL, CELL(port_fill_lane_row, slots), ORIGIN_COMPUTED },
+	{ "guaranteed", "Mb/s", CELL(port_fill_lane_row, guaranteed), ORIGIN_COMPUTED, 3 },
+	{ "largest gap", "slots", CELL(port_fill_lane_row, largest_gap), ORIGIN_COMPUTED },
+	{ "weights", "64 B", CELL(port_fill_lane_row, weights), ORIGIN_COMPUTED },
 	{ NULL },
 };
 
@@ -131,8 +131,8 @@ static void put_lane(struct table *t, const struct fill *f, unsigned vl, struct 
 	uint8_t n;
 
 	fill_table(f, entry, &n);
-	vlarb_print_weights(entry, n, vl, &weights);
-	const struct lane_row row = {
+	fill_print_weights(entry, n, vl, &weights);
+	const struct port_fill_lane_row row = {
 		.vl = vl,
 		.slots = f->slots[vl],
 		.guaranteed = slots_rate(f->slots[vl], link),
@@ -155,7 +155,7 @@ static void show_table(struct results *r, const char *name, const char *title, c
 	}
 }
 
-enum hd_status port_fill_show(struct port_fill *p, const char *const *words, unsigned n,
+enum hd_status fill_port_show(struct port_fill *p, const char *const *words, unsigned n,
 			      struct results *r, struct diag *d, unsigned *refused)
 {
 	struct table *t =
@@ -168,7 +168,7 @@ enum hd_status port_fill_show(struct port_fill *p, const char *const *words, uns
 
 		if (port_request_read(words[i], d, &class, &rate) != HD_OK)
 			return d->status;
-		struct port_answer a = port_fill_ask(p, class, rate);
+		struct port_answer a = fill_port_ask(p, class, rate);
 
 		const struct answer_row row = {
 			.connection = words[i],

@@ -35,7 +35,7 @@ struct port_fill {
 
 /* What is lost by sharing VLs goes to `lost`. HD_ERR_FULL if the shares leave
  * no slot for the other classes. */
-HD_MUST_CHECK enum hd_status port_fill_init(struct port_fill *p,
+HD_MUST_CHECK enum hd_status fill_port_init(struct port_fill *p,
 					    const struct port_fill_params *params,
 					    struct strbuf *lost, struct diag *d);
 
@@ -48,7 +48,7 @@ struct port_answer {
 	uint64_t slots;
 	bool admitted;
 };
-struct port_answer port_fill_ask(struct port_fill *p, enum traffic_class class,
+struct port_answer fill_port_ask(struct port_fill *p, enum traffic_class class,
 				 struct hd_rate rate);
 
 /*
@@ -56,7 +56,7 @@ struct port_answer port_fill_ask(struct port_fill *p, enum traffic_class class,
  * tables that come of it follow. How many were refused; nothing is of use on
  * failure, which is a word that is no connection.
  */
-HD_MUST_CHECK enum hd_status port_fill_show(struct port_fill *p, const char *const *words,
+HD_MUST_CHECK enum hd_status fill_port_show(struct port_fill *p, const char *const *words,
 					    unsigned n, struct results *r, struct diag *d,
 					    unsigned *refused);
 

@@ -14,7 +14,7 @@ static struct port_fill start(const struct port_fill_params *params)
 	struct diag d = { .status = HD_OK };
 	struct port_fill p;
 
-	assert_int_equal(port_fill_init(&p, params, &lost, &d), HD_OK);
+	assert_int_equal(fill_port_init(&p, params, &lost, &d), HD_OK);
 	strbuf_fini(&lost);
 	return p;
 }
@@ -39,7 +39,7 @@ static struct port_answer ask(struct port_fill *p, const char *text)
 	struct hd_rate rate = { 0, 1 };
 
 	assert_int_equal(port_request_read(text, &d, &class, &rate), HD_OK);
-	return port_fill_ask(p, class, rate);
+	return fill_port_ask(p, class, rate);
 }
 
 /* Paper 000: at 2.5 Gb/s 64 Kb/s are 1 slot, 64 Mb/s 418, 300 Mb/s 1959. */
@@ -110,7 +110,7 @@ static void rejects_best_effort_without_room_for_others(void **state)
 	struct diag d = { .status = HD_OK };
 	struct port_fill p;
 
-	assert_int_equal(port_fill_init(&p, &params, &lost, &d), HD_ERR_FULL);
+	assert_int_equal(fill_port_init(&p, &params, &lost, &d), HD_ERR_FULL);
 	strbuf_fini(&lost);
 }
 
@@ -154,7 +154,7 @@ static void tables_show_what_each_lane_has(void **state)
 	struct diag d = { .status = HD_OK };
 	unsigned refused = 0;
 
-	assert_int_equal(port_fill_show(&p, words, 3, r, &d, &refused), HD_OK);
+	assert_int_equal(fill_port_show(&p, words, 3, r, &d, &refused), HD_OK);
 	assert_int_equal(refused, 1);
 	const struct table *high = results_find(r, "high");
 

@@ -109,7 +109,7 @@ void mark_judge(struct sim *s, uint32_t port, struct packet_record *p, unsigned 
 			.has_credits = has_credits(s, port, vl, blocks_of(p->bytes)),
 		};
 
-		if (mark_departs(s->marks->config, output, &about)) {
+		if (marking_departs(s->marks->config, output, &about)) {
 			s->marks->marked += !(p->flags & P_MARKED);
 			p->flags |= P_MARKED;
 		}
@@ -194,7 +194,7 @@ void mark_frees(struct sim *s, uint32_t port, unsigned vl, uint32_t blk)
 void mark_leaves(struct sim *s, uint32_t port, unsigned vl, uint32_t id)
 {
 	if (id >> 24 & OF_OUTPUT)
-		mark_leave(output_at(s, port, vl), packed_blocks(id));
+		marking_leave(output_at(s, port, vl), packed_blocks(id));
 	else
 		--*want_at(s, port, vl, id);
 }
@@ -210,7 +210,7 @@ static void look_for_full(struct sim *s, const struct mark_coming *c)
 		return;
 	for (size_t o = 0; o < outputs_of(s, c->port); o++) {
 		if (wants[o])
-			mark_input_full(m->config, &outputs[o]);
+			marking_input_full(m->config, &outputs[o]);
 	}
 }
 
@@ -219,7 +219,7 @@ void mark_comes(struct sim *s, uint32_t port, unsigned vl, uint32_t id)
 	struct marks *m = s->marks;
 	const struct event *next = eventq_first(&s->q);
 
-	mark_arrive(output_at(s, port, vl), packed_blocks(id));
+	marking_arrive(output_at(s, port, vl), packed_blocks(id));
 	++*want_at(s, port, vl, id);
 	m->came = hd_grow(m->came, &m->came_cap, m->n_came + 1, sizeof(*m->came));
 	m->came[m->n_came++] = (struct mark_coming){
@@ -254,7 +254,7 @@ static void fills_init(struct sim *s)
 	m->wants = hd_alloc(total, sizeof(*m->wants));
 }
 
-/* Least queue at which packets are marked: mark_departs does nothing
+/* Least queue at which packets are marked: marking_departs does nothing
  * before. */
 static uint32_t least_of(const struct sim *s, const struct mark_config *c)
 {

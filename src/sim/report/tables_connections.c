@@ -213,7 +213,7 @@ static const char *kind_of(const struct scenario *s, unsigned sl)
 {
 	for (size_t i = 0; i < s->qos.n_classes; i++) {
 		if (s->qos.classes[i].sl == sl && s->qos.classes[i].kind != SCN_NO_KIND)
-			return traffic_class_name(s->qos.classes[i].kind);
+			return class_name(s->qos.classes[i].kind);
 	}
 	return "";
 }
