@@ -88,7 +88,7 @@ make_machine() {
 	cp -r /usr/local/share/ca-certificates/. \
 		"$root/usr/local/share/ca-certificates"
 	cp -L /etc/hosts /etc/resolv.conf "$root/etc"
-	chroot "$root" update-ca-certificates >/dev/null 2>&1
+	chroot "$root" env -u TMPDIR update-ca-certificates >/dev/null 2>&1
 	chroot "$root" useradd --create-home --shell /bin/bash $user
 	echo "$user ALL=(ALL) NOPASSWD: ALL" >"$root/etc/sudoers.d/$user"
 	echo 'Defaults env_keep += "http_proxy https_proxy no_proxy"' \

@@ -149,7 +149,7 @@ static void compare(const struct world *r, void *context)
 	strbuf_puts(&mine, r->rank == *other ? "that" : "this");
 	assert_int_equal(world_same(r, "thing", &mine, &d), *other < r->n ? HD_ERR_INPUT : HD_OK);
 	if (*other == 2)
-		assert_string_equal(d.message, "rank 2 has another thing than rank 0");
+		assert_string_equal(d.message, "rank 2 has a different thing than rank 0");
 	strbuf_fini(&mine);
 }
 

@@ -132,9 +132,9 @@ static enum hd_status read_words(char **words, int n, const struct qos_classes *
 	if (status == HD_OK && n > 5)
 		status = hd_time_parse(words[5], d, &r->latency);
 	if (status == HD_OK && n > 4 && (r->burst == 0 || r->burst > MAX_BURST))
-		return diag_fail(d, HD_ERR_RANGE, "a burst has 1 byte to 2 GiB");
+		return diag_fail(d, HD_ERR_RANGE, "a burst must have 1 byte to 2 GiB");
 	if (status == HD_OK && n > 5 && r->latency == 0)
-		return diag_fail(d, HD_ERR_RANGE, "a latency is above 0");
+		return diag_fail(d, HD_ERR_RANGE, "a latency must be above 0");
 	if (status == HD_OK && n > 5 && r->acknowledged)
 		return diag_fail(
 			d, HD_ERR_INPUT,
