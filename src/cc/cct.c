@@ -41,7 +41,7 @@ void cct_on_becn(const struct cc_config *c, struct cc_state *s, hd_time now)
 	set_rate(c, s);
 	if (c->trigger && s->ccti >= c->trigger)
 		s->triggered++;
-	/* A timer that runs goes on; the mark does not restart it. */
+	/* A mark starts the timer only if it is stopped. */
 	if (s->due == HD_TIME_NEVER)
 		start_timer(c, s, now);
 }

@@ -15,7 +15,8 @@
  *	iba		the architecture's: a threshold of 0..15 on what waits
  *			for the output, in terms of an input buffer; roots
  *			always, victims (outputs without credits) only if
- *			listed, every so many packets, none below a size
+ *			listed; one of every `mark_every` packets, none
+ *			below min_bytes
  */
 
 #include <stdbool.h>
@@ -35,7 +36,7 @@ enum { MARK_MAP_VICTIMS = 1, MARK_MAP_THRESHOLD = 4, MARK_MAP_RATE = 16 };
 struct mark_config {
 	enum mark_rule rule;
 	/*
-	 * two-counter: leave alone an output for which nobody else waits. The
+	 * two-counter: do not mark at an output with no other packet waiting. The
 	 * published rule (false) marks a victim that merely shares the full
 	 * buffer, and pushes it below its uncontrolled rate.
 	 */

@@ -75,7 +75,7 @@ struct cc_algorithm {
 
 /* NULL-terminated, in the order in which they are shown. */
 extern const struct cc_algorithm *const cc_algorithms[];
-/* NULL if there is none of that name. */
+/* NULL if no algorithm has that name. */
 const struct cc_algorithm *cc_find(const char *name);
 
 /* The thesis' parameters: m = 4, unit rmin / 2, the cap on. */
@@ -96,8 +96,8 @@ void cc_on_ack(const struct cc_algorithm *algorithm, const struct cc_config *con
 void cc_on_timer(const struct cc_algorithm *algorithm, const struct cc_config *config,
 		 struct cc_state *state, hd_time now);
 /*
- * `config` holds from now on. An index stays as far as the new limits let it,
- * and a timer that runs goes on.
+ * `config` holds from now on. The CCT index is cut to the new limits; a running
+ * timer keeps its due time.
  */
 void cc_adapt(const struct cc_algorithm *algorithm, const struct cc_config *config,
 	      struct cc_state *state, hd_time now);

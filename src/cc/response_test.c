@@ -253,7 +253,7 @@ static void steps_follow_the_curve(void **state)
 	}
 }
 
-/* Condition 2, up to the one ACK by which stepping may overshoot. */
+/* Condition 2, stepping may overshoot by one ACK. */
 static void slower_flows_recover_no_later(void **state)
 {
 	(void)state;
@@ -373,7 +373,7 @@ static void an_index_stays_within_the_new_limits(void **state)
 	c.ccti_limit = 3;
 	cc_adapt(cct, &c, &s, 1000);
 	assert_int_equal(s.ccti, 3);
-	assert_int_equal(s.due, due); /* the timer goes on */
+	assert_int_equal(s.due, due); /* the timer is unchanged */
 	assert_int_equal(cc_gap(cct, &c, &s, 100), 400);
 	assert_true(s.rate == 250);
 	c.ccti_limit = 0;

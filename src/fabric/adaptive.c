@@ -59,7 +59,7 @@ static bool is_said(const struct scenario *s, const void *field)
 	       (const char *)p->field < (const char *)(a + 1);
 }
 
-/* Whoever says how switches choose, and not that they do, is mistaken. */
+/* Refuses fields of adaptive routing where it is off: they would have no effect. */
 static enum hd_status refuse_no_choice(const struct scenario *s, struct diag *d)
 {
 	const struct scn_adaptive *a = &s->fabric.routing.adaptive;

@@ -34,7 +34,7 @@ static struct fabric *build(const char *text, unsigned seed)
 	return fabric;
 }
 
-/* Its own share, and nobody else's: blocking is that of loss_test. */
+/* PBE uses only its own share: its blocking is that of loss_test. */
 static void preferred_traffic_has_its_own_share(void **state)
 {
 	static const char text[] = LINK
@@ -102,7 +102,7 @@ static void weights(const struct vlarb *t, uint32_t out[N_DATA_VLS])
 		out[t->high[i].vl] += t->high[i].weight;
 }
 
-/* Those who are there at the end, admitted anew, one after the other. */
+/* Admits the connections that are open at the end to an empty broker, in order. */
 static void admit_survivors(struct fabric *fabric, struct broker *b)
 {
 	struct diag d = { .status = HD_OK };
@@ -145,15 +145,15 @@ static void tables_at_the_end_are_those_of_who_is_left(void **state)
 
 		admit_survivors(fabric, &b);
 		for (uint32_t i = 0; i < fabric->setup.n_ports; i++) {
-			uint32_t is[N_DATA_VLS], anew[N_DATA_VLS];
+			uint32_t is[N_DATA_VLS], fresh[N_DATA_VLS];
 			struct vlarb t = { 0 };
 
 			if (fabric->setup.ports[i].peer == SIM_NONE)
 				continue;
 			broker_tables(&b, fabric->setup.ports[i].origin, &t);
-			weights(&t, anew);
+			weights(&t, fresh);
 			weights(&fabric->subnet.vlarb_tables[last[i]], is);
-			assert_memory_equal(is, anew, sizeof(is));
+			assert_memory_equal(is, fresh, sizeof(is));
 		}
 		for (uint32_t i = 0; i < fabric->n_requests; i++)
 			blocked += fabric->requests[i].flow == SIM_NONE;

@@ -21,9 +21,8 @@ struct cc_config fabric_response_in_shares(const struct fabric *fabric);
  */
 uint16_t fabric_paced_sls(const struct fabric *fabric);
 /*
- * Those of an end node on an SL: as a manager has set it there, after so many
- * of its changes (C9), or like all others, which is `common`. NULL: nothing
- * holds them back, at any time.
+ * The response of an end node on an SL: as set by a subnet manager, after that
+ * number of its changes (C9), or `common`. NULL: the flows are never throttled.
  */
 const struct cc_config *fabric_response_of(const struct fabric *fabric, uint32_t node, unsigned sl,
 					   uint32_t changes, const struct cc_config *common);
@@ -40,7 +39,7 @@ const struct cc_algorithm *fabric_algorithm(unsigned control);
 const char *fabric_uncontrolled(const struct fabric *fabric, uint32_t flow);
 /* A limit of the run's algorithm with the rates of the flows, or NULL. */
 const char *fabric_control_warning(const struct fabric *fabric);
-/* Bits per second that a flow asks admission for; 0: it asks nobody. */
+/* Bits per second that a flow reserves; 0: no reservation. */
 uint64_t fabric_reservation(const struct fabric *fabric, uint32_t flow);
 /* What each SL may be promised of a link, by SL; others are left alone. */
 void fabric_shares(const struct scn_congestion *c, double *out);

@@ -134,7 +134,7 @@ static enum hd_status settle_mtu(struct fabric *fabric, struct diag *d)
 	return scenario_check_payloads(fabric->scenario, least == TOPO_NONE ? NULL : name, d);
 }
 
-/* A switch by its name or GUID; TOPO_NONE if there is none. */
+/* A switch by its name or GUID; TOPO_NONE if no switch has it. */
 static node_id find_switch(const struct topo *t, const char *text, size_t len)
 {
 	for (node_id v = 0; v < t->n_nodes; v++) {
@@ -148,7 +148,7 @@ static node_id find_switch(const struct topo *t, const char *text, size_t len)
 	return TOPO_NONE;
 }
 
-/* Another switch of the name by which one was found, or TOPO_NONE. */
+/* Another switch with the same name as `found`, or TOPO_NONE. */
 static node_id switch_namesake(const struct topo *t, node_id found, const char *text, size_t len)
 {
 	if (strlen(t->nodes[found].name) != len || strncmp(t->nodes[found].name, text, len) != 0)
@@ -296,7 +296,7 @@ static enum hd_status build_subnet(struct fabric *fabric, struct diag *d)
 	return status;
 }
 
-/* J11: whoever runs it sees when the jobs are done. */
+/* J11: an observer of the run sees when the jobs are done. */
 static void rules_for_jobs(struct fabric *fabric)
 {
 	struct sim_rules *rules = &fabric->rules;
@@ -361,15 +361,15 @@ static void add_faults(struct fabric *fabric, const struct fabric_programmer *by
 	}
 }
 
-/* What there is beside the text: a topology that is read, who programs it. */
-struct beside {
+/* Inputs besides the scenario: a topology already read, a subnet manager. */
+struct build_inputs {
 	bool has_topology;
 	const struct fabric_programmer *by; /* or NULL */
 	bool ends_there;                    /* nothing but that is wanted */
 };
 
 /* The topology is there already, unless it follows from the scenario. */
-static enum hd_status build(struct fabric *fabric, struct beside with, struct diag *d)
+static enum hd_status build(struct fabric *fabric, struct build_inputs with, struct diag *d)
 {
 	const struct fabric_programmer *by = with.by;
 	enum hd_status status = with.has_topology ? HD_OK : build_topology(fabric, d);
@@ -417,7 +417,7 @@ static enum hd_status build(struct fabric *fabric, struct beside with, struct di
 }
 
 /* Builds from the scenario, which was read with that status. */
-static enum hd_status finish(struct fabric *fabric, enum hd_status status, struct beside with,
+static enum hd_status finish(struct fabric *fabric, enum hd_status status, struct build_inputs with,
 			     struct diag *d, struct fabric **out)
 {
 	if (status == HD_OK)
@@ -443,7 +443,7 @@ enum hd_status fabric_load(const char *text, size_t len, const char *file,
 	struct fabric *fabric = fabric_new();
 
 	return finish(fabric, scenario_parse(text, len, file, overrides, d, fabric->scenario),
-		      (struct beside){ 0 }, d, out);
+		      (struct build_inputs){ 0 }, d, out);
 }
 
 enum hd_status fabric_read(const char *path, const struct overrides *overrides, struct diag *d,
@@ -452,7 +452,7 @@ enum hd_status fabric_read(const char *path, const struct overrides *overrides, 
 	struct fabric *fabric = fabric_new();
 
 	return finish(fabric, scenario_read(path, overrides, d, fabric->scenario),
-		      (struct beside){ 0 }, d, out);
+		      (struct build_inputs){ 0 }, d, out);
 }
 
 /* A line that no topology file has, and every scenario. */
@@ -473,7 +473,7 @@ static enum hd_status read_defaults(struct fabric *fabric, const char *file,
 }
 
 static enum hd_status open_words(const char *words, const struct overrides *overrides,
-				 struct beside with, struct diag *d, struct fabric **out)
+				 struct build_inputs with, struct diag *d, struct fabric **out)
 {
 	struct fabric *fabric = fabric_new();
 	enum hd_status status = read_defaults(fabric, NULL, overrides, d);
@@ -486,7 +486,7 @@ static enum hd_status open_words(const char *words, const struct overrides *over
 }
 
 static enum hd_status open_text(const struct strbuf *text, const char *name,
-				const struct overrides *overrides, struct beside with,
+				const struct overrides *overrides, struct build_inputs with,
 				struct diag *d, struct fabric **out)
 {
 	struct fabric *fabric = fabric_new();
@@ -505,7 +505,7 @@ static enum hd_status open_text(const struct strbuf *text, const char *name,
 }
 
 static enum hd_status open_named(const char *name, const struct overrides *overrides,
-				 struct beside with, struct diag *d, struct fabric **out)
+				 struct build_inputs with, struct diag *d, struct fabric **out)
 {
 	struct strbuf text = STRBUF_INIT;
 
@@ -522,20 +522,20 @@ static enum hd_status open_named(const char *name, const struct overrides *overr
 enum hd_status fabric_open(const char *name, const struct overrides *overrides, struct diag *d,
 			   struct fabric **out)
 {
-	return open_named(name, overrides, (struct beside){ 0 }, d, out);
+	return open_named(name, overrides, (struct build_inputs){ 0 }, d, out);
 }
 
 enum hd_status fabric_open_bare(const char *name, const struct overrides *overrides, struct diag *d,
 				struct fabric **out)
 {
-	return open_named(name, overrides, (struct beside){ .ends_there = true }, d, out);
+	return open_named(name, overrides, (struct build_inputs){ .ends_there = true }, d, out);
 }
 
 enum hd_status fabric_read_programmed(const char *name, const struct overrides *overrides,
 				      const struct fabric_programmer *by, struct diag *d,
 				      struct fabric **out)
 {
-	return open_named(name, overrides, (struct beside){ .by = by }, d, out);
+	return open_named(name, overrides, (struct build_inputs){ .by = by }, d, out);
 }
 
 void fabric_free(struct fabric *fabric)

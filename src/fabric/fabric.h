@@ -7,18 +7,16 @@
  * addressed and routed, its lane and arbitration tables are filled, and every
  * traffic row is resolved to flows. All that is random is drawn from the
  * scenario's seed, each purpose and name from a stream of its own, so that a
- * row does not change what others draw, wherever it is written. Nobody else
- * builds a fabric: all who look at one see the same LIDs, routes, lanes and
- * delays.
+ * row does not change what others draw, wherever it is written. No other module
+ * builds a fabric: all users of one see the same LIDs, routes, VLs and delays.
  *
  *	struct fabric *fabric;
  *	if (fabric_read("x.yaml", NULL, &d, &fabric) == HD_OK) {
  *		status = run_open(fabric, &options, &d, &run);
  *
  * A fabric owns everything that it points to, but names of files and overrides
- * are borrowed. Nothing of it changes, except that those who play the subnet
- * manager (joining multicast groups, admitting connections) go on programming
- * its subnet.
+ * are borrowed. It is constant after it is built, except for its subnet, which
+ * subnet managers program (multicast groups, admitted connections).
  */
 
 #include "base/option.h"
@@ -79,8 +77,8 @@ struct fabric_break {
 
 /* The share of a row's connections that is refused, by a closed form. */
 struct fabric_loss {
-	double blocking;  /* NaN: there is none, */
-	const char *form; /* because of this; else which it is */
+	double blocking;  /* NaN: no closed form applies */
+	const char *form; /* why not; otherwise the form */
 };
 
 /* Of the tables that change, while they are built. */
@@ -90,8 +88,9 @@ struct fabric_changes {
 };
 
 /*
- * Whoever programs a fabric in place of the scenario's routing and lanes: a
- * manager outside. It may say LIDs in the topology before they are assigned.
+ * A subnet manager outside the simulator that programs the fabric in place of
+ * the scenario's routing and VLs. It may set LIDs in the topology before they
+ * are assigned.
  */
 struct fabric_programmer {
 	enum hd_status (*address)(void *context, struct topo *t, struct diag *d);
@@ -131,12 +130,12 @@ struct fabric {
 	struct fabric_break *breaks; /* by the time of `from` */
 	uint32_t n_breaks;
 	size_t breaks_cap;
-	struct fabric_loss *losses; /* per row; NULL: nobody asks */
+	struct fabric_loss *losses; /* per row; NULL: not computed */
 
 	struct fabric_sweep *sweeps; /* of the manager, by time */
 	uint32_t n_sweeps;
 
-	/* Whoever has programmed it, while it is built; or NULL. */
+	/* The outside manager that programmed it, set only while it is built; or NULL. */
 	const struct fabric_programmer *by;
 	/* How it lets queue pairs answer to marks, per sim node and SL; NULL:
 	 * not at all (fabric_response_of). */
@@ -189,12 +188,12 @@ struct fabric_tables {
 };
 
 /*
- * From `at` on what differs between the two holds in a fabric that another has
- * programmed: routes, groups, arbitration, SLs of paths, lanes, partitions,
- * links, and the settings of congestion control for whomever it held at the
- * beginning (fabric_programmer.throttle; off is a table that delays nobody).
- * Not before other changes; both stay as they are while it is there. Refused
- * if LIDs are other ones.
+ * From `at` on the differences between the two hold in an externally programmed
+ * fabric: routes, groups, arbitration, SLs of paths, VLs, partitions, links, and
+ * the settings of congestion control for flows that it controlled at the
+ * beginning (fabric_programmer.throttle; off is a table without delays). Calls
+ * are in order of time; both fabrics outlive it unchanged. Refused if LIDs
+ * differ.
  */
 HD_MUST_CHECK enum hd_status fabric_reprogram(struct fabric *fabric,
 					      const struct fabric_tables *was,

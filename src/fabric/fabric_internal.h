@@ -124,7 +124,7 @@ void fabric_walk_connections(struct fabric *fabric, struct broker *broker, hd_ti
 
 /* ---- loss.c: how many of each row are refused, where a closed form says so */
 
-/* Before anybody has been let in. */
+/* The broker must have no connections yet. */
 void fabric_build_losses(struct fabric *fabric, const struct broker *broker, hd_time linger);
 
 /* ---- control.c: congestion control, if the scenario has an algorithm */

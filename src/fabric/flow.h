@@ -4,7 +4,7 @@
 
 /*
  * What a run is asked to carry, when it starts to measure, and when it ends:
- * everything beside the fabric itself (setup.h), resolved to numbers.
+ * everything except the fabric itself (setup.h), resolved to numbers.
  *
  * A flow is one traffic row at one source. It makes messages of one or more
  * packets; all packets of a message go to one destination and enter the
@@ -65,8 +65,8 @@ struct sim_flow {
 	struct sim_destinations to;
 	uint8_t sl;
 	bool management; /* on VL15 */
-	/* Its messages are for an endpoint that posts them, if there is one
-	 * (sim.h); where there is none it is a flow as others. */
+	/* An endpoint posts its messages, if one is attached (sim.h); without
+	 * one it is an ordinary flow. */
 	bool posted;
 	uint16_t pkey;
 	/* Of packets to other subnets (R1): what a GRH adds, and its fields. */
@@ -133,16 +133,16 @@ struct sim_rules {
 	/* When memory is short, the run ends (SIM_FULL), not the program. */
 	bool yields;
 
-	/* Threads that compute it, 0: as many as the process was asked for
-	 * (base/parallel_for.h), or as are worth it; and into how many parts it is cut
-	 * for them, 0: as many. */
+	/* Threads that compute it; 0: the process's number of threads
+	 * (base/parallel_for.h), or fewer if more do not pay. Partitions of the
+	 * network for them; 0: one per thread. */
 	uint32_t threads, parts;
 	uint32_t cut_seed; /* of where it is cut: the outcome is the same */
-	/* Processes that compute it together, each on so many threads; NULL:
-	 * this one. Borrowed. */
+	/* Processes that compute it together, each on `threads` threads; NULL:
+	 * only this one. Borrowed. */
 	const struct world *world;
 
-	/* Capacity for packets of sim_inject that no flow announces. */
+	/* Capacity for packets of sim_inject, which belong to no flow. */
 	bool injects;            /* there will be some */
 	bool injects_management; /* some of them on VL15 */
 	uint32_t injects_bytes;  /* the largest of them */

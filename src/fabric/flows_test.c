@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What traffic rows become: who sends what to whom, and when. */
+/* Flows of traffic rows: sources, destinations, sizes and times. */
 #include "fabric/build_for_tests.h"
 
 static void gaps_follow_rate_and_load(void **state)

@@ -147,7 +147,7 @@ static enum hd_status label_flow(struct labelling *l, struct sim_flow *f)
 	return HD_OK;
 }
 
-/* Whether who talks to whom makes a difference at all. */
+/* Whether the label of a packet depends on its source and destination. */
 static bool knows_ends(const struct scenario *s)
 {
 	return s->policy ? policy_knows_ends(s->policy) : s->partitions->n > 1;

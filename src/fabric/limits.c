@@ -39,7 +39,7 @@ static int compare_rates(const void *a, const void *b)
 	return hd_rate_compare(*(const struct hd_rate *)a, *(const struct hd_rate *)b);
 }
 
-/* Of more ports than there may be nobody wants to know. */
+/* 0 above the limit of ports: that limit is refused first. */
 static uint32_t count_rates(const struct sim_setup *s)
 {
 	if (s->n_ports > SIM_MOST_PORTS)

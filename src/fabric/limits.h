@@ -4,9 +4,9 @@
 
 /*
  * How much of everything a simulation can have. The engine packs numbers into
- * a few bits each (sim/core/sim_internal.h), and whoever builds a fabric can be asked for
- * more by a file or an option. All limits stand in one table here and are
- * checked before a run; the engine takes them for granted.
+ * a few bits each (sim/core/sim_internal.h); a file or an option can ask for more.
+ * All limits are in one table here and are checked before a run; the engine
+ * relies on them.
  */
 
 #include "base/diag.h"

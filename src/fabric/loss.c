@@ -22,7 +22,7 @@ struct stream {
 	double load; /* erlangs */
 	uint8_t sl;
 	bool is_preferred, is_greedy;
-	const char *why; /* it is none that a form is for; or NULL */
+	const char *why; /* why no closed form applies; NULL: one does */
 };
 
 /* Those of a stream that pass a link. */
@@ -33,7 +33,7 @@ struct stream_crossing {
 
 struct network {
 	const struct fabric *fabric;
-	const struct broker *broker; /* that nobody has asked yet */
+	const struct broker *broker; /* without connections */
 	struct stream *streams;      /* per row */
 	uint32_t n;
 	uint32_t n_ports;
@@ -205,7 +205,7 @@ static bool cut_to_entries(struct need need[2], uint32_t *places)
 	const struct need *only = !need[0].lanes ? &need[1] : !need[1].lanes ? &need[0] : NULL;
 
 	if (only && !only->fill)
-		return true; /* nobody is there */
+		return true; /* no connection of this kind */
 	if (only &&
 	    (n_lanes(only) == 1 || (!only->wasted && !(only->fill->floors & only->lanes)))) {
 		uint32_t room =
@@ -295,7 +295,7 @@ static const char *places_of(const struct network *w, uint32_t group, port_id po
 
 /* ---- the link that decides -------------------------------------------- */
 
-/* Whether nobody is refused elsewhere who is let in here. */
+/* NULL if a connection that this link accepts is refused by no other; else why not. */
 static const char *decides(const struct network *w, uint32_t group, port_id port, uint32_t *places)
 {
 	const char *why = places_of(w, group, port, places);

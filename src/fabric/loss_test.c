@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Blocking by closed forms: what is found agrees, and where there is none. */
+/* Blocking agrees with closed forms; rows without a closed form have none. */
 #include "fabric/build_for_tests.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Who sends to whom: rows of traffic become flows. */
+/* Traffic patterns: rows of traffic become flows. */
 #define _GNU_SOURCE /* strverscmp */
 #include <stdlib.h>
 #include <string.h>
@@ -106,7 +106,7 @@ static enum hd_status add_posting(struct row *r, port_id from, uint32_t others)
 	return add_fixed(r, from, to->ports[0] == from ? to->ports[1] : to->ports[0]);
 }
 
-/* A flow that chooses anew for each message. */
+/* A flow that chooses a destination for each message. */
 static enum hd_status add_choosing(struct row *r, port_id from, const uint32_t *place,
 				   enum sim_choice choice)
 {
@@ -209,7 +209,7 @@ static enum hd_status check_shape(const struct row *r)
 	return HD_OK;
 }
 
-/* A random order in which nobody keeps its place, all equally likely. */
+/* A random permutation without fixed points (a derangement), uniformly. */
 static void derange(struct rng *rng, uint32_t *to, uint32_t n)
 {
 	bool fixed;
@@ -310,7 +310,7 @@ static bool any_pair(const struct row *r)
 	       (!all_hot && !is_only(&r->destinations, from));
 }
 
-/* Whoever asks what it gets would be told of nothing. */
+/* A row without flows would have no results. */
 static enum hd_status refuse_empty(const struct fabric *fabric, uint32_t number, struct diag *d)
 {
 	const struct scn_traffic *t = &fabric->scenario->traffic[number];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a manager outside changes while a run goes on (T11c, T11r, T11l, C9,
- * F3).
+ * Changes by an outside subnet manager during a run (T11c, T11r, T11l, C9, F3).
  */
 #include <string.h>
 

@@ -206,8 +206,8 @@ static void pass_by(struct picking *p, port_id port)
 }
 
 /*
- * Of several nodes of that name the one that can be meant here; MAP_NONE if
- * there is none, or more of them, which is refused.
+ * The only node of that name that fits here; MAP_NONE if no node or several
+ * nodes fit; several are refused.
  */
 static node_id only_fit(struct picking *p, const char *name, bool hosts)
 {

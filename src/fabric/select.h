@@ -45,8 +45,8 @@ void selector_free(struct selector *s);
 const struct selection *selector_hosts(const struct selector *s);
 
 /*
- * HD_ERR_NOT_FOUND for a name nobody has, HD_ERR_INPUT for what makes no
- * sense or selects nothing. `rng` is drawn from for shares only.
+ * HD_ERR_NOT_FOUND for an unknown name, HD_ERR_INPUT for a malformed or empty
+ * selection. `rng` is drawn from for shares only.
  */
 HD_MUST_CHECK enum hd_status select_hosts(const struct selector *s, const char *text,
 					  struct rng *rng, struct diag *d, struct selection *out);

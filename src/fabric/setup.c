@@ -75,7 +75,7 @@ static void add_whole(struct fabric *fabric, node_id v, enum sim_node_kind kind)
 	}
 }
 
-/* Whether switches have somebody to talk to: admission asks them. */
+/* Whether the fabric has management agents: reservations need them. */
 static bool wants_agents(const struct scenario *s)
 {
 	for (size_t i = 0; i < s->n_traffic; i++) {

@@ -169,7 +169,7 @@ struct sim_borrowing {
 	/* With thresholds[vl][k] packets a VL asks for its (k + 1)th lane. */
 	unsigned n_thresholds[N_DATA_VLS];
 	uint32_t thresholds[N_DATA_VLS][SIM_MAX_LOANS]; /* rising, at least 2 */
-	uint16_t lenders[N_DATA_VLS];                   /* per VL: whom it may ask */
+	uint16_t lenders[N_DATA_VLS];                   /* per VL: set of lenders */
 };
 
 #define SIM_LEAST_BYTES PLAIN_OVERHEAD             /* of any packet */
@@ -199,15 +199,15 @@ struct sim_control {
 	const uint32_t *throttle_of_flow;
 	uint32_t n_flows;
 	/*
-	 * C8: bits per second that a flow asks for before it starts, by flow
-	 * id; 0: it asks nobody. NULL: nobody asks. A flow that does has one
-	 * destination.
+	 * C8: bits per second that a flow reserves before it starts, by flow
+	 * id; 0: no reservation. NULL: no flow reserves. A flow that does has
+	 * one destination.
 	 */
 	const uint64_t *reserve;
 	double sl_share[N_SLS]; /* of a link, for an SL; 0: all */
 };
 
-/* By what a switch chooses among the ports of a group (D4), and for whom. */
+/* How a switch chooses among the ports of a group (D4), and for which unit. */
 enum sim_ar_choice { SIM_AR_LOAD, SIM_AR_RANDOM, SIM_AR_TURNS };
 enum sim_ar_unit { SIM_AR_PACKET, SIM_AR_FLOW, SIM_AR_FLOWLET };
 
@@ -250,7 +250,7 @@ struct sim_setup {
 	const struct sim_control *control;   /* NULL: none */
 	struct sim_control_change *settings; /* of it, by time */
 	uint32_t n_settings;
-	const struct sim_adaptive *adaptive; /* NULL: nobody chooses */
+	const struct sim_adaptive *adaptive; /* NULL: off */
 	hd_time reduction_delay;             /* of a switch that reduces (S4) */
 	uint64_t seed;
 };

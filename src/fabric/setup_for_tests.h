@@ -49,7 +49,7 @@ static inline void test_must(enum hd_status status, const struct diag *d)
 	abort();
 }
 
-/* From a subnet that is routed: what the setup needs beside it. */
+/* Fills the setup from a routed subnet and its links. */
 static inline void test_fabric_setup(struct test_fabric *f, const struct test_links *links)
 {
 	struct topo *t = &f->topo;

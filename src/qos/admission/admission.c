@@ -180,7 +180,7 @@ static enum hd_status work(struct admission *a, struct diag *d)
 	return status;
 }
 
-/* Before anybody asks: the links as the best effort leaves them. */
+/* Before the first request: the capacity of links that best effort leaves. */
 static void tolerate(struct admission *a)
 {
 	const struct broker_params *p = &a->params.broker;

@@ -8,8 +8,8 @@
  * the books are audited, and what is reserved then can be saved.
  *
  * With `violations` sources are on and off and are admitted statistically
- * (qos/admission/stat_broker.h); whether their peaks would be admitted too stands beside,
- * and how often their links were asked for too much is seen by simulation.
+ * (qos/admission/stat_broker.h); the results also say whether their peaks would be
+ * admitted, and a simulation measures how often their links are overloaded.
  */
 
 #include "base/option.h"
@@ -54,7 +54,7 @@ struct admission {
 };
 
 /*
- * Does all of it. Subnet and requests (NULL: nobody asks) outlive the
+ * Does all of it. Subnet and requests (NULL: no requests) outlive the
  * admission; the subnet's groups grow by those of the parameters. On failure
  * no reservations are saved and nothing is left to free.
  */

@@ -58,7 +58,7 @@ static void hub_fini(struct hub *h)
 }
 
 /* 5 Gb/s of 8 are 10,200 slots; 2 Gb/s more are 4,080, and 2,848 are left
- * beside best effort and the slot of each other VL. */
+ * besides best effort and the slot of each other VL. */
 static void requests_are_answered_in_order(void **state)
 {
 	(void)state;
@@ -191,7 +191,7 @@ static void random_ones_count_as_refused_when_they_do_not_fit(void **state)
 	hub_fini(&h);
 }
 
-/* The subnet had a group before, which is none of those that were named. */
+/* The subnet had a group before, which is not among the named ones. */
 static void groups_are_shown_by_their_own_names(void **state)
 {
 	(void)state;

@@ -430,7 +430,7 @@ static uint32_t first_own(const struct bound_flow *f)
 	return f->n_paced > f->n_trunk ? f->n_paced : f->n_trunk;
 }
 
-/* The port by which a flow comes to its hop h. */
+/* The port from which a flow enters its hop h. */
 static uint32_t link_before(const struct bound_work *w, const struct bound_flow *f, uint32_t h)
 {
 	if (h > 0)

@@ -77,8 +77,8 @@ struct bound_port {
 	uint8_t high_limit;  /* LimitOfHighPriority */
 	bool merged;         /* DBTS and DB share a lane here: one class */
 	/*
-	 * A crossbar before it: bytes per second at which a packet is sure to
-	 * cross, 0 if there is none, and the lanes that take turns.
+	 * The crossbar in front of it: guaranteed bytes per second of a packet, 0
+	 * without a crossbar, and the VLs that share it in turn.
 	 */
 	double crossbar_rate;
 	uint32_t crossbar_lanes;

@@ -132,7 +132,7 @@ static void a_lanes_turn_follows_from_its_entries(void **state)
 {
 	(void)state;
 	const struct vlarb_entry once[] = { { 1, 128 }, { 2, 64 }, { 3, 1 } };
-	/* 64 of others after each half: nobody waits for both. */
+	/* 64 of others after each half: no packet waits for both. */
 	const struct vlarb_entry spread[] = { { 1, 64 }, { 2, 64 }, { 1, 64 }, { 2, 64 } };
 	const struct vlarb_entry together[] = { { 1, 64 }, { 1, 64 }, { 2, 64 }, { 2, 64 } };
 	/* Blocks; packets of 1 to 32 of them; of 65 bytes, two blocks. */

@@ -41,8 +41,8 @@ struct broker_params {
 	enum fill_mode mode;
 	enum fill_place place;
 	struct hd_ratio best_effort; /* of every link, kept for be_sl */
-	struct hd_ratio preferred;   /* the same for pbe_sl, beside it */
-	/* BROKER_NO_SL: there is none */
+	struct hd_ratio preferred;   /* the same for pbe_sl, in addition */
+	/* BROKER_NO_SL: absent */
 	uint8_t be_sl, ch_sl, pbe_sl;
 	uint16_t high_sls;       /* set of SLs served by the high table */
 	uint16_t floor_sls;      /* SLs whose VLs have a slot in every low table */
@@ -70,7 +70,7 @@ struct broker_params broker_params_default(void);
 
 /* The part of a path that lies in one subnet. */
 struct broker_segment {
-	port_id source; /* an end port, or the port by which a router sends */
+	port_id source; /* an end port, or the sending port of a router */
 	lid_t dlid;     /* unicast, of the next router, or of a group */
 	uint8_t sl;
 };
@@ -113,7 +113,7 @@ struct broker_request broker_request_of(port_id source, lid_t dlid, uint8_t sl,
 /*
  * The way of packets from end port `from` to end port `to`, across routers if
  * they are in different subnets; `sl` is that of each subnet, by its number.
- * False if there is none, or it crosses too many subnets.
+ * False without a route, or if it crosses too many subnets.
  */
 bool broker_way_between(const struct subnet *s, port_id from, port_id to, const uint8_t *sl,
 			struct broker_way *out);

@@ -48,7 +48,7 @@ struct diffserv_map {
 /* For links with `vls` data lanes; AF classes apart where 8 or more. */
 struct diffserv_map diffserv_map_for(unsigned vls);
 
-/* AF class 1..4 and drop precedence 1..3 of a DSCP; class 0 if it is none. */
+/* AF class 1..4 and drop precedence 1..3 of a DSCP; class 0: not AF. */
 struct diffserv_af {
 	unsigned class, precedence;
 };

@@ -6,8 +6,8 @@
  * Filling a fabric with random connections until it takes no more: the
  * establishment period of paper 000.
  *
- * Each attempt draws an SL, a bandwidth from the SL's range, a source and
- * another destination anew. No SL may run ahead of the others by more than a
+ * Each attempt draws a new SL, a bandwidth from the SL's range, a source and
+ * another destination. No SL may run ahead of the others by more than a
  * tenth and a few connections, since the paper wants "more or less the same
  * number" of each. It ends when the number asked for is reached, or when some
  * SL has failed so often in a row that there is no hope for it.
@@ -30,7 +30,7 @@ struct establish_params {
 	struct hd_ratio lead; /* of an SL, as a share of the last one's count */
 	uint32_t lead_count;  /* ... and this many more */
 	uint32_t payload;     /* bytes per packet */
-	uint32_t overhead;    /* bytes beside them that count as reserved */
+	uint32_t overhead;    /* header bytes per packet, reserved too */
 	struct establish_class classes[N_SLS];
 	uint32_t n_classes;
 };

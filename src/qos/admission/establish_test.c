@@ -73,7 +73,7 @@ static void fabric_of_star(struct fabric *fabric, unsigned hosts)
 	fabric_route(fabric, g, &p, "minhop");
 }
 
-/* Nobody, or nobody to talk to: refused, not divided by. */
+/* Zero hosts and one host are refused; the number of hosts is a divisor. */
 static void fewer_than_two_hosts_are_refused(void **state)
 {
 	(void)state;

@@ -23,7 +23,7 @@ struct broker;
 struct broker_connection;
 struct broker_refusal;
 
-/* What bounds count with beside reservations. */
+/* Inputs of the bounds besides the reservations. */
 struct latency_model {
 	const char *none;             /* why there are no bounds; NULL: there are */
 	enum bound_mode mode;         /* that decides */

@@ -16,9 +16,9 @@
  * one class has it; without classes it is DBTS, DB or PBE, on the SLs of
  * qos/tables/classes.h.
  *
- * Nodes are named as in the topology; names with blanks stand in double
- * quotes. Rates and bursts are of payload, as in scenarios: what packets have
- * beside it on the wire comes on top (struct qos_packets). The burst is what
+ * Nodes are named as in the topology; names with blanks need double quotes.
+ * Rates and bursts are of payload, as in scenarios; headers are added to them
+ * (struct qos_packets). The burst is what
  * the flow sends at once, one full packet if it does not say; its period
  * follows from the rate. A rate of the form PEAK~MEAN
  * is that of a source which is on and off; only statistical admission asks for
@@ -76,7 +76,7 @@ HD_MUST_CHECK enum hd_status qos_requests_need_promises(const struct qos_request
 /* How payload becomes packets. */
 struct qos_packets {
 	uint32_t payload;  /* of every packet but the last of a burst */
-	uint32_t overhead; /* bytes of each beside it */
+	uint32_t overhead; /* header bytes of each */
 };
 
 /* The same with a GRH, where packets have real headers: to groups, and afar. */

@@ -126,8 +126,8 @@ static void classes_are_those_of_the_scenario(void **state)
 }
 
 /*
- * Payload in, bytes on the wire and 64-byte blocks out: 26 beside each packet,
- * each packet rounded up.
+ * Payload becomes bytes on the wire and 64-byte blocks: 26 header bytes per
+ * packet, each packet rounded up.
  */
 static void bursts_become_packets(void **state)
 {

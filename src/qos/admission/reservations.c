@@ -150,7 +150,7 @@ static bool number(struct load *l, uint64_t most, uint64_t *out)
 	return l->at > start;
 }
 
-/* 0xGUID"name": whom it means in this fabric. */
+/* 0xGUID"name": the end port in this fabric. */
 static enum hd_status read_end(struct load *l, port_id *out)
 {
 	const struct topo *t = l->s->topo;

@@ -24,7 +24,7 @@ struct fabric {
 	uint32_t n_hosts;
 };
 
-/* Hosts' links first, so that whoever is renamed is known by its GUID. */
+/* Links of hosts first, so that a renamed host is found by its GUID. */
 static void fabric_program(struct fabric *fabric, enum lid_order order)
 {
 	struct lid_options lids = { .order = order, .sm_port = TOPO_NONE };

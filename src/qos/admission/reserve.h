@@ -10,8 +10,8 @@
  *	source <--RESV-- manager 0 <--RESV-- manager 1 <--RESV-- destination
  *
  * PATH lays a trail and reserves nothing. RESV, coming back, reserves each
- * subnet's part of the way: from the source or the router by which the flow
- * enters, to the destination or the router by which it leaves. Where a part
+ * subnet's part of the way: from the source or the router where the flow
+ * enters, to the destination or the router where it leaves. Where a part
  * does not fit, RESV_ERROR tells the destination, and the parts behind it are
  * torn down. The class travels as TClass; each subnet has an SL of its own for
  * it, which the segments of the way name.

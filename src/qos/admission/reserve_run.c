@@ -36,7 +36,7 @@ static void post(struct reserve_run *p, const struct reserve_message *m)
 	box->items[box->n++] = *m;
 }
 
-/* The destination answers PATH with RESV; the source hears RESV at last. */
+/* The destination answers PATH with RESV; the source receives RESV last. */
 static void at_host(struct reserve_run *p, const struct reserve_message *in)
 {
 	struct reserve_outcome *o = &p->outcomes[in->session];

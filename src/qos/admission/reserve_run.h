@@ -3,10 +3,10 @@
 #define HD_QOS_ADMISSION_RESERVE_RUN_H
 
 /*
- * Reservation signalling (qos/admission/reserve.h) played from beginning to end: sources
- * say PATH over and over until they fall silent or say TEAR, destinations
- * answer, managers forget what is not repeated. Messages take no time. Ends
- * when nobody remembers anything.
+ * A complete run of reservation signalling (qos/admission/reserve.h): sources
+ * repeat PATH until they stop or send TEAR, destinations answer, managers drop
+ * state that is not refreshed. Messages take no time. Ends when no manager has
+ * state.
  */
 
 #include "measure/results.h"

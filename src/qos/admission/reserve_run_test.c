@@ -80,7 +80,7 @@ static void one_round_goes_there_and_back(void **state)
 	assert_int_equal(p->n_events, 2 * (SUBNETS + 1));
 	assert_int_equal(p->unconfirmed, 0);
 	assert_int_equal(held_at(p, 0).reserved, SUBNETS);
-	/* Nobody repeats it, so all is forgotten after a lifetime. */
+	/* Without a refresh all state expires after a lifetime. */
 	assert_int_equal(held_at(p, 30 * HD_S - 1).reserved, SUBNETS);
 	assert_int_equal(held_at(p, 30 * HD_S).known, 0);
 	assert_int_equal(p->states[p->n_states - 1].time, 30 * HD_S);

@@ -129,7 +129,7 @@ static struct round round_of(const struct broker *b, port_id port, uint32_t visi
 	return r;
 }
 
-/* Whether a VL with so many slots in the low table gets its share. */
+/* Whether a VL with `slots` slots in the low table gets its share. */
 static bool is_served(const struct round *r, unsigned vl, uint64_t slots)
 {
 	uint64_t all = r->reserved + (r->sent[vl] ? slots : 0);
@@ -186,7 +186,7 @@ double service_crossing(const struct broker *b, port_id port)
 }
 
 /*
- * Whether a VL with so many slots gets its share of the crossbar, where each
+ * Whether a VL with `slots` slots gets its share of the crossbar, where each
  * of its packets waits for one packet of each VL that may always have one.
  */
 static bool crosses(const struct broker *b, port_id port, unsigned vl, uint64_t slots)

@@ -8,8 +8,8 @@
  * asked for more than it has, by the bound of statistical.h, stays within what
  * is allowed; on all of them or on none.
  *
- * What was promised can be watched: the admitted sources go on and off, each
- * for itself, and the time is counted in which a link is asked for too much.
+ * A simulation checks the promise: the admitted sources turn on and off
+ * independently, and the time in which a link is overloaded is counted.
  */
 
 #include "base/diag.h"

@@ -27,7 +27,7 @@ struct stat_class {
 double stat_overflow(const struct stat_class *classes, unsigned n_classes, double capacity);
 
 /*
- * How many sources of one class fit beside the others with at most `allowed`
+ * How many sources of one class fit in addition to the others with at most `allowed`
  * violations. 0 < allowed < 1; allowed 0 asks for peaks.
  */
 uint32_t stat_most(const struct stat_class *others, unsigned n_others,

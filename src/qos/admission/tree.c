@@ -34,7 +34,7 @@ static enum hd_status append(struct tree_walk *w, const struct tree_link *link)
 	return link->vl < w->s->vls_of_port[link->port] ? HD_OK : HD_ERR_UNFIT;
 }
 
-/* Goes on from where a packet has come in by port `in`. */
+/* Continues the walk at the node that a packet enters by port `in`. */
 static enum hd_status fan_out(struct tree_walk *w, port_id in, uint32_t before)
 {
 	const struct subnet *s = w->s;

@@ -142,9 +142,9 @@ static void a_group_is_admitted_on_all_links_or_none(void **state)
 
 	assert_int_equal(broker_admit(&b, &small, &id, &why), HD_OK);
 	assert_int_equal(broker_audit(&b, &d), HD_OK);
-	struct broker_request beside = ask(&f, 0, f.subnet.lid_of_port[f.host[1]], 4000);
+	struct broker_request second = ask(&f, 0, f.subnet.lid_of_port[f.host[1]], 4000);
 
-	assert_int_equal(broker_admit(&b, &beside, &id, &why), HD_OK);
+	assert_int_equal(broker_admit(&b, &second, &id, &why), HD_OK);
 	/* What is given back can be had again. */
 	assert_int_equal(broker_release(&b, unicast), HD_OK);
 	assert_int_equal(broker_release(&b, 1), HD_OK);

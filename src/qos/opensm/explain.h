@@ -31,8 +31,8 @@ struct explain_view {
 	/* All that compete; none: every SL, with packets of `mtu`. */
 	struct explain_class classes[N_SLS];
 	unsigned n_classes;
-	bool by_lane;           /* the latter: those of a lane are told together */
-	uint32_t mtu, overhead; /* bytes of payload at most, and beside it */
+	bool by_lane;           /* the latter: one row per VL, not per SL */
+	uint32_t mtu, overhead; /* bytes: the largest payload, headers */
 	unsigned entries;       /* of an arbitration table */
 	unsigned vls;           /* of links, where no fabric says */
 	struct hd_rate rate;
@@ -45,7 +45,7 @@ HD_MUST_CHECK enum hd_status explain_classes(const struct option_list *words, st
 struct explain_service {
 	uint8_t vl;   /* 15: dropped */
 	double share; /* of a link on which all compete */
-	double lane;  /* that of its lane, with whoever else is on it */
+	double lane;  /* of its whole lane, all SLs on it */
 	double floor; /* of the lane, whichever others send without end */
 	double wait;  /* seconds on one link; HUGE_VAL: for ever */
 	enum contention_table served;

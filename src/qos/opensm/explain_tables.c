@@ -30,7 +30,7 @@ static const struct column port_columns[] = {
 	{ NULL },
 };
 
-/* What stands behind the last weight is left out. */
+/* Entries after the last one with a weight are left out. */
 static const char *print_entries(struct table *t, const struct vlarb_entry *entry, unsigned n)
 {
 	struct strbuf out = STRBUF_INIT;
@@ -114,7 +114,7 @@ static const char *note_of(const struct explain_port *p, const struct explain_se
 	return NULL;
 }
 
-/* Those by which it is served: of the high table, then of the low one. */
+/* The weights that serve it: of the high table, then of the low one. */
 static const char *print_weights(struct table *t, const struct explain_port *p,
 				 const struct explain_service *s)
 {
@@ -152,15 +152,15 @@ static const char *print_sls(struct table *t, uint16_t sls)
 	return out.len ? table_take(t, &out) : NULL;
 }
 
-/* An SL of a lane whose first one is told. */
-static bool is_told(const struct explain *e, const struct explain_port *p, unsigned class)
+/* An SL whose lane has its row with a lower SL. */
+static bool has_lane_row(const struct explain *e, const struct explain_port *p, unsigned class)
 {
 	unsigned before = (1u << e->view.classes[class].sl) - 1;
 
 	return e->view.by_lane && p->services[class].with & before;
 }
 
-/* "SL0,4": all of its lane, where they are told together. */
+/* "SL0,4": all SLs of its lane, where rows are per lane. */
 static const char *print_class(struct table *t, const struct explain *e,
 			       const struct explain_port *p, unsigned class)
 {
@@ -170,7 +170,7 @@ static const char *print_class(struct table *t, const struct explain *e,
 	return e->view.by_lane ? table_text(t, "SL%s", print_sls(t, all)) : c->name;
 }
 
-/* Where SLs of a lane are told together: all of theirs. */
+/* The share of the whole lane, where rows are per lane. */
 static double own_share(const struct explain *e, const struct explain_service *s)
 {
 	return e->view.by_lane ? s->lane : s->share;
@@ -235,7 +235,7 @@ static void show_services(const struct explain *e, struct results *r)
 					      kinds[e->ports[k].scope]);
 		}
 		for (unsigned c = 0; first == i && c < e->view.n_classes; c++) {
-			if (!is_told(e, &e->ports[i], c))
+			if (!has_lane_row(e, &e->ports[i], c))
 				put_service(t, e, &e->ports[i], c, names.text);
 		}
 		strbuf_fini(&names);
@@ -306,7 +306,7 @@ void explain_show(const struct explain *e, struct results *r)
 struct difference {
 	const char *ports, *class; /* in struct differences: its own */
 	const char *what;
-	double before, after, weight; /* more is told first */
+	double before, after, weight; /* rows are by falling weight */
 	const char *note;
 	size_t order; /* of those that weigh the same */
 };
@@ -413,8 +413,8 @@ static char *name_like(const struct explain *before, const struct explain *after
 }
 
 /*
- * A class; or, where SLs of a lane are told together, those that are on one
- * lane before and on one after: NULL if it is not the first of them.
+ * A class; or, where rows are per lane, the SLs that share one lane before
+ * and one after: NULL if it is not the first of them.
  */
 static char *name_together(const struct explain *e, const struct explain_port *a,
 			   const struct explain_port *b, unsigned class)

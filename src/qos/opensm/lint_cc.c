@@ -25,7 +25,7 @@ static const char *const adapter_keys[] = {
 	"cc_ca_cong_setting_ccti_min",
 };
 
-/* The last line of a key counts; NULL: there is none. */
+/* The last line of a key counts; NULL: the key is absent. */
 static const struct opensm_cc_line *line_of(const struct opensm_conf *conf, const char *key)
 {
 	const struct opensm_cc_line *found = NULL;

@@ -115,7 +115,7 @@ static void lint_default_sl(const struct class_lint *l)
 
 	for (unsigned i = 0; i < t->vlarb.n_high; i++)
 		is_high |= t->vlarb.high[i].vl == vl && t->vlarb.high[i].weight;
-	/* OpenSM's own defaults are nobody's choice. */
+	/* Defaults of OpenSM are not reported: the file did not choose them. */
 	if (!l->conf->qos || !f.line || t->vls < 2 || !is_high || low == N_DATA_VLS)
 		return;
 	snprintf(

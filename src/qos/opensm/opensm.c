@@ -43,8 +43,8 @@ struct conf_line {
 };
 
 /*
- * A number as C has it, and whatever stands behind it skipped: OpenSM does not
- * look at what that is.
+ * A number as strtoul reads it. All characters up to the separator are skipped:
+ * OpenSM does not check them.
  */
 static uint32_t next_number(char **at, char separator, struct opensm_list *list)
 {
@@ -89,7 +89,7 @@ static long read_number(const struct conf_line *line, bool *malformed)
 	return value;
 }
 
-/* A key of one of the five sets, behind its prefix; false: there is none. */
+/* A key of one of the five sets, after its prefix; false: the key is unknown. */
 static bool read_set_key(struct opensm_set *set, bool general, const char *suffix,
 			 const struct conf_line *line)
 {

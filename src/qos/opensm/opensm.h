@@ -7,8 +7,8 @@
  * it, and what is likely wrong with it.
  *
  * OpenSM reads opensm.conf forgivingly: unknown keys are logged and passed
- * over, numbers are C's (010 is eight) and cut to what fits, whatever stands
- * behind a number separates it from the next, short lists are padded, lanes
+ * over, numbers are C's (010 is eight) and cut to what fits, any characters
+ * after a number separate it from the next, short lists are padded, lanes
  * masked to what a link has. opensm_effective applies the same rules, so that
  * its tables are those that a port gets; opensm_lint says in words where they
  * differ from what the file looks like.
@@ -35,7 +35,7 @@ enum opensm_scope {
 
 #define OPENSM_LINE_MAX 1023 /* bytes that OpenSM reads of a line */
 
-/* A list of the file as it stands; line 0 if the key is absent. */
+/* A list of the file, unchanged; line 0 if the key is absent. */
 struct opensm_list {
 	unsigned line;
 	unsigned n;                 /* all of them, even those beyond the arrays */
@@ -68,7 +68,7 @@ struct opensm_cc_line {
 struct opensm_conf {
 	bool qos;
 	unsigned qos_line;
-	char qos_value[16];  /* as it stands, cut */
+	char qos_value[16];  /* text of the file, cut */
 	unsigned max_op_vls; /* code 1..5 for 1, 2, 4, 8, 15; 5 if absent */
 	unsigned max_op_vls_line;
 	long max_op_vls_said; /* there */
@@ -104,7 +104,7 @@ struct opensm_port {
 	unsigned low_cap, high_cap; /* table entries it has room for */
 };
 
-/* The tables that OpenSM programs into such a port, if `qos` is TRUE. */
+/* The tables that OpenSM programs into the port, if `qos` is TRUE. */
 struct opensm_tables {
 	unsigned vls; /* in operation */
 	struct vlarb vlarb;

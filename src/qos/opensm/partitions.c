@@ -132,7 +132,7 @@ static void read_flag(struct partitions_reader *r, const char *flag, const char 
 	}
 }
 
-/* The next key that is free; 0 if there is none. */
+/* The next free key; 0 if all are used. */
 static uint16_t choose_key(struct partitions_reader *r)
 {
 	while (r->counter < PARTITION_DEFAULT - 1) {
@@ -177,7 +177,7 @@ static enum hd_status begin_partition(struct partitions_reader *r, const char *n
 	return HD_OK;
 }
 
-/* What stands before the colon. */
+/* The text before the colon. */
 static enum hd_status read_head(struct partitions_reader *r, char *text)
 {
 	char *rest = text, *name, *flag;
@@ -301,7 +301,7 @@ enum hd_status partitions_read(const char *text, struct diag *d, struct partitio
 		free(line);
 		text += len + (text[len] == '\n');
 	}
-	/* A file that says nothing is none: all are full members, then. */
+	/* A file without partitions counts as absent: all ports are full members. */
 	if (!r.any)
 		out->items[0].members[0].full = true;
 	return status;

@@ -65,7 +65,7 @@ void partitions_fini(struct partitions *p);
 HD_MUST_CHECK enum hd_status partitions_load(const char *path, struct diag *d,
 					     struct partitions *out);
 
-/* NULL if there is none; keys with or without the membership bit. */
+/* NULL if not found; keys with or without the membership bit. */
 const struct partition *partitions_named(const struct partitions *p, const char *name);
 const struct partition *partitions_keyed(const struct partitions *p, uint16_t key);
 
@@ -76,9 +76,9 @@ const struct partition *partitions_keyed(const struct partitions *p, uint16_t ke
 void partitions_program(const struct partitions *p, port_id manager, struct subnet *s);
 
 /*
- * The P_Key (without the membership bit) of a path that nobody named one for,
+ * The P_Key (without the membership bit) of a path without a configured one,
  * as OpenSM chooses it of those that both ends have, one of them as a full
- * member; 0 if there is none.
+ * member; 0 if they share none.
  */
 uint16_t partitions_common(const struct subnet *s, port_id a, port_id b);
 

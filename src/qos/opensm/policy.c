@@ -397,7 +397,7 @@ const struct policy_level *policy_find_level(const struct policy *p, const char 
 	return NULL;
 }
 
-/* What nobody else's rule says; OpenSM does not mind how it is written. */
+/* The level for paths that match no rule; OpenSM ignores the case of its name. */
 const struct policy_level *policy_default_level(const struct policy *p)
 {
 	for (size_t i = 0; i < p->n_levels; i++) {

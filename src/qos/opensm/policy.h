@@ -84,7 +84,7 @@ struct policy {
 	size_t n_ulps, ulps_cap;
 	uint8_t default_sl; /* of qos-ulps; POLICY_NO_SL: none */
 	unsigned default_line;
-	unsigned setup_line; /* of qos-setup; 0: there is none */
+	unsigned setup_line; /* of qos-setup; 0: absent */
 };
 
 /* Free with policy_fini even after a refusal. */
@@ -93,7 +93,7 @@ void policy_fini(struct policy *p);
 /* The same of a file; after a refusal there is nothing to free. */
 HD_MUST_CHECK enum hd_status policy_load(const char *path, struct diag *d, struct policy *out);
 
-/* By name, and the level DEFAULT; NULL if there is none. */
+/* By name, and the level DEFAULT; NULL if not found. */
 const struct policy_group *policy_find_group(const struct policy *p, const char *name);
 const struct policy_level *policy_find_level(const struct policy *p, const char *name);
 const struct policy_level *policy_default_level(const struct policy *p);

@@ -5,8 +5,8 @@
 /*
  * QoS tables as tools print them that read a fabric: smpquery (vlarb, sl2vl,
  * portinfo), saquery (VLAR, SL2VL, PIR) and OpenSM's opensm-sl2vl.dump, any
- * number of them one after the other in a text. What is none of them is read
- * over. Each value is told as it is found; nothing is kept.
+ * number of them one after the other in a text. Other lines are skipped. Each
+ * value is passed to the callback when it is found; nothing is stored.
  */
 
 #include <stdbool.h>
@@ -37,7 +37,7 @@ struct readback {
 
 typedef void readback_fn(void *context, const struct readback *r);
 
-/* How many values were told. */
+/* Returns the number of values passed to `tell`. */
 size_t opensm_readback_parse(const char *text, readback_fn *tell, void *context);
 
 #endif

@@ -3,7 +3,7 @@
 #define HD_QOS_OPENSM_VERIFY_H
 
 /*
- * A fabric as it was planned beside what was read back from it
+ * Compares a planned fabric with the tables read back from it
  * (qos/opensm/readback.h), port by port:
  *
  *	verify_init(&v, &subnet, NULL, results);
@@ -27,7 +27,7 @@ struct verify {
 	struct results *results;
 	struct table *differences;
 	const char *file; /* that is read */
-	port_id *of_lid;  /* LID's port; TOPO_NONE: nobody's */
+	port_id *of_lid;  /* LID's port; TOPO_NONE: unused */
 	uint8_t *seen;    /* per port: 1 << enum readback_kind */
 	uint64_t compared, different, strange;
 };

@@ -63,8 +63,8 @@ static inline uint64_t arbiter_either(uint64_t x, uint64_t y, bool second)
  * that VL's packet were granted; arbiter_charge must follow with its size.
  * Returns 16 if none of them has an entry; then nothing moved.
  *
- * Which list goes, and whether its entry goes on, is as good as random to the
- * processor: nothing here jumps on it.
+ * The chosen list, and whether its entry stays current, are unpredictable to the
+ * processor: no branch here depends on them.
  */
 static inline unsigned arbiter_choose(struct arbiter *a, const struct arbiter_table *t,
 				      uint32_t vls, bool *is_high)
@@ -85,7 +85,7 @@ static inline unsigned arbiter_choose(struct arbiter *a, const struct arbiter_ta
 	/* cppcheck-suppress clarifyCondition */
 	bool moves = (a->left[side] <= 0) | !(usable >> at & 1);
 
-	/* An expired High that goes, since Low has nothing, counts anew. */
+	/* An expired high list that is served, since the low list is empty, restarts its count. */
 	a->high = (uint16_t)arbiter_either(a->high, 0, expired & side);
 	a->left[side] = (int16_t)arbiter_either((uint16_t)a->left[side], l->weight[next], moves);
 	at = (unsigned)arbiter_either(at, next, moves);

@@ -84,7 +84,7 @@ void contention_shares(const struct contention *c, double share[N_DATA_VLS])
 		unsigned vl = arbiter_choose(&arbiter, &table, busy, &is_high);
 
 		if (vl >= N_DATA_VLS)
-			break; /* nobody in use is served */
+			break; /* no VL in use has an entry */
 		uint32_t packet = draw(&c->lanes[vl], &rng);
 
 		arbiter_charge(&arbiter, is_high, blocks_of(packet));
@@ -125,7 +125,7 @@ static struct sizes sizes_of(const struct contention *c, bool high)
 	return s;
 }
 
-/* 0 if nobody uses the table. */
+/* 0 if no VL uses the table. */
 static uint32_t largest_packet(const struct contention *c, bool high)
 {
 	const struct sizes s = sizes_of(c, high);

@@ -13,7 +13,7 @@
 
 #define LIMIT_NONE 255u /* of the high table */
 
-/* One link; lanes that nobody uses have no sizes. */
+/* One link; unused lanes have no sizes. */
 struct contention {
 	unsigned vls; /* in operation; with one the tables do not count */
 	struct vlarb vlarb;
@@ -39,7 +39,7 @@ void contention_shares(const struct contention *c, double share[N_DATA_VLS]);
 void contention_floors(const struct contention *c, double floor[N_DATA_VLS]);
 
 /*
- * Bytes that pass at most before a packet that stands first in its lane, the
+ * Bytes that pass at most before a packet at the head of its lane, the
  * one on its way included; HUGE_VAL: without end. VL15 is not counted.
  */
 void contention_waits(const struct contention *c, double wait[N_DATA_VLS]);
@@ -47,7 +47,7 @@ void contention_waits(const struct contention *c, double wait[N_DATA_VLS]);
 /*
  * What the high table can send between two packets of the low one: packets
  * until they make up the limit, of whichever lanes happen to be busy. Both are
- * 0 if nobody uses the table, most_bytes is HUGE_VAL without a limit.
+ * 0 if no lane uses the table, most_bytes is HUGE_VAL without a limit.
  */
 struct contention_burst {
 	double least_blocks, most_bytes;

@@ -19,7 +19,7 @@ struct known {
 	double share[3], floor[3], wait[3];
 };
 
-/* Packets of so many bytes. */
+/* Packets of `wire` bytes. */
 #define LANE(wire)                                \
 	{                                         \
 		.n = 1, .size = { { (wire), 1 } } \
@@ -99,7 +99,7 @@ static void known_tables_give_known_shares(void **state)
 			bool good = fabs(share[vl] - k->share[vl]) < 1e-4 &&
 				    fabs(floor[vl] - k->floor[vl]) < 1e-9;
 
-			/* Lanes that nobody uses wait for nothing. */
+			/* Unused lanes have no waiting time. */
 			good &= !k->c.lanes[vl].n || k->wait[vl] == wait[vl];
 			if (!good)
 				print_message("%s: VL%u has %g, floor %g, waits %g\n", k->what, vl,
@@ -109,7 +109,7 @@ static void known_tables_give_known_shares(void **state)
 	}
 }
 
-/* ---- an arbiter written anew from the rules ----------------------------- */
+/* ---- an independent arbiter, from the rules ----------------------------- */
 
 /* One table: T10, entry by entry. */
 struct table {
@@ -119,14 +119,14 @@ struct table {
 };
 
 /* The entry that goes if those lanes have packets; -1: none. */
-static int next_entry(const struct table *t, const bool *busy, bool *anew)
+static int next_entry(const struct table *t, const bool *busy, bool *moved)
 {
 	const struct vlarb_entry *now = &t->entry[t->at];
 
-	*anew = false;
+	*moved = false;
 	if (t->n && t->left > 0 && now->weight && busy[now->vl])
 		return (int)t->at;
-	*anew = true;
+	*moved = true;
 	for (unsigned i = 1; i <= t->n; i++) {
 		unsigned k = (t->at + i) % t->n;
 
@@ -202,7 +202,7 @@ struct seen {
 
 /*
  * Lanes of `always` send all the time, others now and then, and one more
- * packet stands first in its lane only from time to time.
+ * packet is at the head of its lane only from time to time.
  */
 static void play(const struct contention *c, struct rng *rng, const bool *always, unsigned packets,
 		 struct seen *out)
@@ -321,7 +321,7 @@ static void the_arbiter_keeps_what_is_said_of_it(void **state)
 	for (unsigned i = 0; i < links; i++)
 		check_link(&rng, &said);
 	print_message("%u of %u waits came near\n", said.near, said.waits);
-	/* What nobody ever comes near would say nothing. */
+	/* A bound that no wait comes near would prove nothing. */
 	assert_true(2 * said.near > said.waits);
 }
 

@@ -8,7 +8,7 @@
  * A VL's reservations share entries: the open one is filled up to 255, then a
  * free one is taken, so a connection may span entries. Adding or removing a
  * connection touches entries of its own VL only; adding one lowers no weight
- * and removing one raises none, so that a port may go on arbitrating meanwhile.
+ * and removing one raises none, so that a port can arbitrate meanwhile.
  * What a table holds depends on the sums per VL and not on the order in which
  * they came about; only the positions of entries remember it.
  *

@@ -78,7 +78,7 @@ static unsigned border_between(unsigned before, unsigned kind)
 	return kind == TC_CH ? 3 : 0;
 }
 
-/* Removes so many of `n` borders of one kind, evenly. */
+/* Removes `excess` of `n` borders of one kind, evenly. */
 static void remove_borders(const struct class_order *o, unsigned border, unsigned n,
 			   unsigned excess, bool ends[N_SLS])
 {

@@ -216,8 +216,8 @@ static void check_kinds(const struct drawn *x, const struct sl2vl *map)
 	}
 }
 
-/* An SL without a class travels with best effort; if there is none, where
- * nothing is reserved, if there is such a VL. */
+/* An SL without a class shares the VL of best effort; without best effort, a VL
+ * without reservations, if one exists. */
 static void check_others(const struct drawn *x, const struct sl2vl *map)
 {
 	bool held[2][N_DATA_VLS] = { { false } }, has_class[N_SLS] = { false };

@@ -121,7 +121,7 @@ static enum hd_status choose_sls(const struct plan_class *classes, unsigned n, s
 	return HD_OK;
 }
 
-/* With one lane nothing is arbitrated, and nobody goes first. */
+/* With one VL nothing is arbitrated, and no class has priority. */
 static bool is_high(const struct plan_work *w, unsigned class)
 {
 	return w->classes[class].latency && w->link->vls > 1;
@@ -158,7 +158,7 @@ static void choose_lanes(const struct plan_work *w, struct plan *plan)
 	}
 }
 
-/* The class that SLs without one go with: what nobody planned is no hurry. */
+/* The class of SLs without one: the least urgent. */
 static unsigned least_class(const struct plan_work *w)
 {
 	unsigned least = 0;

@@ -69,7 +69,7 @@ struct plan {
 struct plan_link {
 	unsigned vls;         /* data lanes: 1, 2, 4, 8, 15 */
 	unsigned entries;     /* that each of a port's two tables has */
-	uint32_t overhead;    /* bytes of a packet beside its payload, to 1024 */
+	uint32_t overhead;    /* header bytes of a packet, up to 1024 */
 	unsigned least_limit; /* no plan has a lower high limit; to 254 */
 };
 

@@ -162,7 +162,7 @@ static void unplanned_sls_go_with_the_least_class(void **state)
 	plan_fini(&p);
 }
 
-/* Five classes on two lanes: whoever is in a hurry has one of them. */
+/* Five classes on two VLs: those with low latency have one of them. */
 static void hurry_and_bulk_share_no_lane(void **state)
 {
 	(void)state;
@@ -238,12 +238,12 @@ static void words_that_are_no_classes_are_refused(void **state)
 		{ "a=10%,8KiB", "class 'a': packets have 1 to 2048" },
 		{ "a=10%,2049", "class 'a': packets have 1 to 2048" },
 		{ "a=10%,0", "class 'a': packets have 1 to 2048" },
-		{ "twin=1%", "class 'twin' is given twice" },
+		{ "copy=1%", "class 'copy' is given twice" },
 	};
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		char twin[] = "twin=1%", word[32];
-		char *words[] = { twin, word };
+		char copy[] = "copy=1%", word[32];
+		char *words[] = { copy, word };
 		struct diag d = { .status = HD_OK };
 		struct plan_class c[2];
 
@@ -349,7 +349,7 @@ static void lines_of_a_plan_have_no_finding(void **state)
 	assert_true(made > 500);
 }
 
-/* With one lane nobody goes first, and the row says what the table has. */
+/* With one VL no class has priority, and the row says what the table has. */
 static void one_lane_has_one_table(void **state)
 {
 	const struct plan_class c = { "fast", { 1, 2 }, 2048, true };

@@ -11,7 +11,7 @@ static bool reserve(struct port_fill *p, unsigned vl, uint64_t slots)
 	const uint32_t used = p->high.total + p->low.total;
 	struct fill *f = p->high_vls >> vl & 1 ? &p->high : &p->low;
 
-	/* Nothing can be promised beside unreserved packets. */
+	/* A VL with unreserved packets cannot guarantee bandwidth. */
 	if (p->unreserved_vls >> vl & 1)
 		return false;
 	return slots <= FRAME_SLOTS && fill_needs(f, vl, (uint32_t)slots) <= FRAME_SLOTS - used &&

@@ -16,7 +16,7 @@
 
 #include "subnet/subnet.h"
 
-/* The packets of one lane; n is 0 if nobody uses it. */
+/* The packets of one lane; n is 0 if it is unused. */
 struct shares_lane {
 	unsigned n;
 	struct {
@@ -53,7 +53,7 @@ struct shares_fit {
 /*
  * Entries for the VLs with wanted[vl] > 0, shares of the link, in a table that
  * has `portion` of it. The shortest round wins that gives all of them what is
- * wanted, and of what nobody wants the same part, within SHARES_NEAR; if
+ * wanted and the same part of the rest, within SHARES_NEAR; if
  * `room` entries do not allow that, the one that leaves the worst lane best
  * off. Weights are whole packets, as far as packets have one size, and where
  * that fits none is below SHARES_LARGEST.

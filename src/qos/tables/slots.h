@@ -23,7 +23,7 @@
 uint64_t slots_for(struct hd_rate need, struct hd_rate link);
 /* The same for the share of a link, rounded up: 20 % is 3264. */
 uint32_t slots_of_share(struct hd_ratio share);
-/* Entries that so many slots of one VL take. */
+/* Entries that `slots` slots of one VL take. */
 static inline uint32_t entries_for(uint32_t slots)
 {
 	return (slots + ENTRY_SLOTS - 1) / ENTRY_SLOTS;
