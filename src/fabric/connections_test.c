@@ -307,7 +307,7 @@ static const struct {
 	{ SMALL "qos: {classes: [{name: a, sl: 0, kind: CH, weight: 9}]}\n" ANY,
 	  "whose weight is 1" },
 	{ SMALL "qos: {classes: [{name: a, sl: 0, kind: DB, priority: high}]}\n" ANY,
-	  "only DBTS stands in the high table" },
+	  "only DBTS may use the high table" },
 	{ SMALL
 	  "qos: {classes: [{name: a, sl: 0, kind: BE, weight: 16000}, {name: b, sl: 1, kind: PBE, weight: 400}]}\n" ANY,
 	  "no room" },

@@ -540,12 +540,12 @@ static const struct {
 	  "traffic: [{name: a, kind: saturating, source: 0..1, pattern: pairs, destination: 'h2,h1'}]\n",
 	  "x.yaml:4:82: traffic 'a': 'h1' is paired with itself" },
 	{ SMALL "traffic: [{name: a, kind: saturating, source: 1, destination: 1}]\n",
-	  "x.yaml:4:18: traffic 'a': 'h1' has nobody to send to but itself" },
+	  "x.yaml:4:18: traffic 'a': 'h1' has no destination other than itself" },
 	{ SMALL
 	  "traffic: [{name: a, kind: saturating, source: 1, destination: 1, connections: 3}]\n",
-	  "x.yaml:4:18: traffic 'a' has no flow: its sources have nobody to send to but themselves" },
+	  "x.yaml:4:18: traffic 'a' has no flow: its sources have no destination other than themselves" },
 	{ SMALL "traffic: [{name: a, kind: saturating, pattern: tornado, source: 1}]\n",
-	  "x.yaml:4:48: traffic 'a': with this pattern nobody sends to anybody else" },
+	  "x.yaml:4:48: traffic 'a': with this pattern every source would send to itself" },
 	{ SMALL "traffic: [{name: a, kind: saturating, pattern: tornado, connections: 3}]\n",
 	  "x.yaml:4:70: traffic 'a': connections need the pattern uniform, hotspot or incast" },
 	{ SMALL "  groups: [{name: g, members: 1}]\n"
@@ -589,10 +589,10 @@ static const struct {
 	  "x.yaml:5:29: run.measure does not end before run.horizon, which ends the run in any case and is 1s unless it is stated" },
 	{ SMALL
 	  "traffic: [{name: a, kind: saturating, pattern: incast, source: 1, destination: 1}]\n",
-	  "x.yaml:4:18: traffic 'a' has no flow: its sources have nobody to send to but themselves" },
+	  "x.yaml:4:18: traffic 'a' has no flow: its sources have no destination other than themselves" },
 	{ SMALL
 	  "traffic: [{name: a, kind: saturating, pattern: hotspot, source: 1, hotspot: 1, hot_share: 100%, connections: 2}]\n",
-	  "x.yaml:4:18: traffic 'a' has no flow: its sources have nobody to send to but themselves" },
+	  "x.yaml:4:18: traffic 'a' has no flow: its sources have no destination other than themselves" },
 };
 
 static void refuses_what_the_fabric_cannot_do(void **state)

@@ -118,7 +118,7 @@ static enum hd_status add_choosing(struct row *r, port_id from, const uint32_t *
 		return status;
 	if (others == 0)
 		return scenario_refuse(r->fabric->scenario, r->d, r->t,
-				       "traffic '%s': '%s' has nobody to send to but itself",
+				       "traffic '%s': '%s' has no destination other than itself",
 				       r->t->name, topo_node_of(&r->fabric->topo, from)->name);
 	if (r->t->transport)
 		return add_posting(r, from, others);
@@ -168,7 +168,8 @@ static enum hd_status add_mapped(struct row *r, const uint32_t *to)
 	if (status == HD_OK && r->fabric->n_flows == before)
 		return scenario_refuse(
 			r->fabric->scenario, r->d, &r->t->pattern,
-			"traffic '%s': with this pattern nobody sends to anybody else", r->t->name);
+			"traffic '%s': with this pattern every source would send to itself",
+			r->t->name);
 	return status;
 }
 
@@ -317,7 +318,7 @@ static enum hd_status refuse_empty(const struct fabric *fabric, uint32_t number,
 
 	return scenario_refuse(
 		fabric->scenario, d, t,
-		"traffic '%s' has no flow: its sources have nobody to send to but themselves",
+		"traffic '%s' has no flow: its sources have no destination other than themselves",
 		t->name);
 }
 

@@ -139,7 +139,7 @@ static void refuses_hosts_that_are_not_there(void **state)
 		const char *text, *message;
 	} cases[] = {
 		{ "h9", "no host 'h9' (did you mean 'h0'?)" },
-		{ "nobody", "no host 'nobody'" },
+		{ "unknown", "no host 'unknown'" },
 		{ "5", "no host number 5; there are 5, from 0" },
 		{ "0..5", "no host number 5; there are 5, from 0" },
 		{ "h2..h5", "no host 'h4' (did you mean 'h0'?)" },

@@ -77,7 +77,7 @@ uint64_t scenario_weight(const struct scn_class *c)
 	return c->weight == SCN_WEIGHT_AUTO ? initial[c->kind] : c->weight;
 }
 
-/* What a kind settles, and what it may not stand beside. */
+/* Settings that a kind implies, and combinations that it excludes. */
 static enum hd_status check_kind(const struct scenario *s, struct diag *d,
 				 const struct scn_class *c)
 {
@@ -92,10 +92,9 @@ static enum hd_status check_kind(const struct scenario *s, struct diag *d,
 	if (!name)
 		return HD_OK;
 	if (c->priority == SCN_HIGH && c->kind != TC_DBTS)
-		return scenario_refuse(
-			s, d, &c->priority,
-			"class '%s' is of kind %s; only DBTS stands in the high table", c->name,
-			name);
+		return scenario_refuse(s, d, &c->priority,
+				       "class '%s' is of kind %s; only DBTS may use the high table",
+				       c->name, name);
 	if (c->weight != SCN_WEIGHT_AUTO && c->kind <= TC_DB)
 		return scenario_refuse(s, d, &c->weight,
 				       "class '%s' is of kind %s, whose weight is what is reserved",

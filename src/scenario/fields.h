@@ -3,8 +3,8 @@
 #define HD_SCENARIO_FIELDS_H
 
 /*
- * What the files of scenario_fields[] share: the table goes on from one to the
- * next (schema_row.rest). Internal to src/scenario.
+ * Shared by the files that hold parts of scenario_fields[]: schema_row.rest links
+ * each part to the next. Internal to src/scenario.
  */
 
 #include "scenario/notations.h"

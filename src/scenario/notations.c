@@ -70,7 +70,7 @@ const struct schema_custom notation_engine = {
 	.words = route_engine_words,
 };
 
-/* The number at the front of `text`, at most `most`; NULL if there is none. */
+/* The number at the front of `text`, at most `most`; NULL without one. */
 static const char *read_number(const char *text, unsigned most, uint8_t *out)
 {
 	char *end;
@@ -186,7 +186,7 @@ const struct schema_custom notation_sl2vl = {
 	.print = sl2vl_print,
 };
 
-/* One entry, "shift:multiplier"; NULL if it is none. */
+/* One entry, "shift:multiplier"; NULL if malformed. */
 static const char *read_entry(const char *text, uint16_t *out)
 {
 	char *end;

@@ -50,7 +50,7 @@ static enum hd_status check_alone(const struct scenario *s, struct diag *d)
 		return HD_OK;
 	return scenario_refuse(
 		s, d, field,
-		"not beside an opensm.conf (qos.opensm, --opensm), which sets lanes, maps, tables and limits; a class then has name and sl only");
+		"not allowed with an opensm.conf (qos.opensm, --opensm), which sets lanes, maps, tables and limits; a class then has name and sl only");
 }
 
 static unsigned word_number(const char *const *words, const char *word)
@@ -82,7 +82,7 @@ static void take_congestion(struct scenario *s, const struct opensm_cc *conf)
 	said.ccti_min = conf->ccti_min;
 	said.sls.sls = conf->sls;
 	said.per = conf->per_sl ? SCN_PER_SL : SCN_PER_QP;
-	/* A table without entries delays nobody, as one of nothing does. */
+	/* A table without entries is the same as one zero entry: no delay. */
 	said.cct = (struct scn_cct){ .given = true, .n = (uint8_t)(conf->n_cct ? conf->n_cct : 1) };
 	memcpy(said.cct.entries, conf->cct, conf->n_cct * sizeof(*conf->cct));
 #define TAKE(field)                                          \
@@ -131,7 +131,7 @@ static enum hd_status load_partitions(struct scenario *s, const char *path, stru
 	return partitions_load(path, d, s->partitions);
 }
 
-/* Without QoS partitions have no SLs, and nobody asks for a policy. */
+/* Without QoS, partitions have no SLs and the policy is not used. */
 static void forget_labels(struct scenario *s)
 {
 	if (!s->opensm || s->opensm->qos)

@@ -182,7 +182,7 @@ static enum hd_status add_value(const struct override_walk *w, const struct sche
 	return HD_OK;
 }
 
-/* The next part of the path: up to a dot, or what stands in brackets. */
+/* The next part of the path: up to a dot, or the text in brackets. */
 static char *next_part(struct override_walk *w)
 {
 	size_t len = strcspn(w->rest, ".[");
@@ -232,7 +232,7 @@ static void remove_pair(const struct override_walk *w, int map, const char *name
 	node->data.mapping.pairs.top--;
 }
 
-/* A bare value that stands for a mapping becomes that mapping. */
+/* Expands the shorthand of a mapping to the mapping. */
 static int spell_out(const struct override_walk *w, const struct schema_row *f, int index)
 {
 	if (node_at(w, index)->type != YAML_SCALAR_NODE || !f->shorthand)

@@ -43,7 +43,7 @@ void overrides_fini(struct overrides *o);
 /* Adds all of `from` (NULL: none). */
 void overrides_copy(const struct overrides *from, struct overrides *to);
 
-/* What an option stands for: "--seed" for the path "run.seed". */
+/* Adds the value of an option: `label` is "--seed" where `path` is "run.seed". */
 HD_PRINTF(4, 5)
 void overrides_put(struct overrides *o, const char *label, const char *path, const char *format,
 		   ...);
@@ -52,8 +52,8 @@ HD_MUST_CHECK enum hd_status overrides_add(struct overrides *o, const char *text
 
 /*
  * Changes `doc`. A path that leads nowhere and a value that is not YAML are
- * HD_ERR_USAGE; fields that the table does not have, and values that they
- * cannot have, are left to be refused in the same way by whoever reads.
+ * HD_ERR_USAGE. Unknown fields and values out of range are not refused here but
+ * by the reader, in the same way as those of the file.
  */
 HD_MUST_CHECK enum hd_status overrides_apply(const struct overrides *o,
 					     const struct schema_row *table, struct document *doc,

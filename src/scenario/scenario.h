@@ -127,7 +127,7 @@ struct scn_fabric {
 	struct scn_routing routing;
 	struct scn_reduction reduction;
 	struct {
-		struct hd_rate rate; /* 0: there is none */
+		struct hd_rate rate; /* 0: no such path */
 		hd_time latency;
 	} intra_host; /* between the ports of a host (J12) */
 	struct scn_group *groups;
@@ -149,7 +149,7 @@ struct scn_sl2vl {
 
 #define SCN_LANE_AUTO   UINT64_MAX
 #define SCN_WEIGHT_AUTO 0
-#define SCN_NO_KIND     TC_COUNT /* a weight, and nobody asks */
+#define SCN_NO_KIND     TC_COUNT /* a weight only, without admission */
 
 struct scn_class {
 	char *name;
@@ -232,7 +232,7 @@ struct scn_vl_levels {
 	struct scn_levels at;
 };
 
-/* Lanes that a full VL may use beside its own (thesis, chapter 5). */
+/* VLs that a full VL may use in addition to its own (thesis, chapter 5). */
 struct scn_thresholds {
 	enum scn_mechanism mechanism;
 	enum scn_share_ports ports;
@@ -292,7 +292,7 @@ enum scn_pattern {
  */
 #define SCN_CONTROL_SAME 0
 
-/* Over what a row's messages go; none: packets that nobody answers. */
+/* The transport of a row's messages; none: packets without acknowledgement. */
 enum scn_transport { SCN_NO_TRANSPORT, SCN_RC, SCN_UC, SCN_UD };
 
 /* How times are drawn around their mean. */
@@ -453,7 +453,7 @@ enum scn_operation scn_step_operation(const struct scn_step *s);
 
 #define SCN_MOST_JOBS 14
 
-/* By which of its host's ports a rank sends to other hosts (J13). */
+/* The port of its host that a rank uses to send to other hosts (J13). */
 enum scn_rails { SCN_RAILS_OWN, SCN_RAILS_PEER };
 enum scn_job_transport { SCN_JOB_PLAIN, SCN_JOB_RC };
 
@@ -567,7 +567,7 @@ bool scenario_shares_at_hosts(const struct scenario *s);
 /* Refuses that with `what` ("adapters"), whose packets wait elsewhere. */
 HD_MUST_CHECK enum hd_status scenario_has_no_host_sharing(const struct scenario *s, const char *who,
 							  struct diag *d);
-/* Refuses a scenario in which nobody sends anything. */
+/* Refuses a scenario without traffic. */
 HD_MUST_CHECK enum hd_status scenario_needs_traffic(const struct scenario *s, struct diag *d);
 
 /* The scenario with every default filled in; reads back as the same. */
@@ -587,7 +587,7 @@ void scenario_man(struct strbuf *out);
  */
 char *scenario_path(const struct scenario *s, char *const *field);
 
-/* NULL if there is none of that name. */
+/* NULL if not found. */
 const struct scn_class *scenario_class(const struct scenario *s, const char *name);
 const struct scn_group *scenario_group(const struct scenario *s, const char *name);
 /* Whether OpenSM's answers say the SL of rows that name none. */

@@ -5,10 +5,10 @@
 /*
  * A file format as one table of fields.
  *
- * Each row says where a field stands in the file (its path), what it holds,
+ * Each row says where a field is in the file (its path), what it holds,
  * its default as a user would type it, its range and what it means. Reading
  * with line-exact refusals, printing with all defaults filled in, and the
- * manual follow from the rows; nobody else knows the file's layout.
+ * manual follow from the rows; no other code knows the file's layout.
  *
  * Paths name mappings with dots and list items with []: "fabric.link.rate",
  * "traffic[].rate". Parents stand before their children; `offset` counts from
@@ -87,12 +87,12 @@ struct schema_row {
 	const char *initial; /* default; NULL: required */
 	const char *low;     /* range, as typed; NULL: none */
 	const char *high;    /* both inclusive */
-	const char *word;    /* a word that stands for word_value */
+	const char *word;    /* a word for word_value */
 	uint64_t word_value; /* (a rate or share of that, over 1) */
 	/* Names of a choice, units of an amount, the only numbers allowed. */
 	const char *const *choices;
-	/* The field that a bare value is for: of a map, or a text beside a
-	 * list. */
+	/* The field that a bare value sets: one of the map, or the text field
+	 * next to a list. */
 	const char *shorthand;
 	schema_params_fn *params; /* SCHEMA_MAP: further fields */
 	size_t count;             /* SCHEMA_LIST: offset of its size_t */
@@ -106,11 +106,11 @@ struct schema_row {
 	enum schema_type base; /* SCHEMA_AMOUNT: SCHEMA_TIME, SIZE or UINT */
 	bool optional;         /* SCHEMA_TEXT without default may be absent */
 	bool joins;            /* a list of values is read as one, with commas */
-	/* Of an end: where the table goes on; NULL: it does not. */
+	/* Of the end row: the next part of the table; NULL: no more. */
 	const struct schema_row *rest;
 };
 
-/* The row after f, f being NULL: the first; NULL: there is none. */
+/* The row after f, or the first if f is NULL; NULL at the end. */
 const struct schema_row *schema_after(const struct schema_row *table, const struct schema_row *f);
 
 /* Where in the file a field of a struct came from. */

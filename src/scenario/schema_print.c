@@ -31,7 +31,7 @@ static void print_amount(const struct schema_row *f, const struct schema_amount 
 		strbuf_printf(out, "%llu", (unsigned long long)amount->value);
 }
 
-/* Whether the value is the one that the row's word stands for. */
+/* Whether the value is the row's word_value. */
 static bool is_word(const struct schema_row *f, const void *value)
 {
 	if (!f->word)

@@ -61,7 +61,7 @@ static enum hd_status refuse_value(const struct schema_reader *r, const char *pa
 		       : refuse(r, node, "%s: %s", path, why);
 }
 
-/* A field that is not there, whoever wrote what is around it. */
+/* Refuses a missing field at its parent, from the file or from an override. */
 static enum hd_status refuse_missing(const struct schema_reader *r, const struct schema_row *f,
 				     const yaml_node_t *around)
 {
@@ -410,7 +410,7 @@ static enum hd_status read_map(const struct schema_reader *r, const struct schem
 	return status;
 }
 
-/* A value in place of a list is another field's, which stands before it. */
+/* A bare value in place of a list belongs to the field before it (its shorthand). */
 static enum hd_status read_shorthand(const struct schema_reader *r, const struct schema_row *f,
 				     const yaml_node_t *node, void *base)
 {

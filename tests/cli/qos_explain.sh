@@ -246,7 +246,7 @@ sed 's,^qos:.*,qos: {opensm: bad},' run.yaml >names.yaml
 status 3 "$HEDDLE" sim names.yaml
 has err "names.yaml:2:15: qos.opensm: bad:3: "
 status 3 "$HEDDLE" sim run.yaml --opensm a --set qos.high_limit=3
-has err 'not beside an opensm.conf'
+has err 'not allowed with an opensm.conf'
 status 3 "$HEDDLE" sim run.yaml --opensm a --set fabric.routing.engine=dfsssp
 has err 'chooses those of all SLs'
 status 0 "$HEDDLE" failures "$net" --opensm a

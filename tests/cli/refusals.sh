@@ -52,7 +52,7 @@ refused 3 "a transport and admission do not go together" sim pairs.yaml \
 	--set traffic.q.reserve=1Gb/s
 refused 3 "a queue pair has one peer, and 'h0' may choose among 3" \
 	sim pairs.yaml --set traffic.q.destination=all
-refused 3 "'h0' has nobody to send to but itself" sim pairs.yaml \
+refused 3 "'h0' has no destination other than itself" sim pairs.yaml \
 	--set traffic.q.destination=h0
 refused 3 "payload of 8192 bytes is more than the MTU" sim pairs.yaml \
 	--set traffic.q.transport=ud --set traffic.q.payload=8KiB

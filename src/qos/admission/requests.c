@@ -67,7 +67,8 @@ static enum hd_status refuse_class(const char *word, const struct qos_classes *c
 	}
 	enum hd_status status = diag_fail(
 		d, HD_ERR_INPUT, "'%.40s' is no class that asks admission (expected %s)", word,
-		classes->n ? known.text ? known.text : "none: there is none" : "DBTS, DB or PBE");
+		classes->n ? known.text ? known.text : "none: the scenario has no classes"
+			   : "DBTS, DB or PBE");
 
 	strbuf_fini(&known);
 	return status;

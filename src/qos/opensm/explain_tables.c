@@ -108,7 +108,7 @@ static const char *note_of(const struct explain_port *p, const struct explain_se
 	if (p->tables.vls > 1 && s->served == SERVED_NEVER)
 		return "never sends: its lane has no weight";
 	if (s->floor <= 0)
-		return "starves while a high lane is busy: the limit is none";
+		return "starves while a high lane is busy: no high limit";
 	if (s->with && !by_lane)
 		return "no floor: it queues with others of its lane";
 	return NULL;
@@ -259,7 +259,7 @@ static void tell_limit(const struct explain_port *p, const char *ports, struct r
 	if (limit == LIMIT_NONE)
 		results_remark(
 			r,
-			"high limit 255 is none: as long as a high lane has packets, no low one sends (%s)",
+			"high limit 255 means unlimited: while a high lane has packets, no low one sends (%s)",
 			ports);
 	else
 		results_remark(
@@ -291,7 +291,7 @@ static void tell(const struct explain *e, struct results *r)
 	}
 	results_remark(
 		r,
-		"share: all classes send without end, those of one lane as many packets each; lane: of all on it; floor: whichever of the others do; wait: of a packet that stands first in its lane, on one link with credits, VL15 not counted");
+		"share: all classes send without end, those of one lane as many packets each; lane: of all on it; floor: whichever of the others do; wait: of a packet at the head of its lane, on one link with credits, VL15 not counted");
 }
 
 void explain_show(const struct explain *e, struct results *r)

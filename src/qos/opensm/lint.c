@@ -56,7 +56,7 @@ static void lint_numbers(const struct opensm_list *list, const char *name,
 		       name);
 	if (list->malformed)
 		report(out, "W13", list->line,
-		       "%s is no list of %s: OpenSM goes on behind whatever it cannot read, see the tables below",
+		       "%s is no list of %s: OpenSM skips what it cannot read and continues, see the tables below",
 		       name, strcmp(name, "sl2vl") == 0 ? "lanes" : "vl:weight pairs");
 }
 

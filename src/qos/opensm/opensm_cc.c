@@ -54,8 +54,7 @@ static void write_adapters(const struct opensm_cc *c, struct strbuf *out)
 	strbuf_printf(out, "cc_ca_cong_setting_port_control 0x%04x\n", c->per_sl);
 	strbuf_puts(out, "# the SLs under control\n");
 	strbuf_printf(out, "cc_ca_cong_setting_control_map 0x%04x\n", c->sls);
-	strbuf_puts(out,
-		    "# SL, then: a step down each so many times 1.024 us; steps up with a mark\n");
+	strbuf_puts(out, "# SL, then: units of 1.024 us per step down; steps up with a mark\n");
 	for (unsigned sl = 0; sl < N_SLS; sl++) {
 		if (!(c->sls >> sl & 1))
 			continue;

@@ -269,7 +269,7 @@ static enum hd_status fill_table(const struct plan_work *w, bool high, struct di
 			best, enough.n);
 	return diag_fail(
 		d, HD_ERR_RANGE,
-		"class '%s' wants %.2f%%, tables of %u entries give it %.2f%% at most, beside packets of %u bytes",
+		"class '%s' wants %.2f%%, tables of %u entries give it %.2f%% at most, next to packets of %u bytes",
 		name_on(w, plan, fit.worst), 100 * wanted[fit.worst], w->link->entries, best,
 		largest_packet(w, wanted));
 }
