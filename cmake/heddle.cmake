@@ -204,7 +204,7 @@ function(hd_script_test name script)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
-  add_test(NAME ${name} COMMAND sh -eu ${PROJECT_SOURCE_DIR}/tests/anew.sh
+  add_test(NAME ${name} COMMAND sh -eu ${PROJECT_SOURCE_DIR}/tests/in_empty_folder.sh
     ${CMAKE_CURRENT_BINARY_DIR}/scratch/${name}
     ${CMAKE_CURRENT_SOURCE_DIR}/${script})
   set_tests_properties(${name} PROPERTIES

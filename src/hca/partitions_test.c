@@ -82,8 +82,8 @@ static void draw(struct rng *r, struct drawn *d, struct strbuf *out)
 }
 
 /*
- * Two of whom one is a full member. Who is in no partition may forge the key of
- * a full member: the switch notices if it checks.
+ * Two hosts may talk if one of them is a full member. A host outside the partition
+ * may forge the key of a full member: a switch that checks keys notices.
  */
 static bool may_talk(const struct drawn *d, const struct row *row)
 {

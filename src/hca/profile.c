@@ -19,7 +19,7 @@ static const char *const mtus[] = { "256", "512", "1024", "2048", "4096", NULL }
 
 static const struct schema_row rows[] = {
 	{ "name", SCHEMA_TEXT, AT(name), .help = "the profile's name" },
-	{ "about", SCHEMA_TEXT, AT(about), .initial = "", .help = "what it stands for" },
+	{ "about", SCHEMA_TEXT, AT(about), .initial = "", .help = "what it models" },
 	{ "schedule", SCHEMA_CHOICE, AT(schedule), .initial = "round-robin", .choices = schedules,
 	  .help = "how the adapter picks queue pairs: in turn, or by weights and priorities" },
 	{ "out_of_order", SCHEMA_UINT, AT(out_of_order), .initial = "0", .high = "65536",

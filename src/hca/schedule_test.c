@@ -201,7 +201,7 @@ static const struct plan plans[] = {
 	  { 8, 1, 1 },
 	  { 0, 0, 1 },
 	  .done = { (1 + 9.0 / 8) / 3, 1, 1.0 / 3 } },
-	{ "one that nobody weighed has the least priority",
+	{ "a queue pair without a weight has the least priority",
 	  SCHEDULE_WEIGHTED,
 	  { 0, 1, 1 },
 	  { 0, 1, 0 },

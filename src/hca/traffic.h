@@ -4,7 +4,7 @@
 
 /*
  * Rows of a scenario over queue pairs (`transport: rc`, uc, ud): each flow of
- * such a row is a queue pair at its source and one at its destination. What the
+ * the row is a queue pair at its source and one at its destination. What the
  * row makes is posted there as SENDs; those of UC and UD carry their number as
  * immediate data, so that a receiver can tell which one has come.
  *

@@ -68,8 +68,8 @@ void v_channel_free(struct v_channel *c);
 struct v_cq *v_cq_new(struct v_device *dev, uint32_t entries, struct v_channel *channel);
 void v_cq_free(struct v_cq *cq);
 /*
- * Takes up to n completions. One that is written while this looks on is taken
- * too; an empty queue costs its own time.
+ * Takes up to n completions. One that is written during this poll is taken too;
+ * an empty queue costs its own time.
  */
 unsigned v_poll(struct v_cq *cq, struct completion *out, unsigned n);
 /* Polls until there is one, as one wait; false: cancelled (lab.h). */

@@ -443,7 +443,7 @@ struct sim_lane_use {
 	struct interval stay;      /* from entering until the tail has left */
 	uint32_t most;             /* jobs at once */
 	uint64_t acquired;         /* lanes */
-	uint64_t in_vain;          /* times that none was free */
+	uint64_t refused;          /* requests for a lane when none was free */
 	double in_line;            /* share of time in line for a lane */
 	/* With k lanes on loan: share of time with jobs present, and sent. */
 	double busy[SIM_MAX_LOANS + 1];

@@ -374,9 +374,9 @@ static void validity_lane(const struct study_vl_sharing *s, struct table *t, siz
 	       f->cs2);
 	assume(t, &row, "a borrowed lane serves faster", faster || f->with.n_regions == 1,
 	       "%.2f times as fast with all lanes", ratio);
-	assume(t, &row, "a lane is free whenever one is asked for", u->in_vain == 0,
+	assume(t, &row, "a lane is free whenever one is asked for", u->refused == 0,
 	       "%llu acquired, %llu times unsuccessfully", (unsigned long long)u->acquired,
-	       (unsigned long long)u->in_vain);
+	       (unsigned long long)u->refused);
 	assume(t, &row, "other lanes never change their load", f->ignored == 0,
 	       "%u always busy, %u that come and go", f->rivals, f->ignored);
 	assume(t, &row, "credits never stop the lane", wait < 0.001,

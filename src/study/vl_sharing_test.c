@@ -449,7 +449,7 @@ static void check_thresholds(const char *text, const unsigned *at, unsigned n_at
 	chain_solve(&chain, &mean, &blocking);
 	assert_within(&use.jobs, mean);
 	assert_within(&use.blocking, blocking);
-	assert_int_equal(use.in_vain, 0);
+	assert_int_equal(use.refused, 0);
 	assert_true(use.most > 8 * n_at && use.most <= 8 * (n_at + 1));
 	/* The model serves one by one, the lanes in turns: near, not equal. */
 	assert_int_equal(study_vl_sharing_forecast(r.fabric, 1, &d, &f, &n), HD_OK);

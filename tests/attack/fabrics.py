@@ -7,7 +7,7 @@ switches, with loops of cables, unequal ends, gaps, isolated parts and odd
 names, and scenarios on them whose rows have no flows, are given to all
 commands that take them. A command may do its work (0), miss a goal (1) or
 refuse (2, 3) with one line. It must not end by a signal or a sanitizer, hang,
-need more than this host has (4), print a number that is none, a character
+need more than this host has (4), print an invalid number, a character
 that a terminal would obey, or JSON that cannot be read. The same cases each
 time, the first CASES of them; with HD_LONG=1 20,000.
 fabrics.py HEDDLE SOURCE CASES CASE repeats a single one.
@@ -290,7 +290,7 @@ def complaint(heddle, words, leaks):
         try:
             json.loads(out)
         except ValueError as error:
-            return f"writes JSON that is none: {error}", None
+            return f"writes invalid JSON: {error}", None
     return None, done.returncode
 
 

@@ -5,7 +5,7 @@
 Usage: options.py HEDDLE SOURCE, in an empty folder. Which options there are,
 the program's own help says. Each gets numbers, shares, rates, times and sizes
 at the edges of what bits, tables and divisions can hold, one option at a time
-beside a command line that is shown to work. A command may do its work (0), miss a goal
+in addition to a command line that is shown to work. A command may do its work (0), miss a goal
 (1) or refuse (2, 3) with one line; it must not end by a signal, a sanitizer or
 an assertion. What is large may take long: it is ended after SECONDS of
 computing. The same cases each time; all of them with HD_LONG=1,
@@ -124,7 +124,7 @@ def main():
     cases = []
     for line in COMMANDS:
         words = shlex.split(line)
-        # Beside one that is refused, no option would be looked at.
+        # A command line that is refused without the option would hide the option.
         wrong, end = complaint(heddle, words)
         if wrong or end != "done":
             sys.exit(f"heddle {line}: {wrong or end}")

@@ -559,7 +559,7 @@ claim connections "there is no formula where no single link decides" '
 run entry-threshold 0
 claim entry-threshold "eight packets open a second lane" '
 	(.tables.loans.rows[] | select(.VL == 0)) as $lane |
-	$lane.most == 20 and $lane.acquired > 0 and $lane["in vain"] == 0'
+	$lane.most == 20 and $lane.acquired > 0 and $lane.refused == 0'
 run switch-thresholds 0
 claim switch-thresholds "VL 0 acquires VL 1 at switches, and the job meets its goal" '
 	([.tables.loans.rows[] | select(.VL == 0) | .acquired] | add > 0) and

@@ -303,7 +303,7 @@ faults: {events: [{at: 1us, kind: link-down, port: "h2:1"}]}
 END
 status 1 "$HEDDLE" sim pulled.yaml --json
 jq -e '.tables as $t | ($t | has("deadlock") | not) and
-	(.notes | any(startswith("the fabric stands still at "))) and
+	(.notes | any(startswith("the fabric is blocked at "))) and
 	([$t["failed operations"].rows[] | [.rank, .operation, .problem]] == [
 		[1, "send", "packets of it are lost"],
 		[2, "receive", "its message does not arrive"],

@@ -10,8 +10,8 @@ status 0 "$HEDDLE" mcast compare --topology 'kind: fat-tree, radix: 8, levels: 2
 grep '^shared,1,9,1,.*,8,0,' out || fail 'a tree is not 8 cables'
 grep '^unicast,0,0,.*,56,0,' out || fail 'unicast is not 56 cables'
 
-# Host 0 of a ring to the others; its neighbour's switch fails at once, and
-# nobody hangs: the list names whom the tables lead through it.
+# Host 0 of a ring to the others; its neighbour's switch fails at once. The run
+# ends: the list names the hosts that the tables reach through this switch.
 status 1 "$HEDDLE" mcast compare --topology "$ring" --sources h0 \
 	--tree shared --fail s-1 --fail-at 1ns
 has out lacking
@@ -20,14 +20,14 @@ has out 'h1'
 status 1 "$HEDDLE" mcast compare --topology "$ring" --ber 1e-4 --sources all
 status 0 "$HEDDLE" mcast compare --topology "$ring" --sources all --headers
 
-# Every draw is told, too: two seeds by two ways.
+# The table of draws has each one: two seeds, each as multicast and unicast.
 status 0 "$HEDDLE" mcast compare --topology 'kind: node-mesh, columns: 5, rows: 4' \
 	--engine xy --tree xy --seeds 2 --dedicated --json
 jq -e '.tables.draws.rows | length == 4 and all(.amiss == 0 and
 	.completion >= .bound - 1e-9)' out >jq.out ||
 	fail "draws: $(jq -c .tables.draws.rows out)"
 # One to 19 others: 19 copies of 2 KiB go through one cable at 2 Gb/s, and a
-# multicast that nobody disturbs takes what its bound says.
+# multicast without other traffic takes the time of its bound.
 jq -e '[.tables.draws.rows[] | select(.sent == "xy") |
 	.completion - .bound | fabs < 1e-6] | all' out >jq.out ||
 	fail 'a lone multicast is not as fast as its bound'
@@ -79,7 +79,7 @@ status 0 "$HEDDLE" route 'mesh --columns=4 --rows=4' \
 	--mcast 'shared@h15=h0,h1,h5'
 has out 'deliveries:       9'
 
-# Packets that fit no buffer would wait for ever, however credits are told.
+# Packets larger than the buffer would wait for ever with each credit mode.
 for credits in exact delay; do
 	printf '%s\n' 'fabric:' '  topology: {kind: back-to-back}' \
 		"  credits: $credits" '  host: {input_buffer: 128}' 'traffic:' \
@@ -89,7 +89,7 @@ for credits in exact delay; do
 	has err 'would wait for ever for a buffer'
 done
 
-# Nobody to send it, or nobody else to get it.
+# No host to send it, or no other host to receive it.
 for hosts in 0 1; do
 	echo "fabric: {topology: {kind: star, hosts: $hosts}}" >few.yaml
 	status 3 "$HEDDLE" mcast compare few.yaml

@@ -21,7 +21,7 @@ SLACK = 700_000  # bytes: a look is due after a share of the limit, and malloc t
 
 
 def run(words, most=None):
-    """Status and messages, with at most so many bytes of private memory."""
+    """Status and messages, with at most `most` bytes of private memory."""
     def limit():
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     p = subprocess.run([heddle, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,

@@ -1,5 +1,5 @@
-# --simulate shows the twin's value and interval next to the computed one, and
-# the exit status says whether it holds.
+# --simulate shows the simulated value and interval next to the computed value;
+# the exit status says whether the interval contains it.
 . "$SRC/tests/cli/lib.sh"
 
 holds() {

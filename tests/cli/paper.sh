@@ -62,7 +62,7 @@ else
 	has err "built without the page"
 fi
 
-# What is behind an experiment is told, of each that has something to run.
+# The list has the command of each experiment that runs one.
 jq -e '.tables.commands.rows[] | select(.id == "002/fig1") |
 	.command == "heddle sim papers/002/deadlock.yaml"' one.json >jq.out ||
 	fail "no command of 002/fig1"

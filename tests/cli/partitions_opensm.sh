@@ -118,7 +118,7 @@ has err "traffic 'all' has SL "
 sed -i 's/poisson,/poisson, source: h0, destination: h1,/' mixed.yaml
 status 0 "$HEDDLE" sim mixed.yaml --json
 [ "$(jq '.tables.traffic.rows[0].SL' out)" = 7 ] || fail "another SL"
-# Without QoS nobody has another SL than 0.
+# Without QoS each packet has SL 0.
 echo 'qos FALSE' >off.conf
 status 0 "$HEDDLE" sim mixed.yaml --opensm off.conf --json
 [ "$(jq '.tables.traffic.rows[0].SL' out)" = 0 ] || fail "another SL"

@@ -1,5 +1,5 @@
 # Words for tests of programs that meet at a TCP port: after lib.sh.
-# A TCP port that nobody has, in $port.
+# pick_port: an unused TCP port, in $port.
 pick_port() {
 	port=$(python3 -c 'import socket
 s = socket.socket()
@@ -7,7 +7,7 @@ s.bind(("127.0.0.1", 0))
 print(s.getsockname()[1])')
 }
 
-# Until somebody listens there.
+# Wait until a program listens on $port.
 wait_for_port() {
 	tries=0
 	until awk -v at="$(printf ':%04X' "$port")" '$4 == "0A" &&

@@ -8,8 +8,8 @@ traffic:
 run: {warmup: 1ms, measure: 900ms}
 END
 
-# shows UNIT ARGUMENTS...: so many of them, and how many a second. Whoever
-# shows it is not waited for.
+# shows UNIT ARGUMENTS...: the progress line has a number of UNIT and a rate per
+# second. The command is not run to its end.
 shows() {
 	unit=$1
 	shift
@@ -36,7 +36,7 @@ shows points bench all
 shows packets qos evaluate
 shows packets model queue mm1 --simulate 100000000
 
-# Neither a file nor a quiet terminal is told.
+# A file and a terminal with --quiet get no progress line.
 status 0 "$HEDDLE" sim long.yaml --set run.measure=20ms
 empty err
 script -qefc "'$HEDDLE' sim long.yaml --quiet --set run.measure=20ms \

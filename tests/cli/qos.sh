@@ -169,7 +169,7 @@ has out "the deadline of 'h1' -> 'h3' of 30.000 us would be missed: bound "
 printf 'h0 h3 DBTS 32Mb/s 4KiB 1us\n' >flows
 status 1 "$HEDDLE" qos bound --order fifo "$net" flows
 has out 'there is no bound (order: fifo'
-# Behind a crossbar the same flows are told more, and what it must hold.
+# With a crossbar the same flows get a larger bound, and the buffers that it needs.
 printf 'h0 h3 DB 32Mb/s 4KiB\n' >cross
 for queueing in input cioq; do
 	status 0 "$HEDDLE" qos bound --queueing $queueing --json "$net" cross

@@ -214,12 +214,12 @@ sed 's/limit 4/limit 255/' a >b
 status 0 "$HEDDLE" qos explain a --against b --class x=0 --class y=1
 sed -n 3p out >first
 has first 'starves while a high lane is busy'
-# Kinds of ports that are alike are told of once, of the tree's as of one link.
+# Equal kinds of ports share one row, in the tree as on one link.
 status 0 "$HEDDLE" qos explain a --against b --class x=0 --class y=1 'fat-tree --radix 4 --levels 2'
 has out 'adapter, switch'
 awk '/^# differences/ { on = 1; next } /^$/ { on = 0 } on && !/^#/ {
 	sub(/^ *adapter, switch */, ""); if (seen[$1 $2]++) exit 1 }' out ||
-	fail "a difference is told of twice: $(cat out)"
+	fail "a difference is printed twice: $(cat out)"
 # So are SLs that stay together, and none is left out: of those that OpenSM's
 # default sends to lane 0 one moves away with another.
 printf 'qos TRUE\nqos_high_limit 4\nqos_vlarb_high 0:65\nqos_vlarb_low 1:65\nqos_sl2vl 0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0\n' >a

@@ -79,7 +79,7 @@ at=$(grep -n 'VL: ' sa/SL2VL | tail -n 1 | cut -d: -f1)
 another sa "${at}s/VL: *[0-9]*|/VL:11|/" 'VL of SL 0' 11
 at=$(grep -n 'OperVLs' sa/PIR | tail -n 1 | cut -d: -f1)
 another sa "${at}s/VL0.*/VL0-1/" lanes
-# A plan that nobody programmed.
+# A plan that no manager programmed.
 "$HEDDLE" qos plan --conf a=50%,2KiB b=50%,2KiB >other.conf
 grep -q '^qos TRUE' other.conf || echo 'qos TRUE' >>other.conf
 status 1 "$HEDDLE" qos verify other.conf --against smp --json

@@ -237,7 +237,7 @@ dies() {
 	tries=0
 	until "$1"; do
 		tries=$((tries + 1))
-		[ $tries -lt $PATIENCE ] || fail "nobody began"
+		[ $tries -lt $PATIENCE ] || fail "no rank began"
 		sleep 0.1
 	done
 	victim=
@@ -250,14 +250,14 @@ dies() {
 	[ $got -ne 0 ] || fail "a rank was killed, and all was well"
 	! grep '^heddle' killed.err >&2 || fail "the others complain, too"
 	[ "$(grep -c 'rank [0-9]* .*exited on signal 9' killed.err)" -eq 1 ] ||
-		fail "nobody says who died: $(cat killed.err)"
+		fail "no message names the killed rank: $(cat killed.err)"
 	rm -f killed.out killed.err
 }
 dies begun
 left=$(ls -A | grep killed | grep -v '^killed\.db' || true)
 [ -z "$left" ] || fail "a killed rank left $left"
 
-# At most the time since the last checkpoint is lost, by whoever continues.
+# A resumed run loses at most the time since the last checkpoint.
 long='--set run.measure=40ms --set run.horizon=50ms'
 # shellcheck disable=SC2086 # words
 "$HEDDLE" sim ring.yaml $long --all --json >want

@@ -1,5 +1,5 @@
-# What --db keeps: results are in the database before anybody reads them;
-# who is refused leaves no database; what is none is refused at once.
+# What --db keeps: results are in the database before they are printed; a refused
+# command leaves no database; a file that is not a database is refused at once.
 . "$SRC/tests/cli/lib.sh"
 rm -f ./*.db ./*.pcap
 cat >small.yaml <<'END'
@@ -19,7 +19,7 @@ runs() {
 	sqlite3 "$1" 'SELECT count(*) FROM run WHERE finished IS NOT NULL'
 }
 
-# Nobody reads, and the pipe is closed before the first byte. With sanitizers
+# No program reads: the pipe is closed before the first byte. With sanitizers
 # each command has one of the forms.
 tried=0
 kept() {
@@ -33,7 +33,7 @@ kept() {
 	done
 	[ "$(runs b.db)" = $((2 * $(echo "$forms" | wc -w))) ] || {
 		cat err
-		fail "'$*' lost results that nobody read"
+		fail "'$*' lost results when its output was closed"
 	}
 	tried=$((tried + 1))
 }
@@ -52,7 +52,7 @@ kept model queue mm1 --lambda 0.5
 kept model ge --lambda 4
 kept model credit --upstream 3 --downstream 2
 kept paper list
-echo "record: $tried commands keep what nobody reads"
+echo "record: $tried commands keep their results when the output is closed"
 
 # refused STATUS COMMAND...: and there is no new database.
 refused() {

@@ -123,9 +123,8 @@ for signal in INT TERM; do
 done
 
 # ---- names that several nodes have
-# A site may have them, as long as nobody means one of them by its name: that is
-# refused wherever it is said, with the GUIDs of both, and any of these is taken
-# there instead.
+# A site may have them. A reference by this name is refused in each place, with
+# the GUIDs of both nodes, and each of these GUIDs is accepted instead.
 "$HEDDLE" topo gen mesh --columns 2 --rows 1 --hosts 2 >whole.net
 sed 's/"h1"/"h0"/; s/"h1:/"h0:/; s/"s-1-0"/"s-0-0"/' whole.net >copies.net
 cmp -s whole.net copies.net && fail "topo gen has other names"

@@ -30,7 +30,7 @@ routes dfsssp 'torus --sizes 6x5'
 routes lash 'torus --sizes 6x5'
 routes dragonfly 'dragonfly --routers 4 --globals 2'
 # Those of a dump follow below.
-[ "$(wc -l <engines)" = 1 ] || fail "engines that nobody tried: $(cat engines)"
+[ "$(wc -l <engines)" = 1 ] || fail "engines without a test: $(cat engines)"
 status 3 "$HEDDLE" route 'ring --switches 6' --engine xy
 one_line err
 has err "heddle: --engine: xy: needs 2 dimensions"

@@ -19,9 +19,9 @@ agree() {
 		"$name.json" $patterns "$name.db" || fail "$name is loaded otherwise"
 }
 
-# Who goes to nobody in particular is not counted, and that is said. On a mesh by
-# columns first a transposition loads the cables at two corners most, with all but
-# one of the row.
+# Flows without a fixed destination are not counted, and a note says so. On a mesh
+# with columns first a transposition loads the cables at two corners most, with
+# all but one of the row.
 status 0 "$HEDDLE" route 'mesh --columns=8 --rows=8' -e xy --load 1 --json \
 	--set 'traffic.+={name: a, kind: cbr, load: 1%, pattern: transpose}' \
 	--set 'traffic.+={name: b, kind: cbr, load: 1%, pattern: uniform}'
@@ -31,7 +31,7 @@ jq -e '.tables["channel loads"].rows[0]["of the traffic"] == 7 and
 has out '64 flows of the traffic go to no single end port'
 status 0 "$HEDDLE" route 'mesh --columns=2 --rows=2' --load 1 --json
 jq -e '.tables["channel loads"].rows[0]["of the traffic"] == null and
-	(.tables.shares.rows | length == 3)' out >/dev/null || fail "traffic of nobody"
+	(.tables.shares.rows | length == 3)' out >/dev/null || fail "loads without traffic"
 
 agree tree ftree fat-tree --radix 8 --levels 3
 agree torus torus torus --sizes=4x4x4 --hosts=2

@@ -58,9 +58,9 @@ sort -k1,1 -k2,2n -k3,3nr fields | awk '
 	END { if (pairs != 47) print pairs " pairs"; exit bad || pairs != 47 }' \
 	>pairs.out || fail "$(head -n 5 pairs.out)"
 
-# Who marks: the first router, by the SL, what its source has left at TClass 0;
-# nobody, where the source has marked; and no later router, though its subnet
-# has marks too.
+# The first router sets the TClass by the SL of packets with TClass 0. No router
+# changes the TClass that a source has set, and later routers set none, although
+# their subnets have marks too.
 cat >marks.yaml <<'EOF'
 fabric:
   topology: {kind: routed, subnets: 3, hosts: 2, link: 4x EDR}

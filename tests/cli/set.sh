@@ -83,8 +83,8 @@ for words in "sim --set run.s|run.seed=" \
 	[ "$offered" = "${words#*|}" ] || fail "after '${words%|*}': $offered"
 done
 
-# Whoever reads a scenario has it: of all commands, those that refuse a field
-# that none has are asked to be told of it by --set, too, and obey the others.
+# Each command that reads a scenario has --set: all commands that refuse an
+# unknown field must also refuse it in --set, and apply known fields.
 cat >good.yaml <<'EOF2'
 fabric:
   topology: {kind: mesh, columns: 2, rows: 2, hosts: 1}

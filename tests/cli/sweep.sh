@@ -118,8 +118,8 @@ cp out first
 status 1 "$HEDDLE" sweep star.yaml --db fails.db --wide --csv \
 	--vary fabric.routing=minhop,dor --vary traffic.a.payload=1KiB,8KiB
 cmp out first || fail "failures are not remembered as they were"
-# A point's reason does not tell by which file or option its values came: it is
-# the same in shards, and in the database of another study.
+# The reason of a failed point does not name the file or option of its values: it
+# is the same in shards, and in the database of another study.
 cat >fails.yaml <<'EOF'
 scenario: star.yaml
 set: [run.measure=20us]
@@ -189,13 +189,13 @@ done
 status 3 "$HEDDLE" sweep star.yaml --db refused.db --keep trafic
 has err "(did you mean 'traffic'?)"
 [ ! -e refused.db ] || fail "a refused study left a database"
-# A database that takes no more is told of once.
+# A database that refuses writes is reported once.
 status 0 "$HEDDLE" sweep star.yaml --db spoilt.db
 sqlite3 spoilt.db "CREATE TRIGGER full BEFORE INSERT ON result
 	BEGIN SELECT RAISE(ABORT, 'it is full'); END"
 status 4 "$HEDDLE" sweep star.yaml --db spoilt.db --vary traffic.a.load=10%,20%
 one_line err
-[ "$(grep -o 'intact' err | wc -l)" -eq 1 ] || fail "it is told: $(cat err)"
+[ "$(grep -o 'intact' err | wc -l)" -eq 1 ] || fail "not one message: $(cat err)"
 # Points whose measures are not all there, or are others, are no points.
 status 0 "$HEDDLE" sweep star.yaml --db points.db
 headline="(SELECT id FROM result WHERE name = 'headline')"
@@ -223,7 +223,7 @@ status 0 "$HEDDLE" report --db two.db $(cat ids)
 [ "$(wc -l <out)" -le 45 ] || fail "$(wc -l <out) lines are no screen"
 awk '/^# headline/ { on = 1 } on && /^ / { print $1; exit }' out >first
 [ "$(cat first)" = curves: ] || fail "the headline begins with $(cat first)"
-if grep -e ' +- ' out; then fail "half-widths are told as changes"; fi
+if grep -e ' +- ' out; then fail "half-widths are listed as changes"; fi
 status 0 sweep --db one.db -o curves.tex
 has curves.tex '\toprule'
 has curves.tex 'traffic.a.load [\%]'
@@ -294,7 +294,7 @@ axes:
 seeds: 2
 skip: qos.lanes = 2
 EOF
-# A mistake of the scenario that no axis mends is told at once, not after a
+# A mistake of the scenario that no axis removes is reported at once, not after a
 # million tries of it (two minutes of processor time)...
 sed 's/^  - {name: a,/  - {name: a, class: none,/' star.yaml >mistaken.yaml
 cmp -s star.yaml mistaken.yaml && fail "no mistake in mistaken.yaml"

@@ -71,7 +71,7 @@ status 0 find_rate 'smallest fabric.link.rate with completion[train] < 600us'
 status 1 find_rate 'smallest fabric.link.rate with completion[train] < 1us'
 status 3 find_rate 'smallest fabric.link.rate with completion[unknown] < 1us'
 has err "unknown measure 'completion[unknown]'"
-# Without jobs there is none.
+# A scenario without jobs has no completion.
 status 3 "$HEDDLE" sweep "$SRC/examples/quickstart.yaml" \
 	--vary fabric.link.rate=50Gb/s,100Gb/s \
 	--find 'smallest fabric.link.rate with completion < 600us'

@@ -51,7 +51,7 @@ contents whole.db >whole.dump
 # The key of a point holds the version of the rules.
 [ "$(sqlite3 whole.db "SELECT count(*) FROM run WHERE command = 'sweep point'
 	AND scenario LIKE '# rules: %'")" -eq 12 ] ||
-	fail "points do not say by which rules they were run"
+	fail "points lack the version of the rules"
 
 # interrupt SIGNAL N: a call that gets the signal once N points are kept. It is
 # said in other words than the one that ends the sweep.

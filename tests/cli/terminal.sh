@@ -1,6 +1,6 @@
-# On a terminal what was missed and what went wrong is red; nowhere else, and
-# for nobody who has NO_COLOR. An interrupted run keeps what it has, and says
-# so. Completion knows the names in our tables. One name, one kind of value.
+# Missed goals and errors are red on a terminal without NO_COLOR, and nowhere
+# else. An interrupted run keeps its results so far, and says so. Completion
+# knows the names in the tables. One name has one kind of value.
 . "$SRC/tests/cli/lib.sh"
 unset NO_COLOR
 rm -f runs.db run.ckpt
@@ -83,7 +83,7 @@ jq -e '.notes[] | select(startswith("interrupted at "))' out >mark ||
 interrupted INT 130 sim long.yaml --checksum
 empty out
 has err "there are no results"
-# And a checkpoint continues to the end of a run that nobody interrupted.
+# A checkpoint continues to the results of an uninterrupted run.
 sed -i 's/measure: 900ms/measure: 200ms/' long.yaml
 interrupted INT 130 sim long.yaml --checkpoint run.ckpt
 has err "--restart run.ckpt continues from there"

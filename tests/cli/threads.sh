@@ -33,7 +33,7 @@ watched() {
 	sed 's/"arguments":"[^"]*"//' page >html
 }
 
-# alone THREADS: nobody watches, and what is printed is all there is.
+# alone THREADS: a run without observers; its output is all that is compared.
 alone() {
 	for what in $printed; do
 		case $what in
@@ -115,8 +115,8 @@ for seed in 2 4 6 7; do
 	cmp tie1.json tie3.json || fail "seed $seed differs on three threads"
 done
 
-# Who asks for threads is told why there is but one, if there is: here nothing
-# takes long enough to look ahead by.
+# A note says why a run with --threads uses one thread: here no delay is long
+# enough for a lookahead.
 for quiet in '' -q; do
 	status 0 "$HEDDLE" sim "$SRC/examples/link-failure.yaml" --threads 2 \
 		--set fabric.link.propagation=1ps --set fabric.switch.routing_delay=0s \

@@ -30,7 +30,7 @@ load() {
 	export IBSIM_SOCKNAME
 	mkdir "$1.d" "$1.d/cache" "$1.d/tmp"
 	mkfifo "$1.d/console"
-	# ibsim reads its console for ever; somebody must hold the other end.
+	# ibsim reads its console for ever: a process must hold the other end.
 	sleep $PATIENCE >"$1.d/console" &
 	pids="$pids $!"
 	ibsim -s "$1.net" <"$1.d/console" >"$1.d/ibsim.log" 2>&1 &

@@ -123,7 +123,7 @@ int main(int argc, char **argv)
 	demand(argc == 3 || argc == 4, "verbs_cut PORT PROCESS [HOST]");
 	int peer = listens ? meet_listen(argv[1]) : meet_connect(argv[3], argv[1], 120);
 
-	demand(peer >= 0, "nobody is there");
+	demand(peer >= 0, "no peer answers");
 	open_all();
 	demand(meet_swap(peer, &rig.own, &other, sizeof(rig.own)), "the other has gone");
 	const struct ibv_qp to = { .qp_num = other.qpn };

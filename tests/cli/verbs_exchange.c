@@ -4,7 +4,7 @@
  * own, that send to each other whatever verbs can send, and compare every byte.
  * The one without HOST listens; either is the requester in turn. WHAT is "all",
  * or "reliable" where frames are lost; GID is the index of the port's address.
- * "alone": it sends to an address that nobody has, and PORT is not used.
+ * "alone": it sends to an unused address, and PORT is not used.
  * Says how many exchanges there were, or the first thing that was wrong.
  */
 #include <arpa/inet.h>
@@ -480,7 +480,7 @@ static void offend(const struct offence *o, int turn)
 
 /* ---- datagrams */
 
-/* The IP header among the 40 bytes: from whom, to whom. */
+/* The IP header in the 40 bytes: source and destination address. */
 static void check_grh(void)
 {
 	static const uint8_t mapped[12] = { [10] = 0xFF, [11] = 0xFF };
@@ -607,7 +607,7 @@ int main(int n, char **words)
 	if (strcmp(words[1], "alone") == 0)
 		try_alone();
 	rig.peer = rig.listens ? meet_listen(words[3]) : meet_connect(words[4], words[3], PATIENCE);
-	demand(rig.peer >= 0, "nobody is to be met");
+	demand(rig.peer >= 0, "no peer answers");
 	try_reliable();
 	if (strcmp(words[1], "all") == 0) {
 		try_refusals();

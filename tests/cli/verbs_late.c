@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * verbs_late PORT QUEUE WAY [HOST]: the one with HOST sends a few messages to
- * the other, who has one receive at a time, in a queue of its `own` or one
- * that is `shared`, and is late with the second: it was stopped meanwhile. To
- * whoever waits by `poll` or `event`, that takes no time of the fabric: each
- * message finds its receive. By `sleep`, it comes too late with the first.
+ * the other, which has one receive at a time, in a queue of its `own` or one
+ * that is `shared`, and is late with the second: it was stopped meanwhile. If
+ * it waits with `poll` or `event`, no simulated time passes: each message finds
+ * its receive. With `sleep` the first receive is too late.
  */
 #include <infiniband/verbs.h>
 #include <signal.h>
@@ -62,7 +62,7 @@ static void rest(long ms)
 	nanosleep(&t, NULL);
 }
 
-/* ---- whoever lets us continue when we were stopped */
+/* ---- the attendant: continues this process after a stop */
 
 static char state_of(pid_t who)
 {
@@ -207,7 +207,7 @@ int main(int argc, char **argv)
 	pid_t attendant = listens && !rig.sleeps ? attend() : -1;
 	int peer = listens ? meet_listen(argv[1]) : meet_connect(argv[4], argv[1], 120);
 
-	demand(peer >= 0, "nobody is there");
+	demand(peer >= 0, "no peer answers");
 	open_all();
 	demand(meet_swap(peer, &rig.own, &other, sizeof(rig.own)), "the other has gone");
 	const struct ibv_qp to = { .qp_num = other.qpn };

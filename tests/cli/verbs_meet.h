@@ -3,9 +3,9 @@
 #define HD_TESTS_CLI_VERBS_MEET_H
 
 /*
- * A TCP connection by which two programs agree on what they send by verbs, also
- * through somebody who forwards it and may come before whom it does it for: one
- * that leads nowhere ends, and the next is tried.
+ * A TCP connection for two programs to agree on what they send by verbs. It may
+ * lead through a forwarder that starts before its target: a connection that ends
+ * before the peer has answered is tried again.
  */
 
 #include <arpa/inet.h>
@@ -22,7 +22,7 @@ static inline bool meet_hear(int fd, void *bytes, size_t size)
 	return recv(fd, bytes, size, MSG_WAITALL) == (ssize_t)size;
 }
 
-/* Each says so many bytes, and receives the other's. */
+/* Each sends `size` bytes, and receives those of the other. */
 static inline bool meet_swap(int fd, const void *own, void *other, size_t size)
 {
 	return send(fd, own, size, MSG_NOSIGNAL) == (ssize_t)size && meet_hear(fd, other, size);
@@ -74,7 +74,7 @@ static inline int meet_listen(const char *port)
 	return peer;
 }
 
-/* Until somebody listens, and answers, for so many seconds; or -1. */
+/* Tries for `seconds` until a peer listens and answers; -1 if none does. */
 static inline int meet_connect(const char *host, const char *port, int seconds)
 {
 	const struct timespec again = { .tv_nsec = 200000000 };

@@ -412,7 +412,7 @@ int main(int argc, char **argv)
 	demand(argc >= 2 && argc <= 4, "verbs_seen PORT [HOST [steps]]");
 	int peer = listens ? meet_listen(argv[1]) : meet_connect(argv[2], argv[1], 120);
 
-	demand(peer >= 0, "nobody is there");
+	demand(peer >= 0, "no peer answers");
 	open_all(listens);
 	demand(meet_swap(peer, &rig.own, &rig.other, sizeof(rig.own)), "the other has gone");
 	for (int i = 0; i < KINDS; i++)

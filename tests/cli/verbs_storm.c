@@ -2,10 +2,10 @@
 /*
  * verbs_storm PROCESSES PAIRS KILLS PAUSE: processes on the hosts that the
  * environment names, each connected to all others by queue pairs that send,
- * write and read, and check every byte. So many of them are killed and begun
- * again; between two deaths PAUSE messages pass, or (0) enough that every queue
- * pair of the fabric has carried some. All others continue, and at the end nobody
- * has descriptors or mappings of the dead.
+ * write and read, and check every byte. KILLS times a process is killed and begun
+ * again; between two kills PAUSE messages pass, or (0) enough that every queue
+ * pair of the fabric has carried some. All others continue, and at the end no
+ * process has descriptors or mappings of killed ones.
  */
 #include <dirent.h>
 #include <infiniband/verbs.h>
@@ -133,7 +133,7 @@ static void modify(struct ibv_qp *qp, struct ibv_qp_attr a, int mask)
 	demand(ibv_modify_qp(qp, &a, IBV_QP_STATE | mask) == 0, "modify");
 }
 
-/* Where its numbers begin: nobody takes what is of another session. */
+/* The first PSN, so that no queue pair accepts packets of another session. */
 static uint32_t psn_of(uint64_t session)
 {
 	return (uint32_t)(session * UINT64_C(0x9E3779B97F4A7C15) >> 40);
@@ -395,7 +395,7 @@ static void work(unsigned generation)
 			mapped = mappings();
 		}
 	}
-	/* Somebody may have been dead then; bells open when first rung. */
+	/* A process may have been dead then; a doorbell is opened at its first use. */
 	demand(held == 0 || descriptors() <= held + n_processes, "descriptors of the dead");
 	demand(mapped == 0 || mappings() <= mapped + n_processes, "memory of the dead");
 	_exit(0);

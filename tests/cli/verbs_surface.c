@@ -375,7 +375,7 @@ static void groups(void)
 	demand(memcmp(rig.there + GRH, rig.here, 200) == 0 &&
 		       memcmp(rig.there + 24, broadcast, 16) == 0,
 	       "its bytes");
-	demand(ibv_attach_mcast(b, &gid, 5) != 0, "a group that is none");
+	demand(ibv_attach_mcast(b, &gid, 5) != 0, "a LID that is not a group's");
 	demand(ibv_destroy_ah(ah) == 0, "destroy");
 	drop(a, b, cq);
 }

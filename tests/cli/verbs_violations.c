@@ -392,7 +392,7 @@ static void judge_overrun(void)
 	rig.cq[0] = before;
 }
 
-/* There is one GID, at index 0: others are nobody's. */
+/* There is one GID, at index 0: other indices are refused. */
 static void judge_addresses(void)
 {
 	struct ibv_qp_init_attr init = { .send_cq = rig.cq[0],
@@ -442,7 +442,7 @@ static void judge_refusals(void)
 	       "memory that is not there");
 	demand(!ibv_reg_mr(rig.pd, rig.here, SIZE, IBV_ACCESS_REMOTE_WRITE) && errno == EINVAL,
 	       "writing from afar only");
-	demand(ibv_dealloc_pd(rig.pd) == 0, "a domain that nobody uses");
+	demand(ibv_dealloc_pd(rig.pd) == 0, "an unused domain");
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * verbs_waits: each wait with a timeout lasts as long as it says on the simulated clock, with
- * nothing in the fabric and beside a message that is sent again for ever.
+ * nothing in the fabric and during a message that is sent again for ever.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -185,7 +185,7 @@ static const struct {
 	{ "polling a queue and sleeping", by_polling_and_sleeping, NS_PER_S },
 };
 
-static void try_all(int64_t ns, const char *beside, int takes_time)
+static void try_all(int64_t ns, const char *during, int takes_time)
 {
 	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
 		int64_t begin = now(CLOCK_MONOTONIC), machine = machine_now();
@@ -193,7 +193,7 @@ static void try_all(int64_t ns, const char *beside, int takes_time)
 		demand(waits[i].wait(ns) == 0, waits[i].name);
 		int64_t took = now(CLOCK_MONOTONIC) - begin;
 
-		printf("%s: %s: %lld ns\n", beside, waits[i].name, (long long)took);
+		printf("%s: %s: %lld ns\n", during, waits[i].name, (long long)took);
 		demand(took >= ns && took < ns + waits[i].excess, waits[i].name);
 		demand(!takes_time || machine_now() - machine >= ns * 9 / 10, "too early");
 	}

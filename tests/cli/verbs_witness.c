@@ -9,7 +9,7 @@
  *
  * Benchmarks send the same bytes again and again, zeros among them, and would
  * not notice if nothing came. So the inside of a buffer that is as good as any
- * other is filled again for each message as soon as nobody needs the last one,
+ * other is filled again for each message as soon as the last one is not needed,
  * and what a message is to fill holds other bytes until it does: a receive for
  * which the program has no memory of its own is lent some. The first and last
  * bytes of a message are always the program's.
@@ -148,7 +148,7 @@ static bool is_shared(const struct list *l, const struct op *o)
 
 /* ---- bytes */
 
-/* Of so many bytes of the pieces, behind `skip`. */
+/* Of `length` bytes of the pieces, after `skip`. */
 static uint64_t hash_pieces(const struct op *o, size_t skip, size_t length)
 {
 	uint8_t *bytes = malloc(o->length + 1);

@@ -228,8 +228,8 @@ mutant vl_sharing.c '		    jobs_of(b, v) == 0)' '		    true)' \
 mutant vl_sharing.c '		lanes_release(s, b, u, s->now);' '' 'B7: nothing is returned'
 mutant vl_sharing.c '	line_serve(s, b, s->now);
 ' '' 'B7: the queue for VLs has no order'
-mutant vl_sharing.c 'holder != NOBODY && b->users[holder].waiting > 0 ? holder : vl;' \
-	'holder != NOBODY && b->users[vl].waiting == 0 ? holder : vl;' \
+mutant vl_sharing.c 'holder != NO_USER && b->users[holder].waiting > 0 ? holder : vl;' \
+	'holder != NO_USER && b->users[vl].waiting == 0 ? holder : vl;' \
 	'B8: a lent VL sends its own packets first'
 mutant hop.h '		in = hop_pick_input(s, port, lane, credits);' \
 	'		in = hop_pick_input(s, port, lane, s->credits[lane - s->lanes]);' \

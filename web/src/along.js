@@ -23,7 +23,7 @@ function quantity(name, text) {
 
 const distinct = (list) => [...new Set(list)];
 
-// The number that runs differ in most, as a column; null without such a column.
+// The number that runs differ in most, as a column; null if no number differs.
 function axisOf(runs, names) {
   const found = names.filter((name) => !/(^|\.)seed$/.test(name)).map((name) => {
     const all = runs.map((run) => quantity(name, valueOf(run, name)));

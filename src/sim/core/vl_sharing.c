@@ -40,7 +40,7 @@ struct user {
 	bool in_line;
 	struct level jobs;
 	struct batch_means blocking, stay;
-	uint64_t offered, blocked, sent, acquired, in_vain;
+	uint64_t offered, blocked, sent, acquired, refused;
 	hd_time in_line_since, in_line_time;
 	hd_time busy[SIM_MAX_LOANS + 1], busy_since;
 	uint64_t sent_with[SIM_MAX_LOANS + 1];
@@ -57,7 +57,7 @@ struct loan_lane {
 struct loan_port {
 	struct user *users;
 	struct loan_lane *lanes;
-	uint8_t n;                        /* data VLs in operation; 0: not such a port */
+	uint8_t n;                        /* data VLs in operation; 0: VLs are not shared */
 	bool is_output;                   /* of a switch or router (B7, B8) */
 	uint8_t sending;                  /* the user whose packet is on the link, or NO_USER */
 	uint8_t line[N_DATA_VLS], n_line; /* who waits for a lane, in order */
@@ -102,7 +102,7 @@ static uint32_t jobs_of(const struct loan_port *b, unsigned u)
 	return b->users[u].waiting + (b->sending == u);
 }
 
-/* B3: lanes that so many packets entitle to. */
+/* B3: the number of lanes that a user with `jobs` packets may hold. */
 static unsigned entitled(const struct sim_borrowing *r, unsigned vl, uint32_t jobs)
 {
 	unsigned k = 0;
@@ -171,7 +171,7 @@ static void lanes_acquire(struct sim *s, struct loan_port *b, unsigned u, hd_tim
 				return;
 			user->in_line = true;
 			user->in_line_since = when;
-			user->in_vain++;
+			user->refused++;
 			b->line[b->n_line++] = (uint8_t)u;
 			return;
 		}
@@ -205,7 +205,7 @@ static bool lanes_release(struct sim *s, struct loan_port *b, unsigned u, hd_tim
 	return any;
 }
 
-/* Lanes came free: those in line first, then whoever is entitled (c). */
+/* Lanes came free: users in line acquire them first, in order. */
 static void line_serve(struct sim *s, struct loan_port *b, hd_time when)
 {
 	uint8_t line[N_DATA_VLS];
@@ -219,8 +219,8 @@ static void line_serve(struct sim *s, struct loan_port *b, hd_time when)
 
 /*
  * A packet of u's own leaves its queue: the second one, so that the first keeps
- * its place, unless there is no other or a guest stands before it. NONE: there
- * is none.
+ * its place, unless there is no other or a guest is queued before it. NONE: the
+ * queue has no packet of u.
  */
 static uint32_t home_pop(struct sim *s, uint32_t port, const struct loan_port *b, unsigned u)
 {
@@ -244,7 +244,7 @@ static uint32_t home_pop(struct sim *s, uint32_t port, const struct loan_port *b
 	return id;
 }
 
-/* B4: every lane on loan that stands empty for its user takes a packet. */
+/* B4: every lane on loan without a packet of its user takes one. */
 static void guests_take(struct sim *s, uint32_t port, struct loan_port *b, unsigned u)
 {
 	unsigned keep = entitled(s->borrow->rules, u, jobs_of(b, u));
@@ -601,7 +601,7 @@ bool sim_lane_use(struct sim *s, uint32_t port, unsigned vl, double level, struc
 		.stay = batch_means_interval(&u->stay, level),
 		.most = u->jobs.most,
 		.acquired = u->acquired,
-		.in_vain = u->in_vain,
+		.refused = u->refused,
 	};
 	hd_time in_line = u->in_line_time + (u->in_line ? s->now - u->in_line_since : 0);
 
@@ -620,7 +620,7 @@ static const struct pack_member user_members[] = {
 	PACK(user, in_line),        PACK(user, jobs.n),           PACK(user, jobs.most),
 	PACK(user, jobs.since),     PACK(user, jobs.window_ends), PACK(user, jobs.area),
 	PACK(user, offered),        PACK(user, blocked),          PACK(user, sent),
-	PACK(user, acquired),       PACK(user, in_vain),          PACK(user, in_line_since),
+	PACK(user, acquired),       PACK(user, refused),          PACK(user, in_line_since),
 	PACK(user, in_line_time),   PACK_EACH(user, busy),        PACK(user, busy_since),
 	PACK_EACH(user, sent_with),
 };
@@ -696,7 +696,7 @@ void vl_sharing_pack(struct pack *k, struct sim *part)
 		pack_line(k, b);
 		for (unsigned i = 0; i < b->n; i++) {
 			pack_loan_lane(k, b, i);
-			/* Whoever reads asks only whether there is one. */
+			/* Readers only compare the guest with NONE. */
 			pack_u32(k, &b->lanes[i].guest);
 		}
 	}

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Connections come and go while others keep sending: the tables of every port
- * on the way change under traffic, and nobody is kept from what he was
- * promised.
+ * on the path change under traffic, and each connection gets its reserved rate.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,8 +43,8 @@ static const struct sim_metrics *run(const struct fabric *fabric, struct sim **s
 /* ---- permanent ones among many that come and go ------------------------ */
 
 /*
- * Who comes sends all he can, on lanes of its own; so does best effort. Others'
- * entries may overshoot by a packet: the permanent ones have 5 % to spare.
+ * A new connection saturates its own lanes; so does best effort. Other entries
+ * may overshoot by a packet: the permanent connections have 5 % to spare.
  */
 static const char crowd_text[] = MESH_OF_8G
 	"qos:\n"
@@ -175,8 +174,8 @@ static void nobodys_guarantee_breaks_while_tables_change(void **state)
 /* ---- those that come and go --------------------------------------------- */
 
 /*
- * Each sends what it reserved, whole packets of no whole blocks, in lanes where
- * others come and go; what nobody has reserved is fought for.
+ * Each sends its reserved rate in packets that are not whole blocks, on lanes
+ * where others come and go; best effort competes for the unreserved rate.
  */
 static const char churn_text[] =
 	"fabric:\n"

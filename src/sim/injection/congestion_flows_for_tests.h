@@ -56,7 +56,7 @@ static enum hd_status congestion_flows(const struct fabric *fabric, struct diag 
 			free(flows);
 			return diag_fail(
 				d, HD_ERR_UNFIT,
-				"flow %u has no single destination: congestion control needs somebody to acknowledge",
+				"flow %u has no single destination: congestion control needs one that acknowledges",
 				i);
 		}
 		take_flow(fabric, i, &flows[i]);

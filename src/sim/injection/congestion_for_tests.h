@@ -38,8 +38,8 @@ struct congestion_flow {
 	bool is_spared; /* no algorithm: its SL is not under control */
 	uint32_t row;   /* traffic row, for results */
 	/*
-	 * Bits per second that it asks for before it sends (C8); 0: asks
-	 * nobody. Needs a fabric whose switches have agents on port 0
+	 * Bits per second that it requests before it sends (C8); 0: no
+	 * request. Needs a fabric whose switches have agents on port 0
 	 * (fabric/fabric.h gives them to scenarios with reservations).
 	 */
 	uint64_t reserve;
@@ -80,7 +80,7 @@ struct congestion_outcome {
 	double lowest, highest; /* of the rate variable, all run */
 	uint64_t delivered;
 	enum sim_answer answer;
-	hd_time answered;     /* how long it took; 0 if there is none */
+	hd_time answered;     /* time from request to answer; 0: no answer */
 	uint32_t rejected_by; /* sim port of the link that had no room */
 };
 
@@ -180,7 +180,7 @@ static enum hd_status check_agents(const struct run *r, struct diag *d)
 		if (s->nodes[v].kind == SIM_SWITCH &&
 		    s->ports[s->nodes[v].first_port].peer == SIM_NONE)
 			return diag_fail(d, HD_ERR_UNFIT,
-					 "a switch has no agent on port 0 whom a probe could ask");
+					 "a switch has no agent on port 0 that answers probes");
 	}
 	return HD_OK;
 }

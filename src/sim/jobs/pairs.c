@@ -255,7 +255,7 @@ void pairs_table(const struct jobs *jobs, bool all, struct results *r)
 		if (!t)
 			t = results_table(
 				r, "job pairs",
-				"who sends to whom: ranks, or leaf switches with ranks of jobs that have many",
+				"traffic by source and destination: ranks, or leaf switches for jobs with many ranks",
 				columns);
 		put_pairs(t, p);
 	}

@@ -121,8 +121,8 @@ static void port_and_sl_have_one_rate(void **state)
 		assert_in_range(s.n, 60 * HD_US / (gap + 4 * BYTE * 8), 60 * HD_US / gap + 1);
 		for (size_t i = 1; i < s.n; i++)
 			assert_true(s.at[i] - s.at[i - 1] >= 4 * (hd_time)BYTE * s.bytes[i - 1]);
-		/* In turns: nobody is more than one behind, but for those that
-		 * begin later. */
+		/* In turns: no destination is more than one message behind,
+		 * except those that begin later. */
 		size_t seen = 0;
 
 		for (uint16_t lid = 0; lid < 32; lid++) {

@@ -495,7 +495,7 @@ bool jobs_tables(const struct jobs *jobs, const hd_time *alone, const struct sim
 {
 	struct table *t = results_table(
 		r, "jobs",
-		"from the start to the end of the last rank, beside the same without other traffic",
+		"from the start to the end of the last rank, and the same without other traffic",
 		job_columns);
 
 	for (uint32_t i = 0; i < jobs->n; i++)

@@ -150,7 +150,7 @@ static void judge_blocking(struct finding_judge *j, const struct report_input *f
 	if (c.asked)
 		strbuf_printf(&got, "%.2f%%", 100 * c.blocking.mean);
 	else
-		strbuf_puts(&got, "nobody asked");
+		strbuf_puts(&got, "no requests");
 	judge(j, "blocking", &want, &got,
 	      c.asked && c.blocking.mean * (double)g->blocking.den <= (double)g->blocking.num);
 }
@@ -279,8 +279,7 @@ void findings_deadlock(const struct report_input *f, struct results *r)
 
 	if (n == 0) {
 		results_remark(
-			r,
-			"the fabric stands still at %.3f us with packets left that nothing can move",
+			r, "the fabric is blocked at %.3f us: it holds packets that cannot move",
 			(double)sim_now(f->sim) / (double)HD_US);
 		free(waits);
 		return;

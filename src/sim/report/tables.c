@@ -445,7 +445,7 @@ static void add_remarks(const struct report_input *f, const struct report_row *r
 		if (open && f->state != SIM_DEADLOCK && rows[i].delivered < missing / 100 * 97)
 			results_remark(
 				r,
-				"'%s' is offered more than it gets: its queues, and with them its latencies, grow for as long as the run goes on",
+				"'%s' is offered more than it gets: its queues, and with them its latencies, grow until the run ends",
 				s->traffic[i].name);
 	}
 	if (c->out_of_order && f->fabric->setup.borrowing.on)

@@ -125,7 +125,7 @@ static void remark_timeouts(const struct report_input *f, const struct row_rates
 			 (double)s->congestion.timeout / (double)HD_US);
 	results_remark(
 		r,
-		"congestion control: flows whose unacknowledged packets were lost or held up sent nothing until congestion.timeout (%s), %llu times; %llu flows with %llu packets wait for it at the end; a smaller congestion.timeout lets them go on sooner",
+		"congestion control: flows whose unacknowledged packets were lost or held up sent nothing until congestion.timeout (%s), %llu times; %llu flows with %llu packets wait for it at the end; a smaller congestion.timeout lets them continue sooner",
 		timeout, (unsigned long long)all.timeouts, (unsigned long long)all.stopped_flows,
 		(unsigned long long)all.stopped_packets);
 }

@@ -22,7 +22,7 @@ static const struct column columns[] = {
 	{ "stay", "us", CELL_TIME(loan_row, use.stay.mean), ORIGIN_SIMULATED, 3 },
 	{ "borrowing", "%", CELL_SHARE(loan_row, borrowing), ORIGIN_SIMULATED, 2 },
 	{ "acquired", NULL, CELL(loan_row, use.acquired), ORIGIN_SIMULATED },
-	{ "in vain", NULL, CELL(loan_row, use.in_vain), ORIGIN_SIMULATED },
+	{ "refused", NULL, CELL(loan_row, use.refused), ORIGIN_SIMULATED },
 	{ "in line", "%", CELL_SHARE(loan_row, use.in_line), ORIGIN_SIMULATED, 2 },
 	{ NULL },
 };
