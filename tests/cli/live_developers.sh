@@ -18,7 +18,7 @@ if command -v valgrind >/dev/null; then
 	has client '20 iters'
 fi
 if command -v strace >/dev/null; then
-	with='exec strace -f -qq -o trace.$$ -e trace=process_vm_writev "$@"'
+	with='exec strace -ff -qq -o trace -e trace=process_vm_writev "$@"'
 	between h0 h5 ibv_rc_pingpong -c -n 20
 	grep -q process_vm_writev trace.* || fail "strace sees no message"
 fi

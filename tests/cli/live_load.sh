@@ -78,7 +78,7 @@ cmp free.csv simulated.csv || fail "the clocks differ"
 cmp free.packets simulated.packets || fail "the counters differ"
 
 # ---- waits with a timeout last that long on the simulated clock
-timeout 100 "$HEDDLE" live exec h5 -- "$WAITS" >waits 2>&1 || fail "waits: $(cat waits)"
+timeout 300 "$HEDDLE" live exec h5 -- "$WAITS" >waits 2>&1 || fail "waits: $(cat waits)"
 
 # ---- alone, and in a 4:1 incast
 rows=$(cat simulated.packets)

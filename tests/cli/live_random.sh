@@ -15,7 +15,7 @@ before=$(held)
 
 # draw SEED: it ends by itself, and says what is wrong.
 draw() {
-	on h$(($1 % 8)) "$RANDOM_VERBS" "$1" 3000 >"said.$1" 2>&1 ||
+	on h$(($1 % 8)) "$VERBS_CALLS" "$1" 3000 >"said.$1" 2>&1 ||
 		echo "seed $1: $(tail -n 2 "said.$1")" >>wrong
 }
 : >wrong
@@ -31,7 +31,7 @@ done
 
 # killed: 100 programs, each within a tenth of a second.
 for i in $(seq 100); do
-	"$HEDDLE" live exec h$((i % 8)) -- "$RANDOM_VERBS" "$i" 1000000 >/dev/null 2>&1 &
+	"$HEDDLE" live exec h$((i % 8)) -- "$VERBS_CALLS" "$i" 1000000 >/dev/null 2>&1 &
 	victim=$!
 	sleep "0.0$((i % 10))"
 	kill -9 $victim
@@ -44,4 +44,4 @@ until [ "$(held)" = "$before" ]; do
 	sleep 0.1
 done
 kill -0 "$daemon" || fail "the daemon has ended"
-on h3 "$RANDOM_VERBS" 7 1000 || fail "after that: an adapter fails"
+on h3 "$VERBS_CALLS" 7 1000 || fail "after that: an adapter fails"

@@ -58,7 +58,7 @@ END
 	# osmtest ends with the status 0 exactly if all of a mode's tests pass.
 	for mode in c a v s e m q; do
 		rm -f osmtest.log
-		timeout 120 "$HEDDLE" live exec h5 -- osmtest -f $mode -l osmtest.log \
+		timeout 300 "$HEDDLE" live exec h5 -- osmtest -f $mode -l osmtest.log \
 			>osmtest.out 2>&1 ||
 			fail "osmtest -f $mode with $1: $(grep ERR osmtest.log | tail -n 3)"
 	done
