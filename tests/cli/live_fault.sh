@@ -24,8 +24,8 @@ complete=RNR_RETRY_EXC_ERR after=199|calls=100 .* failed=1 status=13\>
 complete=GENERAL_ERR after=200|calls=100 .* failed=0\>
 post=EAGAIN after=4 times=3|calls=100 refused=3 failed=0\>
 post=ENOMEM times=7|calls=100 refused=7 failed=0\>
-delay=30ms after=2|calls=100 .* longest_ms=[3-9][0-9]
-rnr=30ms after=2|calls=100 .* failed=0 .* longest_ms=[3-9][0-9]
+delay=30ms after=2|calls=100 .* longest_ms=([3-9][0-9]|[0-9]{3,})$
+rnr=30ms after=2|calls=100 .* failed=0 .* longest_ms=([3-9][0-9]|[0-9]{3,})$
 qp-error=QP_FATAL after=6|calls=100 .* failed=1 status=5 events=1 fatal=0
 qp-error=QP_ACCESS_ERR after=6 times=2|calls=100 .* failed=2 status=5 events=2 fatal=0
 device=DEVICE_FATAL after=20|calls=(9|10) .* fatal=1

@@ -114,6 +114,7 @@ int verbs_fault_post(struct soft_qp *q)
 		/* The background, which may take the locks of all queue pairs, does the rest. */
 		const struct notification fatal = { NEWS_DEVICE, 0, f.value, 0 };
 
+		atomic_store(&verbs_adapter.has_failed, true);
 		verbs_qp_fail(q, (enum ibv_event_type)NO_EVENT);
 		verbs_peer_notify(verbs_adapter.self, &fatal);
 	}

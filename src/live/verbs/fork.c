@@ -93,6 +93,7 @@ static void in_child(void)
 	verbs_adapter.waiting = NULL;
 	verbs_adapter.n_waiting = 0;
 	verbs_adapter.is_on = verbs_adapter.is_lost = false;
+	atomic_store(&verbs_adapter.has_failed, false);
 	memset(verbs_adapter.qps, 0, sizeof(verbs_adapter.qps));
 	memset(verbs_adapter.cqs, 0, sizeof(verbs_adapter.cqs));
 	memset(verbs_adapter.srqs, 0, sizeof(verbs_adapter.srqs));

@@ -458,6 +458,8 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 
 	if (context_is_inherited(qp->context))
 		return EPERM;
+	if (atomic_load_explicit(&verbs_adapter.has_failed, memory_order_relaxed))
+		return EIO;
 	if (mask & IBV_QP_STATE &&
 	    (attr->qp_state == IBV_QPS_RESET || attr->qp_state == IBV_QPS_ERR))
 		timed_linger(q);

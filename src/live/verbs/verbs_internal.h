@@ -132,9 +132,10 @@ static inline void verbs_port_gid(const struct live_port *p, uint8_t out[16])
 struct soft_qp;
 
 struct adapter {
-	bool is_on;      /* attached to a fabric */
-	bool is_lost;    /* which ended */
-	uint32_t number; /* of this program */
+	bool is_on;             /* attached to a fabric */
+	bool is_lost;           /* which ended */
+	atomic_bool has_failed; /* by a fault: queue pairs cannot be modified any more */
+	uint32_t number;        /* of this program */
 	struct program_memory *memory;
 	struct peer_program *self;
 	struct live_node node;
