@@ -156,7 +156,7 @@ grep -q 'no-such.yaml' err
 if "$HEDDLE" bench send-lat --size 1..64 --html page.html >out 2>err; then
 	grep -q '<svg\|<canvas\|<script' page.html
 else
-	grep -q 'built without the page' err
+	grep -q 'not part of this build' err
 fi
 
 # A capture of RC and of UD packets dissects without a complaint.

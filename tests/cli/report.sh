@@ -136,7 +136,7 @@ if [ "$got" -eq 0 ]; then
 else
 	[ "$got" -eq 4 ] || fail "no page: ended with $got, not 4"
 	one_line err
-	has err "built without the page"
+	has err "not part of this build"
 fi
 
 # A run that is killed is listed as lost; those before it are whole.

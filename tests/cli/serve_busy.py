@@ -47,7 +47,7 @@ def request(port, method, path, timeout=PATIENCE):
 def look(port, path):
     status, text = request(port, "GET", path)
     # Without the tools for it the program has no pages.
-    if status != 200 and not (status == 503 and b"built without the page" in text):
+    if status != 200 and not (status == 503 and b"not part of this build" in text):
         fail(f"GET {path}: {status} {text[:200]}")
     return text
 
