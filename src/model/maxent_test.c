@@ -103,10 +103,51 @@ static void closed_form_equals_recursion_on_random_queues(void **state)
 	}
 }
 
+/* g and x of the infinite queue of each region; false near a load of 1, where the formula
+ * loses its digits. */
+static bool infinite_queues(const struct ge_queue *q, double *g, double *x)
+{
+	for (size_t r = 0; r < q->n_regions; r++) {
+		double rho = q->lambda / q->mu[r];
+		struct maxent_infinite f = maxent_infinite_of(rho, q->ca2, q->cs2);
+
+		if (fabs(rho - 1) < 1e-3)
+			return false;
+		g[r] = f.g;
+		x[r] = f.x;
+	}
+	return true;
+}
+
 /*
  * What the text says of the form, literally: g and x of infinite queues, each
- * region begins where the one before ends, y by flow balance.
+ * region begins where the one before ends, y by flow balance. Returns the sum.
  */
+static double join_literally(const struct ge_queue *q, const double *g, const double *x, double *p)
+{
+	double sum = 1, flow = 0, lost = ge_law_of(q).delta0, stay = (q->ca2 - 1) / (q->ca2 + 1);
+	size_t i = 0;
+
+	p[0] = 1;
+	for (size_t n = 1; n <= q->capacity; n++) {
+		bool joins = i + 1 < q->n_regions && n >= q->threshold[i];
+
+		p[n] = n == 1 ? g[0] * x[0] : p[n - 1] * x[i];
+		if (joins) {
+			p[n] = p[n - 1] * g[i + 1] / g[i] * x[i + 1];
+			i++;
+		}
+		if (n == q->capacity)
+			break;
+		lost = lost * stay + p[n];
+		sum += p[n];
+		flow += q->mu[i] * p[n];
+	}
+	/* lambda (sum + top - lost stay - top) = flow + mu top */
+	p[q->capacity] = (q->lambda * (sum - lost * stay) - flow) / q->mu[i];
+	return sum + p[q->capacity];
+}
+
 static void infinite_queues_joined_at_the_thresholds_give_the_same(void **state)
 {
 	struct rng rng;
@@ -115,40 +156,12 @@ static void infinite_queues_joined_at_the_thresholds_give_the_same(void **state)
 	rng_init(&rng, 6, 2);
 	for (int k = 0; k < 10000; k++) {
 		struct ge_queue q = random_queue(&rng);
-		double p[65], want[65] = { 1 }, g[64] = { 0 }, x[64] = { 0 };
-		double sum = 1, flow = 0, lost = 0, stay = (q.ca2 - 1) / (q.ca2 + 1);
-		bool singular = false;
-		size_t i = 0;
+		double p[65], want[65], g[64], x[64];
 
-		for (size_t r = 0; r < q.n_regions; r++) {
-			double rho = q.lambda / q.mu[r];
-			struct maxent_infinite f = maxent_infinite_of(rho, q.ca2, q.cs2);
-
-			/* The formula loses its digits near a load of 1. */
-			singular = singular || fabs(rho - 1) < 1e-3;
-			g[r] = f.g;
-			x[r] = f.x;
-		}
-		if (singular)
+		if (!infinite_queues(&q, g, x))
 			continue;
-		lost = ge_law_of(&q).delta0;
-		for (size_t n = 1; n <= q.capacity; n++) {
-			bool joins = i + 1 < q.n_regions && n >= q.threshold[i];
+		double sum = join_literally(&q, g, x, want);
 
-			want[n] = n == 1 ? g[0] * x[0] : want[n - 1] * x[i];
-			if (joins) {
-				want[n] = want[n - 1] * g[i + 1] / g[i] * x[i + 1];
-				i++;
-			}
-			if (n == q.capacity)
-				break;
-			lost = lost * stay + want[n];
-			sum += want[n];
-			flow += q.mu[i] * want[n];
-		}
-		/* lambda (sum + top - lost stay - top) = flow + mu top */
-		want[q.capacity] = (q.lambda * (sum - lost * stay) - flow) / q.mu[i];
-		sum += want[q.capacity];
 		ge_solve(&q, p);
 		for (size_t n = 0; n <= q.capacity; n++)
 			assert_near(want[n] / sum, p[n], 1e-9);

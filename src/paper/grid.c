@@ -165,21 +165,28 @@ static bool differ_only_in(const struct product *a, const struct product *b, siz
 	return true;
 }
 
+/* Merges into the first of `n` products those that differ from it in `axis` only; returns how
+ * many are left. */
+static size_t merge_into_first(struct product *sets, size_t n, size_t n_axes, size_t axis)
+{
+	for (size_t k = 1; k < n;) {
+		if (!differ_only_in(&sets[0], &sets[k], n_axes, axis)) {
+			k++;
+			continue;
+		}
+		sets[0].values[axis] |= sets[k].values[axis];
+		free(sets[k].values);
+		memmove(&sets[k], &sets[k + 1], (--n - k) * sizeof(*sets));
+	}
+	return n;
+}
+
 /* Merges products that differ in one axis only; returns how many are left. */
 static size_t merge_products(struct product *sets, size_t n, size_t n_axes)
 {
 	for (size_t axis = n_axes; axis-- > 0;) {
-		for (size_t i = 0; i < n; i++) {
-			for (size_t k = i + 1; k < n;) {
-				if (!differ_only_in(&sets[i], &sets[k], n_axes, axis)) {
-					k++;
-					continue;
-				}
-				sets[i].values[axis] |= sets[k].values[axis];
-				free(sets[k].values);
-				memmove(&sets[k], &sets[k + 1], (--n - k) * sizeof(*sets));
-			}
-		}
+		for (size_t i = 0; i < n; i++)
+			n = i + merge_into_first(&sets[i], n - i, n_axes, axis);
 	}
 	return n;
 }

@@ -202,12 +202,19 @@ static node_id *first_of_level(struct slurm_tree *s, uint32_t level)
 	return first;
 }
 
-static void put_parent(struct slurm_tree *s, uint32_t level, node_id name)
+/* A switch above `n` roots. */
+static void put_parent(struct slurm_tree *s, uint32_t level, node_id name,
+		       const struct slurm_member *roots, uint32_t n)
 {
 	strbuf_puts(s->out, "SwitchName=");
 	if (level == 0)
 		strbuf_puts(s->out, "all_of_");
 	put_switch_name(s->t, name, s->out);
+	for (uint32_t i = 0; i < n; i++) {
+		strbuf_puts(s->out, i == 0 ? " Switches=" : ",");
+		put_switch_name(s->t, roots[i].node, s->out);
+	}
+	strbuf_putc(s->out, '\n');
 }
 
 /* Writes a switch for each set with several roots, which it replaces. */
@@ -228,12 +235,7 @@ static void put_level(struct slurm_tree *s, uint32_t level)
 			end++;
 		if (end - i > 1) {
 			root.node = first[root.set];
-			put_parent(s, level, root.node);
-			for (uint32_t k = i; k < end; k++) {
-				strbuf_puts(s->out, k == i ? " Switches=" : ",");
-				put_switch_name(s->t, s->roots[k].node, s->out);
-			}
-			strbuf_putc(s->out, '\n');
+			put_parent(s, level, root.node, &s->roots[i], end - i);
 		}
 		s->roots[n++] = root;
 	}

@@ -61,7 +61,11 @@ static uint64_t number(void)
 /* Mostly few bits. */
 static uint32_t flags(void)
 {
-	return below(3) ? (uint32_t)(draw() & draw() & draw()) & 0xFF : (uint32_t)number();
+	if (below(3) == 0)
+		return (uint32_t)number();
+	uint64_t first = draw(), second = draw(), third = draw();
+
+	return (uint32_t)(first & second & third) & 0xFF;
 }
 
 static void check(int error)
@@ -372,7 +376,7 @@ int main(int n, char **args)
 		return 1;
 	ibv_free_device_list(list);
 	fcntl(rig.context->async_fd, F_SETFL, O_NONBLOCK);
-	for (long i = n > 2 ? atol(args[2]) : 10000; i > 0; i--)
+	for (long i = n > 2 ? strtol(args[2], NULL, 10) : 10000; i > 0; i--)
 		step();
 	return 0;
 }

@@ -189,7 +189,7 @@ static double now_ms(void)
 int main(int n, char **args)
 {
 	static struct rpc r;
-	int calls = n > 1 ? atoi(args[1]) : 100, done = 0;
+	int calls = n > 1 ? (int)strtol(args[1], NULL, 10) : 100, done = 0;
 	double longest = 0;
 
 	rpc_open(&r);

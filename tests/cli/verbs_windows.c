@@ -20,13 +20,13 @@ static const unsigned all_remote =
 
 /* Queue pairs 0 and 1 are connected, and 2 and 3. The odd ones respond. */
 static struct {
+	_Alignas(64) uint8_t here[SIZE], there[SIZE];
 	struct ibv_context *context;
 	struct ibv_pd *pd, *other_pd;
 	struct ibv_cq *cq[4];
 	struct ibv_qp *qp[4];
-	uint16_t lid;
-	_Alignas(64) uint8_t here[SIZE], there[SIZE];
 	struct ibv_mr *here_mr, *region;
+	uint16_t lid;
 } rig;
 
 static const char *step = "setup";
@@ -93,11 +93,21 @@ static int post(int i, struct ibv_send_wr *wr)
 	return ibv_post_send(rig.qp[i], wr, &bad);
 }
 
-/* Moves `length` bytes by queue pair `i`; a write must change memory exactly if it succeeds. */
-static void move(int i, enum ibv_wr_opcode op, uint32_t key, uint64_t address, uint32_t length,
-		 enum ibv_wc_status status, const char *name)
+struct remote {
+	uint32_t key, length;
+	uint64_t address;
+};
+
+static struct remote remote(uint32_t key, uint64_t address, uint32_t length)
 {
-	struct ibv_sge s = { (uintptr_t)rig.here, length, rig.here_mr->lkey };
+	return (struct remote){ key, length, address };
+}
+
+/* Moves bytes by queue pair `i`; a write must change memory exactly if it succeeds. */
+static void move(int i, enum ibv_wr_opcode op, struct remote to, enum ibv_wc_status status,
+		 const char *name)
+{
+	struct ibv_sge s = { (uintptr_t)rig.here, to.length, rig.here_mr->lkey };
 	struct ibv_send_wr wr = { .opcode = op, .sg_list = &s, .num_sge = 1 };
 	uint8_t before[SIZE];
 
@@ -105,8 +115,8 @@ static void move(int i, enum ibv_wr_opcode op, uint32_t key, uint64_t address, u
 	memset(rig.here, 1, SIZE);
 	memset(rig.there, 2, SIZE);
 	memcpy(before, rig.there, SIZE);
-	wr.wr.rdma.rkey = key;
-	wr.wr.rdma.remote_addr = address;
+	wr.wr.rdma.rkey = to.key;
+	wr.wr.rdma.remote_addr = to.address;
 	demand(post(i, &wr) == 0, "post");
 	expect(i,
 	       op == IBV_WR_RDMA_READ      ? IBV_WC_RDMA_READ
@@ -145,7 +155,7 @@ static void bound_1(struct ibv_mw *mw, uint64_t address, uint64_t length, unsign
 static void refused(uint32_t key, enum ibv_wr_opcode op, uint64_t address, uint32_t length,
 		    const char *name)
 {
-	move(0, op, key, address, length, IBV_WC_REM_ACCESS_ERR, name);
+	move(0, op, remote(key, address, length), IBV_WC_REM_ACCESS_ERR, name);
 	drop_queue_pairs();
 	make_queue_pairs();
 }
@@ -157,9 +167,11 @@ static void try_type_1(void)
 	demand(mw != NULL, "alloc type 1");
 	refused(mw->rkey, IBV_WR_RDMA_WRITE, at(FROM), 1, "key of an unbound window");
 	bound_1(mw, at(FROM), LENGTH, IBV_ACCESS_REMOTE_WRITE);
-	move(0, IBV_WR_RDMA_WRITE, mw->rkey, at(FROM), LENGTH, IBV_WC_SUCCESS, "whole window");
-	move(0, IBV_WR_RDMA_WRITE, mw->rkey, at(FROM + LENGTH - 1), 1, IBV_WC_SUCCESS, "last byte");
-	move(2, IBV_WR_RDMA_WRITE, mw->rkey, at(FROM), 1, IBV_WC_SUCCESS,
+	move(0, IBV_WR_RDMA_WRITE, remote(mw->rkey, at(FROM), LENGTH), IBV_WC_SUCCESS,
+	     "whole window");
+	move(0, IBV_WR_RDMA_WRITE, remote(mw->rkey, at(FROM + LENGTH - 1), 1), IBV_WC_SUCCESS,
+	     "last byte");
+	move(2, IBV_WR_RDMA_WRITE, remote(mw->rkey, at(FROM), 1), IBV_WC_SUCCESS,
 	     "another queue pair of the domain");
 	refused(mw->rkey, IBV_WR_RDMA_WRITE, at(FROM - 1), 1, "byte before the window");
 	refused(mw->rkey, IBV_WR_RDMA_WRITE, at(FROM), LENGTH + 1, "byte behind the window");
@@ -172,7 +184,7 @@ static void try_type_1(void)
 	bound_1(mw, at(0), 8, IBV_ACCESS_REMOTE_READ | IBV_ACCESS_ZERO_BASED);
 	demand(mw->rkey != old, "the key stays");
 	refused(old, IBV_WR_RDMA_WRITE, at(FROM), 1, "key of the earlier binding");
-	move(0, IBV_WR_RDMA_READ, mw->rkey, 0, 8, IBV_WC_SUCCESS, "zero-based window");
+	move(0, IBV_WR_RDMA_READ, remote(mw->rkey, 0, 8), IBV_WC_SUCCESS, "zero-based window");
 	refused(mw->rkey, IBV_WR_RDMA_READ, at(0), 8, "address in a zero-based window");
 	bound_1(mw, 0, 0, 0);
 	refused(mw->rkey, IBV_WR_RDMA_READ, 0, 1, "window that was bound to nothing");
@@ -258,8 +270,9 @@ static void try_type_2(void)
 		  "key of another index");
 	not_bound(mw, key, rig.region, 0, IBV_ACCESS_REMOTE_READ, "no bytes");
 	bound_2(1, mw, key);
-	move(0, IBV_WR_RDMA_WRITE, key, at(FROM), LENGTH, IBV_WC_SUCCESS, "bound type 2");
-	move(2, IBV_WR_RDMA_WRITE, key, at(FROM), 1, IBV_WC_REM_ACCESS_ERR, "another queue pair");
+	move(0, IBV_WR_RDMA_WRITE, remote(key, at(FROM), LENGTH), IBV_WC_SUCCESS, "bound type 2");
+	move(2, IBV_WR_RDMA_WRITE, remote(key, at(FROM), 1), IBV_WC_REM_ACCESS_ERR,
+	     "another queue pair");
 	step = "bind twice";
 	demand(bind_2(1, mw, next, rig.region, LENGTH, IBV_ACCESS_REMOTE_WRITE) == 0, "post");
 	expect(1, IBV_WC_BIND_MW, IBV_WC_MW_BIND_ERR, "bind twice");
@@ -282,7 +295,7 @@ static void try_invalidate(void)
 	refused(key, IBV_WR_RDMA_WRITE, at(FROM), 1, "key after a local invalidate");
 	bound_2(1, mw, key);
 	send_invalidate(2, key, IBV_WC_REM_ACCESS_ERR, "invalidate by another queue pair");
-	move(0, IBV_WR_RDMA_WRITE, key, at(FROM), 1, IBV_WC_SUCCESS, "key after that");
+	move(0, IBV_WR_RDMA_WRITE, remote(key, at(FROM), 1), IBV_WC_SUCCESS, "key after that");
 	send_invalidate(0, key, IBV_WC_SUCCESS, "remote invalidate");
 	refused(key, IBV_WR_RDMA_WRITE, at(FROM), 1, "key after a remote invalidate");
 	send_invalidate(0, rig.region->rkey, IBV_WC_REM_ACCESS_ERR, "invalidate a region");
@@ -300,10 +313,10 @@ static void try_atomic_write(void)
 	struct ibv_mr *mr = ibv_reg_mr(rig.pd, rig.there, SIZE, (int)(1U | all_remote));
 
 	demand(mr != NULL, "register");
-	move(0, IBV_WR_ATOMIC_WRITE, mr->rkey, at(8), 8, IBV_WC_SUCCESS, "atomic write");
-	move(0, IBV_WR_ATOMIC_WRITE, mr->rkey, at(4), 8, IBV_WC_REM_INV_REQ_ERR,
+	move(0, IBV_WR_ATOMIC_WRITE, remote(mr->rkey, at(8), 8), IBV_WC_SUCCESS, "atomic write");
+	move(0, IBV_WR_ATOMIC_WRITE, remote(mr->rkey, at(4), 8), IBV_WC_REM_INV_REQ_ERR,
 	     "atomic write across 8 bytes");
-	move(2, IBV_WR_ATOMIC_WRITE, mr->rkey, at(8), 4, IBV_WC_LOC_LEN_ERR,
+	move(2, IBV_WR_ATOMIC_WRITE, remote(mr->rkey, at(8), 4), IBV_WC_LOC_LEN_ERR,
 	     "atomic write of 4 bytes");
 	demand(ibv_dereg_mr(mr) == 0, "deregister");
 }

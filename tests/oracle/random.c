@@ -138,25 +138,33 @@ static void shape_change(const struct scenario *s, struct shape *h, struct rng *
 		shape_widen(h, r);
 }
 
+static struct scenario scenario_with(uint64_t seed, const struct features *has)
+{
+	enum routers kind = has->routers;
+	bool routed = kind != NO_ROUTERS;
+
+	return (struct scenario){ .seed = seed,
+				  .routed = routed,
+				  .plain = kind == PLAIN_ROUTERS || kind == ROUTERS_AS_SWITCHES,
+				  .paired = has->paired,
+				  .jobbed = has->jobbed,
+				  .controlled = has->controlled,
+				  .adaptive = has->adaptive,
+				  .spread = has->spread,
+				  .settled = has->settled,
+				  .forewarned = has->forewarned && has->adaptive && !routed,
+				  .asking = has->asking && has->controlled && !has->adaptive &&
+					    !routed,
+				  .around = are_around(has) };
+}
+
 static void draw(struct scenario *s, uint64_t seed, struct features has)
 {
 	enum routers kind = has.routers;
 	struct shape shape;
 	struct rng r, routers, choices, reductions;
 
-	*s = (struct scenario){ .seed = seed,
-				.routed = kind != NO_ROUTERS,
-				.plain = kind == PLAIN_ROUTERS || kind == ROUTERS_AS_SWITCHES,
-				.paired = has.paired,
-				.jobbed = has.jobbed,
-				.controlled = has.controlled,
-				.adaptive = has.adaptive,
-				.spread = has.spread,
-				.settled = has.settled,
-				.forewarned = has.forewarned && has.adaptive && kind == NO_ROUTERS,
-				.asking = has.asking && has.controlled && !has.adaptive &&
-					  kind == NO_ROUTERS };
-	s->around = are_around(&has);
+	*s = scenario_with(seed, &has);
 	stream(&routers, seed, DRAW_ROUTERS);
 	stream(&choices, seed, DRAW_CHOICES);
 	shape_draw(&shape, stream(&r, seed, DRAW_SHAPE));

@@ -114,7 +114,7 @@ void share_update(struct oracle *o, uint32_t port)
 	struct share *s = &o->ports[port].share;
 	uint32_t jobs[ALL_VLS] = { 0 };
 	uint8_t queue[N_DATA_VLS];
-	unsigned vls = o->setup->ports[port].vls, n = s->n_queue;
+	unsigned vls = o->setup->ports[port].vls, n;
 
 	if (!shares(o, port) || ready_count(o, port, jobs) == 0)
 		return;

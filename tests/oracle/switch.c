@@ -265,6 +265,22 @@ static unsigned vls_wanted(const struct oracle *o, uint32_t out)
 	return wanted;
 }
 
+static uint32_t ready_copies(const struct oracle *o, const struct slot *s, uint32_t out,
+			     uint32_t *jobs)
+{
+	uint32_t all = 0;
+
+	for (uint32_t c = 0; c < s->n_copies && !s->dropped; c++) {
+		const struct copy *copy = &s->copies[c];
+
+		if (copy->out != out || copy->taken || ready_at(o, s, copy) > o->now)
+			continue;
+		jobs[copy->vl]++;
+		all++;
+	}
+	return all;
+}
+
 uint32_t ready_count(const struct oracle *o, uint32_t out, uint32_t *jobs)
 {
 	const struct sim_node *n = node_of(o, out);
@@ -273,19 +289,8 @@ uint32_t ready_count(const struct oracle *o, uint32_t out, uint32_t *jobs)
 	for (uint32_t k = 0; k <= n->n_ports + 1; k++) {
 		const struct port *p = &o->ports[input_at(o, n, k)];
 
-		for (size_t i = 0; i < p->n_slots; i++) {
-			const struct slot *s = p->slots[i];
-
-			for (uint32_t c = 0; c < s->n_copies && !s->dropped; c++) {
-				const struct copy *copy = &s->copies[c];
-
-				if (copy->out != out || copy->taken ||
-				    ready_at(o, s, copy) > o->now)
-					continue;
-				jobs[copy->vl]++;
-				all++;
-			}
-		}
+		for (size_t i = 0; i < p->n_slots; i++)
+			all += ready_copies(o, p->slots[i], out, jobs);
 	}
 	return all;
 }

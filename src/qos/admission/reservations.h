@@ -13,8 +13,8 @@
  * An end is its port GUID and the name of its node; LIDs are not in it, since
  * the next subnet manager may give others. The GUID decides: a host that was
  * given another name is still the same. If the GUID belongs to another node
- * while one of that name is there, the line is ambiguous and is refused; so is one whose end or
- *group the fabric does not have.
+ * while one of that name is there, the line is ambiguous and is refused; so is
+ * one whose end or group the fabric does not have.
  */
 
 #include "qos/admission/broker.h"

@@ -308,6 +308,20 @@ static unsigned choose_at_random(struct sim *s, const struct node *n, const stru
 	return out;
 }
 
+/* The least loaded of the ports in a word of a set, if it is below *least. */
+static inline void least_of_word(const struct choice_port *ports, unsigned word, uint64_t bits,
+				 uint64_t *least, unsigned *best)
+{
+	for (; bits; bits &= bits - 1) {
+		unsigned out = 64 * word + (unsigned)__builtin_ctzll(bits);
+
+		if (ports[out].load < *least) {
+			*least = ports[out].load;
+			*best = out;
+		}
+	}
+}
+
 /* The least loaded, of equals the first after the last one chosen. */
 static unsigned least_loaded(const struct sim *s, const struct node *n, const struct candidates *c)
 {
@@ -323,14 +337,7 @@ static unsigned least_loaded(const struct sim *s, const struct node *n, const st
 						     : i == 4 ? ~after
 							      : ~(uint64_t)0);
 
-		for (; bits; bits &= bits - 1) {
-			unsigned out = 64 * word + (unsigned)__builtin_ctzll(bits);
-
-			if (ports[out].load < least) {
-				least = ports[out].load;
-				best = out;
-			}
-		}
+		least_of_word(ports, word, bits, &least, &best);
 	}
 	return best;
 }
