@@ -48,9 +48,10 @@ static enum hd_status send_faults(const struct cli_live_start *w, struct diag *d
 	struct strbuf text = STRBUF_INIT;
 	struct diag line_diag = { .status = HD_OK };
 	char *dir = live_folder(w->name), *rest = NULL;
-	unsigned number = 0;
 
 	if (file_read(w->faults, FILE_WRITTEN_LIMIT, d, &text) == HD_OK && text.len > 0) {
+		unsigned number = 0;
+
 		for (char *line = text.text; line && d->status == HD_OK; line = rest) {
 			rest = strchr(line, '\n');
 			if (rest)

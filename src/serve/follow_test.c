@@ -230,20 +230,20 @@ static void links_show_their_use_during_the_warm_up(void **state)
 	const struct http_request look = { .kind = REQUEST_STATE };
 	struct strbuf text = STRBUF_INIT;
 	struct one x = { .path = "" };
-	unsigned long most = 0;
 
 	(void)state;
 	begin_with(&x, "fabric: {topology: {kind: star, hosts: 2}}\n"
 		       "traffic: [{name: a, kind: cbr, load: 50%, source: h0, destination: h1}]\n"
 		       "run: {warmup: 1ms, measure: 1ms}\n");
 	for (unsigned i = 0; i < 3; i++) {
+		unsigned long most = 0;
 		char *at;
 
 		step(&x, i < 2 ? 200000 : 1000000); /* the last one is behind the warm-up */
 		ask(&x, &look, &text);
 		at = strstr(text.text, "\"used\":[");
 		assert_non_null(at);
-		for (most = 0, at += strlen("\"used\":["); *at != ']'; at += *at == ',') {
+		for (at += strlen("\"used\":["); *at != ']'; at += *at == ',') {
 			unsigned long used = strtoul(at, &at, 10);
 
 			most = used > most ? used : most;

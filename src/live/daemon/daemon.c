@@ -376,10 +376,11 @@ bool daemon_init(struct live *l, const struct topo *t, const char *dir,
 		.signals = -1,
 		.given = -1,
 		.spare = open_spare(),
-		.traffic = { .file = -1, .text = STRBUF_INIT },
+		.traffic.file = -1,
 		.epoll = epoll_create1(EPOLL_CLOEXEC),
 		.free_registration = NO_AGENT,
 	};
+	l->traffic.text = (struct strbuf)STRBUF_INIT;
 	l->agents = agents_new(t, &options, &events);
 	l->adapters = adapters_new(o->times_data ? LIVE_TIMED : LIVE_FREE);
 	l->cm = cm_new(l->agents, &(struct cm_events){ client_wake, l });

@@ -123,7 +123,6 @@ static enum hd_status parse_word(const char *word, struct diag *d, struct live_f
 	const char *equals = strchr(word, '=');
 	const char *value = equals ? equals + 1 : "";
 	size_t length = equals ? (size_t)(equals - word) : 0;
-	enum hd_status status = HD_OK;
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < N_ACTIONS; i++)
@@ -139,11 +138,13 @@ static enum hd_status parse_word(const char *word, struct diag *d, struct live_f
 	} else if (strncmp(word, "chance=", 7) == 0) {
 		return parse_chance(word, value, d, out);
 	} else if (strncmp(word, "qp=", 3) == 0) {
-		status = parse_number(word, value, 0xFFFFFF, d, &n);
+		enum hd_status status = parse_number(word, value, 0xFFFFFF, d, &n);
+
 		out->qpn = (uint32_t)n;
 		return status;
 	} else if (strncmp(word, "process=", 8) == 0) {
-		status = parse_number(word, value, INT_MAX, d, &n);
+		enum hd_status status = parse_number(word, value, INT_MAX, d, &n);
+
 		out->process = (int32_t)n;
 		return status;
 	}

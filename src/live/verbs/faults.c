@@ -82,6 +82,7 @@ void verbs_faults_load(void)
 
 	memcpy(before, faults.list, sizeof(before));
 	for (uint32_t i = 0; i < n; i++) {
+		/* cppcheck-suppress uninitvar ; verbs_daemon_call fills them */
 		faults.list[i] = (struct fault){ .rule = rules[i] };
 		/* Faults that stay keep their counts. */
 		for (uint32_t k = 0; k < old; k++)

@@ -59,6 +59,7 @@ static int check_region(const void *addr, size_t length, uint64_t iova, int acce
 int32_t verbs_key_alloc(uint32_t *key)
 {
 	/* cppcheck-suppress unassignedVariable ; counted up below */
+	/* cppcheck-suppress variableScope ; it outlives the call */
 	static uint8_t uses[MAX_REGIONS];
 
 	pthread_mutex_lock(&verbs_adapter.lock);
@@ -275,9 +276,10 @@ int ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr, si
 		errno = error;
 		return IBV_REREG_MR_ERR_INPUT;
 	}
-	uint64_t iova = !moves                        ? r->shared->iova
-			: now & IBV_ACCESS_ZERO_BASED ? 0
-						      : (uintptr_t)addr;
+	uint64_t iova = r->shared->iova;
+
+	if (moves)
+		iova = (now & IBV_ACCESS_ZERO_BASED) ? 0 : (uintptr_t)addr;
 
 	withdraw(r->index);
 	if (flags & IBV_REREG_MR_CHANGE_PD) {

@@ -8,7 +8,6 @@
 /* What classes get of a link of external switch ports. */
 struct class_lint {
 	const struct opensm_conf *conf;
-	const struct opensm_port *port;
 	struct explain e;
 	const struct explain_port *swe;
 	struct opensm_findings *out;
@@ -136,10 +135,10 @@ static void lint_default_sl(const struct class_lint *l)
 	opensm_findings_add(l->out, &f);
 }
 
-void opensm_lint_classes(const struct opensm_conf *conf, const struct opensm_port *port,
-			 const struct explain_view *view, struct opensm_findings *out)
+void opensm_lint_classes(const struct opensm_conf *conf, const struct explain_view *view,
+			 struct opensm_findings *out)
 {
-	struct class_lint l = { .conf = conf, .port = port, .out = out };
+	struct class_lint l = { .conf = conf, .out = out };
 
 	explain_make(conf, view, NULL, &l.e);
 	for (size_t i = 0; i < l.e.n_ports; i++) {

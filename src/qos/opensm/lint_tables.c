@@ -78,7 +78,7 @@ bool opensm_lint_show(const struct opensm_conf *conf, const struct opensm_port *
 		results_table(r, "findings", "what is likely not meant this way", finding_columns);
 
 	opensm_lint(conf, port, view->mtu, &found);
-	opensm_lint_classes(conf, port, view, &found);
+	opensm_lint_classes(conf, view, &found);
 	opensm_lint_cc(conf, &found);
 	if (policy)
 		opensm_lint_policy(conf, port, policy, &found);

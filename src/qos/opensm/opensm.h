@@ -144,8 +144,8 @@ void opensm_lint_policy(const struct opensm_conf *conf, const struct opensm_port
 void opensm_findings_add(struct opensm_findings *out, const struct opensm_finding *f);
 /* Classes and congestion control (lint_classes.c, lint_cc.c). */
 struct explain_view;
-void opensm_lint_classes(const struct opensm_conf *conf, const struct opensm_port *port,
-			 const struct explain_view *view, struct opensm_findings *out);
+void opensm_lint_classes(const struct opensm_conf *conf, const struct explain_view *view,
+			 struct opensm_findings *out);
 void opensm_lint_cc(const struct opensm_conf *conf, struct opensm_findings *out);
 void opensm_findings_fini(struct opensm_findings *findings);
 /* All of them (`policy` may be NULL) as a table, and the tables that a port ends up
