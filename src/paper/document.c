@@ -74,7 +74,7 @@ static void put_table(struct strbuf *out, const struct paper *p, const struct pa
 {
 	for (int v = VERDICT_MATCHED; v <= VERDICT_NONE; v++) {
 		for (size_t i = 0; i < p->n_experiments;)
-			i = put_row(out, p, r, v, i);
+			i = put_row(out, p, r, (enum paper_verdict)v, i);
 	}
 }
 

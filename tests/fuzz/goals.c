@@ -30,7 +30,7 @@ static void check_goals(const struct goals *g)
 
 	check(g->n >= 1 && g->n <= N_SLS);
 	for (unsigned i = 0; i < g->n; i++) {
-		const struct goal *one = &g->items[i];
+		const struct class_goal *one = &g->items[i];
 		const struct plan_class *c = &g->classes[i];
 
 		check(strcmp(one->name, c->name) == 0);
