@@ -22,7 +22,7 @@ enum {
 	/* Of an adapter whose topology names no vendor: a locally administered OUI. */
 	LIVE_VENDOR = 0x024844,
 	LIVE_HW_VERSION = 1,
-	LIVE_PROGRAMS = 1024, /* that use adapters at once; 0 is none */
+	LIVE_PROGRAMS = 1024, /* that use adapters at once; number 0 is not used */
 	LIVE_FLOWS = 8192,
 	LIVE_PKEYS = 128,
 	LIVE_NO_PORT = -1,
@@ -53,7 +53,7 @@ struct live_page {
 	uint32_t magic;
 	uint32_t pace;               /* enum live_pace */
 	_Atomic uint32_t has_engine; /* which gives data their time */
-	_Atomic uint32_t is_held;    /* the time stands */
+	_Atomic uint32_t is_held;    /* the simulated clock is paused */
 	/* Counts what changes: tables, links, who is there. */
 	_Atomic uint32_t generation;
 };
@@ -69,16 +69,16 @@ struct live_flow {
 };
 
 /*
- * ---- the timed pace: what a program asks of the engine, and is told by it.
- * Both write to one end of a ring of the program's memory, and the counts
- * behind it; neither believes the other's numbers.
+ * ---- simulated clock: requests of a program to the engine, and notes of the
+ * engine. Each side writes one end of a ring in the program's memory and its
+ * count; both sides check the counts that they read.
  */
 
 enum {
 	LIVE_REQUESTS = 4096,
 	LIVE_NOTES = 4096,
 	LIVE_READS = 16, /* reads and atomics of a queue pair under way */
-	/* Polls in vain, with nothing in between, that make a program wait. */
+	/* Consecutive polls that find nothing, after which a program waits. */
 	LIVE_PATIENCE = 16,
 };
 
@@ -118,7 +118,7 @@ struct live_piece {
 	uint64_t where; /* and where that is; 0: it may not be used */
 };
 
-/* What packets of a send carry, and say beside: only captures look at it. */
+/* Payload and headers of a send's packets; only captures read it. */
 struct live_content {
 	uint64_t at; /* in the program: a list of pieces, or the bytes */
 	uint32_t n_pieces;
@@ -159,7 +159,7 @@ struct live_note {
 
 struct live_clock {
 	_Atomic uint64_t now;   /* ps, by the engine */
-	_Atomic uint32_t polls; /* in vain, in a row */
+	_Atomic uint32_t polls; /* consecutive polls that found nothing */
 	/* Futexes: on `called` the program sleeps, on `waits` the engine. */
 	_Atomic uint32_t called, waits;
 	_Atomic uint64_t alarm;        /* ps: first deadline of a timed wait; 0: none */
@@ -183,7 +183,7 @@ struct live_ring {
 struct live_memory {
 	uint32_t magic;
 	int32_t pid;
-	_Atomic uint32_t gone; /* by the daemon: nobody is there any more */
+	_Atomic uint32_t gone; /* by the daemon: the program has ended */
 	struct live_clock clock;
 	struct live_flow flows[LIVE_FLOWS];
 };

@@ -7,9 +7,9 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Changes the word, and wakes whoever sleeps on it. */
+/* Changes the word, and wakes all threads that sleep on it. */
 void live_wake(_Atomic uint32_t *word);
-/* Until it is no longer `seen`, or so many ns have passed. */
+/* Sleeps until the word differs from `seen`, for `ns` at most. */
 void live_sleep(_Atomic uint32_t *word, uint32_t seen, long ns);
 
 #endif

@@ -16,7 +16,7 @@
 #include "live/passing.h"
 #include "topo/pack.h"
 
-/* A folder that somebody has made for a user; NULL: there is none. */
+/* The user's runtime folder of the system; NULL: not set. */
 static const char *runtime_folder(void)
 {
 	const char *base = getenv("XDG_RUNTIME_DIR");
@@ -37,8 +37,8 @@ char *live_folder(const char *name)
 }
 
 /*
- * In /tmp anybody may have made the folder where ours would be. Root may ask
- * for the fabric of a user, by the user's XDG_RUNTIME_DIR.
+ * In /tmp another user may have created a folder of that name. Root may use the
+ * fabric of a user, with the user's XDG_RUNTIME_DIR.
  */
 static bool is_ours(int fd)
 {

@@ -4,8 +4,8 @@
 
 /*
  * A fabric that runs by itself, to which unmodified programs attach: one
- * daemon per fabric, found by its name in a folder of the user's. Whoever is
- * not that user is refused.
+ * daemon per fabric, found by its name in a folder of the user's. Other users
+ * are refused.
  */
 
 #include <stdbool.h>
@@ -40,7 +40,7 @@ struct live_options {
 };
 
 /*
- * Runs the daemon of a fabric in `dir` until it is told to end. `ready` is
+ * Runs the daemon of a fabric in `dir` until a request or signal ends it. `ready` is
  * called once programs can attach.
  */
 HD_MUST_CHECK enum hd_status live_run(const struct topo *t, const char *dir,
@@ -68,7 +68,7 @@ struct live_manager {
 	const char *engine;               /* a name of route_engines[] */
 	unsigned priority;                /* 0 to 15 */
 	const struct port_tables *tables; /* that ports get; borrowed, or NULL */
-	/* A line of what it does; once its subnet is up, or it stands by. */
+	/* Lines for the user; `ready` is called once the subnet is up, or in standby. */
 	void (*say)(void *context, const char *line);
 	void (*ready)(void *context);
 	void *context;
@@ -79,7 +79,7 @@ HD_MUST_CHECK enum hd_status live_manage(const char *dir, const struct live_mana
 					 struct diag *d);
 /*
  * In a process of its own, for the fabric `name`; returns when it is ready, or
- * is late: it is not after so many ms, and goes on.
+ * is late: not ready after `patience` ms; it keeps running then.
  */
 HD_MUST_CHECK enum hd_status live_start_manager(const char *name, const char *host,
 						const char *engine, int patience, struct diag *d,
@@ -98,7 +98,7 @@ HD_MUST_CHECK enum hd_status live_start_companion(const char *name, const struct
 						  struct diag *d);
 
 /*
- * The SLs of paths by which a manager's routing keeps free of deadlocks, asked
+ * The SLs of paths that keep a manager's routing free of deadlock, asked
  * of its subnet administration by a program on `host`: rows for path_sls_keep,
  * to be freed, of `s`, which has the LIDs of the fabric. NULL if it leaves SLs
  * to applications, or if no manager runs. HD_ERR_NOT_FOUND if one is there and

@@ -55,7 +55,7 @@ static inline int passing_file(const struct msghdr *m)
 	return first;
 }
 
-/* As recvmsg; *file is the caller's, -1 if there is none or no message. */
+/* As recvmsg; *file is the caller's, -1 without a descriptor or a message. */
 static inline ssize_t passing_receive(int fd, struct iovec *parts, size_t n, int flags, int *file)
 {
 	union passing_room room;

@@ -127,7 +127,7 @@ static enum hd_status ask(struct asking *a, const struct wanted *w, struct byte_
 	return HD_OK;
 }
 
-/* Whether anybody is there: of who is not, the node says so at once. */
+/* Whether a subnet manager answers; a node without one refuses at once. */
 static enum hd_status is_there(struct asking *a, bool *is)
 {
 	const struct mad_header h = { .mgmt_class = MAD_SA,

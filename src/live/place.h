@@ -14,9 +14,9 @@
 #include "live/protocol.h"
 
 /*
- * Or on no fabric but, as `heddle live roce` tells it, on an Ethernet: with
- * this IPv4 address, between sockets of these names, with datagrams of so many
- * bytes, and with every n-th frame lost.
+ * Or on an Ethernet instead of a fabric, for `heddle live roce`: the IPv4 address,
+ * the names of the sockets, the bytes of a datagram, and n if every n-th frame is
+ * lost.
  */
 #define LIVE_ROCE        "HEDDLE_ROCE"
 #define LIVE_ROCE_LOCAL  "HEDDLE_ROCE_LOCAL"

@@ -10,21 +10,21 @@
  *
  * A connection begins with a greeting that says what it is for:
  *
- *	LIVE_UMAD	stands for an open /dev/infiniband/umadN. The daemon
+ *	LIVE_UMAD	represents an open /dev/infiniband/umadN. The daemon
  *			answers with a struct live_reply whose number names the
  *			connection; from then on each message is a frame of the
  *			kernel's MAD interface, either way.
- *	LIVE_ISSM	stands for an open issmN: while it lasts, the port has
+ *	LIVE_ISSM	represents an open issmN: while it lasts, the port has
  *			a subnet manager.
  *	LIVE_CALL	asks: each struct live_call and its text is answered by
  *			a struct live_reply and its text.
- *	LIVE_CM		stands for an open /dev/infiniband/rdma_cm. The reply
+ *	LIVE_CM		represents an open /dev/infiniband/rdma_cm. The reply
  *			names it; a byte comes for each of its events, to be
  *			read when the event is taken. Commands are questions.
- *	LIVE_ADAPTER	stands for a program's use of verbs (live/adapter.h).
+ *	LIVE_ADAPTER	represents a program's use of verbs (live/adapter.h).
  *			The reply names it and brings the daemon's page; the
  *			program then sends the file of its memory, and from
- *			then on hears each struct live_event.
+ *			then on receives each struct live_event.
  *
  * A frame above LIVE_INLINE bytes comes as its header alone, with a descriptor
  * of a memory file that holds all of it.
@@ -67,7 +67,7 @@ enum live_question {
 	LIVE_ASK_MEMORY, /* uint32_t, a program; the file comes with it */
 	LIVE_MEMBER,     /* struct live_member */
 	LIVE_ASK_GROUP,  /* struct live_group_question; uint32_t of each QP */
-	LIVE_BE_ENGINE,  /* whoever asks is the engine; the page comes with it */
+	LIVE_BE_ENGINE,  /* the caller is the engine; the page comes with it */
 	LIVE_ASK_ALL,    /* uint32_t of each program that has memory */
 	/* By the engine: uint32_t, the capture of data that it knows, or 0;
 	 * struct live_capture_wanted, and a file if it is another. */

@@ -75,11 +75,11 @@ static enum hd_status make_folder(const char *dir, const char *name, struct diag
 /* ---- a process of its own, away from the terminal */
 
 /*
- * Tells the parent how it went, in a struct diag: once. From then on nobody
- * listens: whoever reads what the parent prints must not wait for our end.
+ * Reports the result to the parent once, as a struct diag. The parent then closes
+ * its end, so that a reader of its output does not wait for the child to end.
  */
 struct news {
-	int fd; /* -1: nobody is told, or was told already */
+	int fd; /* -1: no parent waits, or it has the report */
 	int nothing;
 };
 
@@ -187,7 +187,7 @@ static enum hd_status hear(int fd, pid_t child, struct diag *d)
 	return diag_fail(d, told.status, "%s", told.message);
 }
 
-/* Nobody waits for it any more. */
+/* Ends the child, whose parent stops waiting. */
 static enum hd_status call_off(pid_t child, struct diag *d)
 {
 	kill(child, SIGTERM);
@@ -196,8 +196,8 @@ static enum hd_status call_off(pid_t child, struct diag *d)
 }
 
 /*
- * Late: there were no news in that time, and it goes on. A signal that is held
- * calls it off.
+ * *is_late: the child reported nothing within the time, and keeps running. A pending
+ * signal ends the child.
  */
 static enum hd_status run_apart(const struct work *w, struct diag *d, bool *is_late)
 {
@@ -238,7 +238,7 @@ enum hd_status live_start(const struct topo *t, const char *name, const struct l
 {
 	char *dir = live_folder(name);
 	struct work w = { .run = serve, .dir = dir, .topo = t, .options = o, .patience = -1 };
-	struct news nobody = { .fd = -1 };
+	struct news no_parent = { .fd = -1 };
 	bool never;
 	int folder = -1;
 
@@ -248,7 +248,7 @@ enum hd_status live_start(const struct topo *t, const char *name, const struct l
 	enum hd_status status = make_folder(dir, name, d, &folder);
 
 	if (status == HD_OK) {
-		status = apart ? run_apart(&w, d, &never) : serve(&w, &nobody, d);
+		status = apart ? run_apart(&w, d, &never) : serve(&w, &no_parent, d);
 		/* One that was killed has left it. */
 		if (status != HD_OK && is_named(folder, dir))
 			folder_remove(dir);
@@ -328,7 +328,7 @@ enum hd_status live_start_manager(const char *name, const char *host, const char
 	return status;
 }
 
-/* ---- somebody else's */
+/* ---- a companion, such as the engine of the simulated clock */
 
 static enum hd_status accompany(const struct work *w, struct news *n, struct diag *d)
 {

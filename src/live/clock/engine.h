@@ -27,7 +27,7 @@ struct message {
 /* A shared receive queue of a program. */
 struct shared {
 	struct external_srq *queue; /* NULL: not in the simulation */
-	uint32_t max;               /* 0: there is none */
+	uint32_t max;               /* 0: not created */
 	uint64_t receives;          /* posted, and not taken */
 };
 
@@ -118,11 +118,11 @@ int engine_ask(struct engine *e, const struct asked *a, void *out, size_t *size,
 void programs_look(struct engine *e);
 void programs_free(struct engine *e);
 void program_tell(struct engine *e, struct program *p, const struct live_note *n);
-/* What they were told, however long they have slept. */
+/* Whether all programs have read their notes, also those that slept. */
 bool programs_have_heard(struct engine *e);
-/* Whether time may go on. */
+/* Whether all programs wait, so that time may advance. */
 bool programs_wait(struct engine *e);
-/* It has gone on. */
+/* Publishes the time to all programs. */
 void programs_time(struct engine *e);
 /* The first deadline of a timed wait, or HD_TIME_NEVER. */
 hd_time programs_alarm(const struct engine *e);
@@ -134,9 +134,9 @@ bool programs_need_time(const struct engine *e);
 /* What programs have posted; true if there was something. */
 bool pairs_take(struct engine *e);
 /*
- * Messages that were taken enter the simulation, once all programs wait: who
- * sends to somebody may have been heard of before him. True if one cannot, and
- * its program is told so.
+ * Messages that were taken enter the simulation once all programs wait: a sender's
+ * request may have been taken before its receiver is known. True if a message was
+ * rejected, which its program is notified of.
  */
 bool pairs_send(struct engine *e);
 void pairs_forget(struct engine *e, struct program *p);
@@ -152,7 +152,7 @@ static inline bool pair_is_ud(const struct pair *q)
 
 /* A message that is not over; or NULL. */
 struct message *pair_message(const struct pair *q, uint64_t number);
-/* One of them hears. */
+/* Notifies the program of the event's queue pair. */
 void pairs_news(struct engine *e, const struct external_event *n);
 
 #endif

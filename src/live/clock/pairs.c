@@ -202,7 +202,7 @@ bool pairs_send(struct engine *e)
 	for (size_t i = 0; i < e->n_fresh; i++) {
 		struct pair *q = pair_find(e, e->fresh[i]);
 
-		/* It may be gone, or have entered a simulation begun anew. */
+		/* The queue pair may have ended, or have entered a later simulation. */
 		if (!q || q->entered == q->tail)
 			continue;
 		const struct message m = q->messages[q->entered++ % q->size];
@@ -263,7 +263,7 @@ static const struct message *first_to_resend(const struct pair *q)
 	return NULL;
 }
 
-/* It is to go on with the PSN that it has come to, as its peer expects. */
+/* The queue pair continues with its current PSN, which its peer expects. */
 static void keep_psn(struct engine *e, struct pair *q)
 {
 	const struct message *m = first_to_resend(q);

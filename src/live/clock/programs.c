@@ -242,7 +242,7 @@ static struct threads threads_look(const struct program *p)
 	return all;
 }
 
-/* Without a word for so many ticks of the kernel's clock, it spins. */
+/* A program that uses PATIENCE ticks of processor time without a request spins. */
 static bool is_patient(struct program *p, uint64_t used)
 {
 	enum { PATIENCE = 2 };
@@ -302,7 +302,7 @@ static bool program_waits(struct program *p)
 		return true;
 	const struct threads t = threads_look(p);
 
-	/* It may have gone on while we looked. */
+	/* The program may have run since its threads were read. */
 	return (t.sleep || !is_patient(p, t.used)) &&
 	       atomic_load(&c->posted) == atomic_load(&c->taken);
 }

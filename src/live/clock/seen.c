@@ -191,7 +191,7 @@ static struct image *image_new(struct seen *s, const struct external_hop *p)
 		address(&i->packet, p->sender, m);
 	if (m && !answers)
 		say(&i->packet, m, p->offset);
-	/* Time goes on only after programs have done what they were told. */
+	/* Time advances only after programs have handled their notes. */
 	if (m && brings && (!answers || m->has_landed)) {
 		image_fetch(i, of, m);
 	} else if (m && brings) {
@@ -274,7 +274,7 @@ void seen_hop(struct engine *e, const struct external_hop *p)
 		.at = e->base + p->now, .image = i, .vl = p->vl, .is_marked = p->is_marked
 	};
 
-	/* It was on its way before anybody looked. */
+	/* The packet was sent before the capture began. */
 	if (!i)
 		return;
 	if (is_all || s->only == p->out)

@@ -14,7 +14,7 @@ void seen_settle(struct engine *e);
 /* The simulation ends. */
 void seen_leave(struct engine *e);
 void seen_hop(struct engine *e, const struct external_hop *p);
-/* The daemon is gone, or nobody wants it any more. */
+/* The daemon or the capturing program has ended. */
 void seen_end(struct engine *e);
 
 #endif

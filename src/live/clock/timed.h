@@ -3,25 +3,24 @@
 #define HD_LIVE_CLOCK_TIMED_H
 
 /*
- * The engine of a live fabric where data take time: what programs post becomes
- * packets of queue pairs (hca/external_qp.h) on the fabric as it is programmed,
- * and programs hear when they arrive. Time goes on while all programs wait, as
- * fast as it can; while one is at work it stands.
+ * The engine of a live fabric with the simulated clock: work requests of programs
+ * become packets of queue pairs (hca/external_qp.h) on the fabric as it is
+ * programmed; programs are notified when packets arrive. Time advances while all
+ * programs wait, as fast as the engine can; it stops while a program works.
  *
- * A program waits if it has polled in vain for a while, if all its threads
- * sleep in the kernel, or if it has used up its patience: so much processor
- * time without a word to its adapter is spinning. Whether it has a processor
- * does not count:
+ * A program waits if its last LIVE_PATIENCE polls found nothing, if all its threads
+ * sleep in the kernel, or if it used PATIENCE ticks of processor time without a
+ * request to its adapter (spinning). Whether it has a processor does not count:
  *
- *	it has opened the adapter	it goes on when we know of it
- *	it posts			until we have taken that
- *	we tell it something		until it has heard that; a completion
- *					or an event for a peer is there then,
- *					and whoever slept for it is awake
- *	a peer rings its bell		until its helper has answered
- *	it polls, and finds		it is at work, until it polls in vain,
- *					sleeps or is out of patience
- *	it waits for a page, is stopped	it is at work
+ *	event				the program works until
+ *	it opens the adapter		the engine knows it
+ *	it posts a request		the engine has taken the request
+ *	the engine writes a note	it has read the note; its completion or the
+ *					peer's event exists then, and the thread that
+ *					slept for it is awake
+ *	a peer rings its bell		its helper thread has answered
+ *	a poll finds a completion	it waits again, as above
+ *	page fault, SIGSTOP		the kernel has resumed it
  */
 
 #include "base/diag.h"

@@ -112,7 +112,7 @@ struct agents {
 /* A request at the agent of a node. The response is made in place. */
 struct agent_request {
 	struct agents *agents;
-	port_id port;   /* the port by which it arrived */
+	port_id port;   /* the port that received it */
 	uint8_t *bytes; /* MAD_SIZE */
 	uint8_t *data;  /* of the attribute */
 	uint8_t method; /* MAD_GET or MAD_SET */

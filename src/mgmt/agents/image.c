@@ -8,7 +8,7 @@
 
 /*
  * The programmed state as bytes, for another process with the same topology. Each node has its GUID
- * and tables, each port its PortInfo and tables; a length of 0 stands for a table that was never
+ * and tables, each port its PortInfo and tables; a length of 0 means a table that was never
  * set. SwitchInfo's PortStateChange is saved as 0, so that images of the same tables are equal.
  */
 
