@@ -146,12 +146,12 @@ enum hd_status cli_live_engine_enter(struct run *run, hd_time now, struct diag *
 
 void cli_live_engine_leave(void)
 {
-	timed_leave(attached);
+	clock_leave(attached);
 }
 
 enum cli_live_pause cli_live_engine_carry(void)
 {
-	switch (timed_carry(attached)) {
+	switch (clock_carry(attached)) {
 	case TIMED_CHANGED:
 		return LIVE_CHANGED;
 	case TIMED_DETACHED:
@@ -163,7 +163,7 @@ enum cli_live_pause cli_live_engine_carry(void)
 
 const struct sim_counters *cli_live_program_counters(port_id port)
 {
-	return attached ? timed_program_counters(attached, port) : NULL;
+	return attached ? clock_program_counters(attached, port) : NULL;
 }
 
 /* ---- the process of the engine */

@@ -30,7 +30,7 @@ static size_t count(const char *hosts)
 	return n;
 }
 
-bool place_of_program(char host[LIVE_NAME])
+bool live_place_of_program(char host[LIVE_NAME])
 {
 	const char *at = getenv(LIVE_HOST);
 

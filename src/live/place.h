@@ -30,6 +30,6 @@
 #define PLACE_BETWEEN '\n' /* hosts in LIVE_HOST */
 
 /* False if it is on none. */
-bool place_of_program(char host[LIVE_NAME]);
+bool live_place_of_program(char host[LIVE_NAME]);
 
 #endif

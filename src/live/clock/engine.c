@@ -23,7 +23,7 @@
 
 /* ---- the daemon */
 
-int engine_ask(struct engine *e, const struct asked *a, void *out, size_t *size, int *file)
+int clock_ask_daemon(struct engine *e, const struct asked *a, void *out, size_t *size, int *file)
 {
 	struct live_call c = { .question = a->question };
 	struct live_reply r = { .error = ENODEV };
@@ -64,7 +64,7 @@ static enum hd_status attach(struct engine *e, struct diag *d)
 	e->calls = live_connect(e->dir, d);
 	if (e->calls < 0)
 		return d->status;
-	if (engine_ask(e, &a, NULL, &size, &file) != 0 || file < 0)
+	if (clock_ask_daemon(e, &a, NULL, &size, &file) != 0 || file < 0)
 		return diag_fail(d, HD_ERR_ENV, "the fabric has an engine, or needs none");
 	void *page = mmap(NULL, sizeof(*e->page), PROT_READ, MAP_SHARED, file, 0);
 
@@ -114,17 +114,17 @@ static void on_hop(void *context, const struct external_hop *h)
 	if (e->traffic.counters)
 		count_hop(e, h);
 	if (e->seen)
-		seen_hop(e, h);
+		clock_seen_hop(e, h);
 }
 
-void engine_observe(struct engine *e)
+void clock_observe(struct engine *e)
 {
 	if (e->external)
 		external_qps_observe(e->external, e->seen || e->traffic.counters ? on_hop : NULL,
 				     e);
 }
 
-const struct sim_counters *timed_program_counters(const struct engine *e, port_id port)
+const struct sim_counters *clock_program_counters(const struct engine *e, port_id port)
 {
 	return &e->traffic.counters[port];
 }
@@ -151,15 +151,15 @@ enum hd_status timed_enter(struct engine *e, struct run *run, hd_time now, struc
 		status = run_advance(run, now, d);
 	(void)!external_qps_next(e->external, now, &n);
 	e->base = before - external_qps_now(e->external);
-	engine_observe(e);
-	pairs_enter(e);
+	clock_observe(e);
+	clock_pairs_enter(e);
 	return status;
 }
 
-void timed_leave(struct engine *e)
+void clock_leave(struct engine *e)
 {
-	seen_leave(e);
-	pairs_leave(e);
+	clock_seen_leave(e);
+	clock_pairs_leave(e);
 	e->base = engine_now(e);
 	external_qps_free(e->external);
 	e->external = NULL;
@@ -172,7 +172,7 @@ static void leave_fabric(struct engine *e)
 {
 	struct run *run = e->run;
 
-	timed_leave(e);
+	clock_leave(e);
 	if (run)
 		e->from->close(e->from->context, run);
 }
@@ -225,8 +225,8 @@ static void look(struct engine *e)
 	if (generation == e->generation)
 		return;
 	e->generation = generation;
-	programs_look(e);
-	seen_look(e);
+	clock_programs_look(e);
+	clock_seen_look(e);
 	look_at_traffic(e);
 	uint64_t version = version_now(e);
 
@@ -251,7 +251,7 @@ static uint32_t ask_traffic(struct engine *e, struct strbuf *words, int *file)
 	size_t size = LIVE_TEXT;
 	uint32_t serial = 0;
 
-	if (engine_ask(e, &a, text, &size, file) == 0 && size >= sizeof(serial)) {
+	if (clock_ask_daemon(e, &a, text, &size, file) == 0 && size >= sizeof(serial)) {
 		memcpy(&serial, text, sizeof(serial));
 		strbuf_add(words, (const char *)text + sizeof(serial), size - sizeof(serial));
 	}
@@ -329,7 +329,7 @@ static bool advance(struct engine *e, hd_time until)
 	bool goes_on = external_qps_next(e->external, until - e->base, &n);
 
 	if (goes_on && n.kind != EXTERNAL_NOTHING)
-		pairs_news(e, &n);
+		clock_pairs_events(e, &n);
 	return goes_on;
 }
 
@@ -349,7 +349,7 @@ static bool advance_idle(struct engine *e)
 {
 	const hd_time near = 200 * HD_US;
 	uint64_t now = machine_ns(), since = e->idle_since;
-	hd_time alarm = programs_alarm(e), target = engine_now(e);
+	hd_time alarm = clock_programs_alarm(e), target = engine_now(e);
 
 	e->idle_since = now;
 	if (since == 0)
@@ -358,7 +358,7 @@ static bool advance_idle(struct engine *e)
 	target = target < alarm ? target : alarm;
 	if (target > engine_now(e) && (!e->external || !advance(e, target)))
 		e->base += target - engine_now(e);
-	programs_time(e);
+	clock_programs_time(e);
 	return alarm - target < near;
 }
 
@@ -372,15 +372,15 @@ static bool turn(struct engine *e)
 	e->idle_since = 0;
 	look(e);
 	/* The last of all is heard, too, with nothing under way any more. */
-	if (pairs_take(e) || !programs_have_heard(e))
+	if (clock_pairs_take(e) || !clock_programs_have_read(e))
 		return true;
-	seen_settle(e);
+	clock_seen_settle(e);
 	bool is_idle = e->under_way == 0 && !e->traffic.serial;
 
-	if (atomic_load(&e->page->is_held) || (is_idle && !programs_need_time(e)))
+	if (atomic_load(&e->page->is_held) || (is_idle && !clock_programs_need_time(e)))
 		return false;
 	/* Who looks whether programs wait has waited a while: no dozing. */
-	if (!programs_wait(e) || pairs_take(e))
+	if (!clock_programs_wait(e) || clock_pairs_take(e))
 		return true;
 	if (!e->external && e->is_fresh && !is_idle) {
 		e->is_fresh = false;
@@ -391,12 +391,12 @@ static bool turn(struct engine *e)
 		e->idle_since = idle_since;
 		return advance_idle(e);
 	}
-	if (pairs_send(e))
+	if (clock_pairs_send(e))
 		return true;
-	hd_time until = engine_now(e) + step, alarm = programs_alarm(e);
+	hd_time until = engine_now(e) + step, alarm = clock_programs_alarm(e);
 	bool goes_on = advance(e, until < alarm ? until : alarm);
 
-	programs_time(e);
+	clock_programs_time(e);
 	e->traffic.is_over = !goes_on;
 	/* What is in the fabric moves by itself no more, e.g. without a route. */
 	if (!goes_on && !e->traffic.serial) {
@@ -426,7 +426,7 @@ static bool has_ended(pid_t pid)
 	return kill(pid, 0) != 0 && errno == ESRCH;
 }
 
-enum timed_pause timed_carry(struct engine *e)
+enum timed_pause clock_carry(struct engine *e)
 {
 	unsigned idle = 0, turns = 0;
 
@@ -457,8 +457,8 @@ enum hd_status timed_run(const char *dir, const char *profile, const struct time
 	while (status == HD_OK && go_on(e, &turns, &idle))
 		;
 	leave_fabric(e);
-	seen_end(e);
-	programs_free(e);
+	clock_seen_end(e);
+	clock_programs_free(e);
 	free(e->fresh);
 	if (e->calls >= 0)
 		close(e->calls);

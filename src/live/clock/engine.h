@@ -109,50 +109,50 @@ struct asked {
 	size_t size;
 };
 /* Observes hops as long as a capture or attached traffic needs them. */
-void engine_observe(struct engine *e);
-int engine_ask(struct engine *e, const struct asked *a, void *out, size_t *size, int *file);
+void clock_observe(struct engine *e);
+int clock_ask_daemon(struct engine *e, const struct asked *a, void *out, size_t *size, int *file);
 
 /* ---- programs.c */
 
 /* Those that there are now. */
-void programs_look(struct engine *e);
-void programs_free(struct engine *e);
-void program_tell(struct engine *e, struct program *p, const struct live_note *n);
+void clock_programs_look(struct engine *e);
+void clock_programs_free(struct engine *e);
+void clock_program_notify(struct engine *e, struct program *p, const struct live_note *n);
 /* Whether all programs have read their notes, also those that slept. */
-bool programs_have_heard(struct engine *e);
+bool clock_programs_have_read(struct engine *e);
 /* Whether all programs wait, so that time may advance. */
-bool programs_wait(struct engine *e);
+bool clock_programs_wait(struct engine *e);
 /* Publishes the time to all programs. */
-void programs_time(struct engine *e);
+void clock_programs_time(struct engine *e);
 /* The first deadline of a timed wait, or HD_TIME_NEVER. */
-hd_time programs_alarm(const struct engine *e);
+hd_time clock_programs_alarm(const struct engine *e);
 /* True if a program waits for time alone: it sleeps until a deadline, or polls. */
-bool programs_need_time(const struct engine *e);
+bool clock_programs_need_time(const struct engine *e);
 
 /* ---- pairs.c */
 
 /* What programs have posted; true if there was something. */
-bool pairs_take(struct engine *e);
+bool clock_pairs_take(struct engine *e);
 /*
  * Messages that were taken enter the simulation once all programs wait: a sender's
  * request may have been taken before its receiver is known. True if a message was
  * rejected, which its program is notified of.
  */
-bool pairs_send(struct engine *e);
-void pairs_forget(struct engine *e, struct program *p);
+bool clock_pairs_send(struct engine *e);
+void clock_pairs_forget(struct engine *e, struct program *p);
 /* Puts all of them into a simulation of the fabric as it is, */
-void pairs_enter(struct engine *e);
+void clock_pairs_enter(struct engine *e);
 /* and takes them out again, before it ends. */
-void pairs_leave(struct engine *e);
-struct pair *pair_find(struct engine *e, uint32_t qpn);
+void clock_pairs_leave(struct engine *e);
+struct pair *clock_pair_find(struct engine *e, uint32_t qpn);
 static inline bool pair_is_ud(const struct pair *q)
 {
 	return q->asked.kind == QP_UD;
 }
 
 /* A message that is not over; or NULL. */
-struct message *pair_message(const struct pair *q, uint64_t number);
+struct message *clock_pair_message(const struct pair *q, uint64_t number);
 /* Notifies the program of the event's queue pair. */
-void pairs_news(struct engine *e, const struct external_event *n);
+void clock_pairs_events(struct engine *e, const struct external_event *n);
 
 #endif

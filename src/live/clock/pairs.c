@@ -20,7 +20,7 @@ static struct pair **place_of(struct engine *e, uint32_t qpn)
 	return &p->pairs[live_qpn_index(qpn)];
 }
 
-struct pair *pair_find(struct engine *e, uint32_t qpn)
+struct pair *clock_pair_find(struct engine *e, uint32_t qpn)
 {
 	struct pair **at = place_of(e, qpn);
 
@@ -50,7 +50,7 @@ static void tell(struct engine *e, const struct pair *q, enum live_note_kind kin
 {
 	const struct live_note n = { kind, q->qpn, number, status, 0 };
 
-	program_tell(e, q->of, &n);
+	clock_program_notify(e, q->of, &n);
 }
 
 static bool is_to_group(const struct message *m)
@@ -58,7 +58,7 @@ static bool is_to_group(const struct message *m)
 	return m->request.pair.dlid >= LID_FIRST_MCAST;
 }
 
-struct message *pair_message(const struct pair *q, uint64_t number)
+struct message *clock_pair_message(const struct pair *q, uint64_t number)
 {
 	for (uint32_t i = q->head; i != q->tail; i++)
 		if (q->messages[i % q->size].request.number == number)
@@ -141,7 +141,7 @@ static void follow(struct engine *e, struct pair *q)
 
 	attributes(&q->asked, &a);
 	if (q->sim_qp && !q->is_connected && q->asked.state >= QPS_RTR) {
-		const struct pair *peer = pair_find(e, q->asked.dest_qpn);
+		const struct pair *peer = clock_pair_find(e, q->asked.dest_qpn);
 
 		q->psn.receive = a.rq_psn;
 		q->is_alone = !pair_is_ud(q) && (!peer || !peer->sim_qp);
@@ -176,7 +176,7 @@ static void tell_done(struct engine *e, struct pair *q, uint64_t number, enum wc
 static bool post(struct engine *e, struct pair *q, const struct message *m)
 {
 	const struct live_request *r = &m->request;
-	const struct pair *to = pair_is_ud(q) ? pair_find(e, r->pair.dest_qpn) : NULL;
+	const struct pair *to = pair_is_ud(q) ? clock_pair_find(e, r->pair.dest_qpn) : NULL;
 	struct send_wr wr = {
 		.id = r->number,
 		.kind = r->operation,
@@ -195,12 +195,12 @@ static bool post(struct engine *e, struct pair *q, const struct message *m)
 	return false;
 }
 
-bool pairs_send(struct engine *e)
+bool clock_pairs_send(struct engine *e)
 {
 	bool all = true;
 
 	for (size_t i = 0; i < e->n_fresh; i++) {
-		struct pair *q = pair_find(e, e->fresh[i]);
+		struct pair *q = clock_pair_find(e, e->fresh[i]);
 
 		/* The queue pair may have ended, or have entered a later simulation. */
 		if (!q || q->entered == q->tail)
@@ -267,7 +267,7 @@ static const struct message *first_to_resend(const struct pair *q)
 static void keep_psn(struct engine *e, struct pair *q)
 {
 	const struct message *m = first_to_resend(q);
-	struct pair *peer = pair_find(e, q->asked.dest_qpn);
+	struct pair *peer = clock_pair_find(e, q->asked.dest_qpn);
 
 	if (!q->has_started)
 		return;
@@ -288,7 +288,7 @@ static void leave(struct engine *e, struct pair *q)
 /* Its peer is there: programs come to know each other in any order. */
 static void renew(struct engine *e, struct pair *q)
 {
-	const struct pair *peer = pair_find(e, q->asked.dest_qpn);
+	const struct pair *peer = clock_pair_find(e, q->asked.dest_qpn);
 
 	if (!q->is_alone || !peer || !peer->sim_qp)
 		return;
@@ -307,14 +307,14 @@ static void leave_shared(struct engine *e)
 			e->programs[i]->shared[k].queue = NULL;
 }
 
-void pairs_leave(struct engine *e)
+void clock_pairs_leave(struct engine *e)
 {
 	each(e, keep_psn);
 	each(e, leave);
 	leave_shared(e);
 }
 
-void pairs_enter(struct engine *e)
+void clock_pairs_enter(struct engine *e)
 {
 	each(e, enter);
 	each(e, follow);
@@ -449,7 +449,7 @@ static void take_request(struct engine *e, struct program *p, const struct live_
 		[LIVE_SHARED_GONE] = take_shared_gone,
 		[LIVE_SHARED_RECEIVE] = take_shared_receive,
 	};
-	struct pair *q = pair_find(e, r->qpn);
+	struct pair *q = clock_pair_find(e, r->qpn);
 	struct shared *s = shared_of(p, r->qpn);
 
 	if (r->kind >= LIVE_REQUEST_KINDS)
@@ -464,7 +464,7 @@ static void take_request(struct engine *e, struct program *p, const struct live_
 		of_shared[r->kind](s, r);
 }
 
-bool pairs_take(struct engine *e)
+bool clock_pairs_take(struct engine *e)
 {
 	bool any = false;
 
@@ -486,7 +486,7 @@ bool pairs_take(struct engine *e)
 	return any;
 }
 
-void pairs_forget(struct engine *e, struct program *p)
+void clock_pairs_forget(struct engine *e, struct program *p)
 {
 	for (uint32_t k = 0; p->pairs && k < LIVE_QPS; k++)
 		if (p->pairs[k])
@@ -520,13 +520,13 @@ static void tell_arrived(struct engine *e, struct pair *q, struct message *m,
 		m->has_landed = true;
 		m->is_over = m->is_done;
 	}
-	program_tell(e, q->of, &n);
+	clock_program_notify(e, q->of, &n);
 }
 
-void pairs_news(struct engine *e, const struct external_event *n)
+void clock_pairs_events(struct engine *e, const struct external_event *n)
 {
 	struct pair *q = n->owner;
-	struct message *m = pair_message(q, n->number);
+	struct message *m = clock_pair_message(q, n->number);
 
 	if (n->kind == EXTERNAL_ARRIVED && n->took_receive)
 		receive_taken(n->receiver);

@@ -23,7 +23,7 @@ static struct program *program_map(struct engine *e, uint32_t number)
 	size_t size = 0;
 	int file = -1;
 
-	if (engine_ask(e, &a, NULL, &size, &file) != 0 || file < 0)
+	if (clock_ask_daemon(e, &a, NULL, &size, &file) != 0 || file < 0)
 		return NULL;
 	void *memory =
 		mmap(NULL, sizeof(struct live_memory), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -47,20 +47,20 @@ static void program_end(struct engine *e, uint32_t number)
 	struct program *p = e->programs[number];
 
 	e->programs[number] = NULL;
-	pairs_forget(e, p);
+	clock_pairs_forget(e, p);
 	munmap(p->memory, sizeof(*p->memory));
 	if (p->bell >= 0)
 		close(p->bell);
 	free(p);
 }
 
-void programs_look(struct engine *e)
+void clock_programs_look(struct engine *e)
 {
 	uint32_t numbers[LIVE_PROGRAMS];
 	size_t size = sizeof(numbers);
 	const struct asked a = { LIVE_ASK_ALL, NULL, 0 };
 
-	if (engine_ask(e, &a, numbers, &size, NULL) != 0)
+	if (clock_ask_daemon(e, &a, numbers, &size, NULL) != 0)
 		size = 0;
 	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++)
 		if (e->programs[i])
@@ -73,7 +73,7 @@ void programs_look(struct engine *e)
 			e->programs[numbers[i]] = program_map(e, numbers[i]);
 }
 
-void programs_free(struct engine *e)
+void clock_programs_free(struct engine *e)
 {
 	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++)
 		if (e->programs[i])
@@ -104,14 +104,14 @@ static void ring(struct program *p)
 		(void)!write(bell, &nothing, sizeof(nothing));
 }
 
-void program_tell(struct engine *e, struct program *p, const struct live_note *n)
+void clock_program_notify(struct engine *e, struct program *p, const struct live_note *n)
 {
 	struct live_clock *c = &p->memory->clock;
 	uint64_t at = atomic_load(&c->told);
 
 	while (at - atomic_load(&c->heard) >= LIVE_NOTES && !atomic_load(&p->memory->gone)) {
 		ring(p);
-		(void)!pairs_take(e);
+		(void)!clock_pairs_take(e);
 		sched_yield();
 	}
 	c->notes[at % LIVE_NOTES] = *n;
@@ -130,7 +130,7 @@ static bool has_alarm(const struct program *p)
 	return alarm && alarm <= atomic_load(&c->now);
 }
 
-void programs_time(struct engine *e)
+void clock_programs_time(struct engine *e)
 {
 	hd_time now = engine_now(e);
 
@@ -145,7 +145,7 @@ void programs_time(struct engine *e)
 	}
 }
 
-hd_time programs_alarm(const struct engine *e)
+hd_time clock_programs_alarm(const struct engine *e)
 {
 	hd_time first = HD_TIME_NEVER;
 
@@ -161,7 +161,7 @@ hd_time programs_alarm(const struct engine *e)
 	return first;
 }
 
-bool programs_need_time(const struct engine *e)
+bool clock_programs_need_time(const struct engine *e)
 {
 	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++) {
 		const struct program *p = e->programs[i];
@@ -329,12 +329,12 @@ static bool each(struct engine *e, bool (*is_so)(struct program *p))
 	return true;
 }
 
-bool programs_have_heard(struct engine *e)
+bool clock_programs_have_read(struct engine *e)
 {
 	return each(e, has_heard);
 }
 
-bool programs_wait(struct engine *e)
+bool clock_programs_wait(struct engine *e)
 {
 	if (!each(e, program_waits))
 		return false;

@@ -177,7 +177,7 @@ static void address(struct packet *p, const struct pair *from, const struct mess
 static struct image *image_new(struct seen *s, const struct external_hop *p)
 {
 	const struct pair *of = p->owner;
-	const struct message *m = of ? pair_message(of, p->number) : NULL;
+	const struct message *m = of ? clock_pair_message(of, p->number) : NULL;
 	bool answers = opcode_flags(p->packet->bth.opcode) & OPCODE_RESPONSE;
 	bool brings = packet_has(p->packet, HEADER_ATOMICACKETH) || p->packet->payload_len > 0;
 	struct image *i = hd_alloc(1, sizeof(*i));
@@ -265,7 +265,7 @@ static struct image *image_of(struct seen *s, const struct external_hop *p)
 	return *at;
 }
 
-void seen_hop(struct engine *e, const struct external_hop *p)
+void clock_seen_hop(struct engine *e, const struct external_hop *p)
 {
 	struct seen *s = e->seen;
 	struct image *i = image_of(s, p);
@@ -287,15 +287,15 @@ void seen_hop(struct engine *e, const struct external_hop *p)
 	}
 }
 
-void seen_settle(struct engine *e)
+void clock_seen_settle(struct engine *e)
 {
 	struct seen *s = e->seen;
 
 	if (!s)
 		return;
 	for (struct image **at = &s->unknown, *i; (i = *at);) {
-		const struct pair *of = pair_find(e, i->qpn);
-		const struct message *m = of ? pair_message(of, i->number) : NULL;
+		const struct pair *of = clock_pair_find(e, i->qpn);
+		const struct message *m = of ? clock_pair_message(of, i->number) : NULL;
 
 		if (m && !m->has_landed) {
 			at = &i->next;
@@ -314,7 +314,7 @@ void seen_settle(struct engine *e)
 
 /* ---- beginning and end */
 
-void seen_leave(struct engine *e)
+void clock_seen_leave(struct engine *e)
 {
 	struct seen *s = e->seen;
 
@@ -344,17 +344,17 @@ static void begin(struct engine *e, uint32_t serial, uint32_t only, int file)
 	e->seen = hd_alloc(1, sizeof(*e->seen));
 	*e->seen = (struct seen){ .stream = stream, .serial = serial, .only = only };
 	capture_begin(&e->seen->writer, stream, false);
-	engine_observe(e);
+	clock_observe(e);
 }
 
-void seen_end(struct engine *e)
+void clock_seen_end(struct engine *e)
 {
 	struct seen *s = e->seen;
 	size_t nothing = 0;
 
 	if (!s)
 		return;
-	seen_leave(e);
+	clock_seen_leave(e);
 	uint32_t is_whole = capture_finish(&s->writer) == HD_OK;
 	const struct asked a = { LIVE_CAPTURED, &is_whole, sizeof(is_whole) };
 
@@ -363,11 +363,11 @@ void seen_end(struct engine *e)
 	free(s->packets);
 	free(s);
 	e->seen = NULL;
-	engine_observe(e);
-	(void)!engine_ask(e, &a, NULL, &nothing, NULL);
+	clock_observe(e);
+	(void)!clock_ask_daemon(e, &a, NULL, &nothing, NULL);
 }
 
-void seen_look(struct engine *e)
+void clock_seen_look(struct engine *e)
 {
 	uint32_t known = e->seen ? e->seen->serial : 0;
 	const struct asked a = { LIVE_ASK_CAPTURE, &known, sizeof(known) };
@@ -375,11 +375,11 @@ void seen_look(struct engine *e)
 	size_t size = sizeof(want);
 	int file = -1;
 
-	if (engine_ask(e, &a, &want, &size, &file) != 0 || size != sizeof(want))
+	if (clock_ask_daemon(e, &a, &want, &size, &file) != 0 || size != sizeof(want))
 		want.serial = 0;
 	if (want.serial != known) {
-		seen_settle(e);
-		seen_end(e);
+		clock_seen_settle(e);
+		clock_seen_end(e);
 	}
 	if (want.serial != known && want.serial != 0 && file >= 0)
 		begin(e, want.serial, want.port, file);

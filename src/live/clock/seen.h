@@ -8,13 +8,13 @@
 #include "live/clock/engine.h"
 
 /* Begins it, or ends it, as the daemon says. */
-void seen_look(struct engine *e);
+void clock_seen_look(struct engine *e);
 /* Programs have heard all that they were told. */
-void seen_settle(struct engine *e);
+void clock_seen_settle(struct engine *e);
 /* The simulation ends. */
-void seen_leave(struct engine *e);
-void seen_hop(struct engine *e, const struct external_hop *p);
+void clock_seen_leave(struct engine *e);
+void clock_seen_hop(struct engine *e, const struct external_hop *p);
 /* The daemon or the capturing program has ended. */
-void seen_end(struct engine *e);
+void clock_seen_end(struct engine *e);
 
 #endif

@@ -37,7 +37,7 @@ struct timed_source {
 	bool (*is_old)(void *context);
 	/*
 	 * Runs the rows that `words` ('live traffic': its process, its folder, its words; each
-	 * ends with NUL) describe, by timed_enter and timed_carry. Results go to `file`, which
+	 * ends with NUL) describe, by timed_enter and clock_carry. Results go to `file`, which
 	 * stays the caller's, messages to `errors`. Returns the exit status.
 	 */
 	int (*run_traffic)(void *context, struct engine *e, const struct strbuf *words, int file,
@@ -54,7 +54,7 @@ struct timed_source {
 HD_MUST_CHECK enum hd_status timed_enter(struct engine *e, struct run *run, hd_time now,
 					 struct diag *d);
 /* Detaches them, before the run is closed or shown. */
-void timed_leave(struct engine *e);
+void clock_leave(struct engine *e);
 
 enum timed_pause {
 	TIMED_CHANGED,  /* tables or links may have changed */
@@ -62,9 +62,9 @@ enum timed_pause {
 	TIMED_DETACHED, /* 'live traffic' has ended, or the fabric */
 };
 /* Advances the run and the programs. */
-enum timed_pause timed_carry(struct engine *e);
+enum timed_pause clock_carry(struct engine *e);
 /* What packets of programs added to the counters of a port of the topology in the measured time. */
-const struct sim_counters *timed_program_counters(const struct engine *e, port_id port);
+const struct sim_counters *clock_program_counters(const struct engine *e, port_id port);
 
 /* Until the fabric in `dir` is gone; says when it is ready. */
 HD_MUST_CHECK enum hd_status timed_run(const char *dir, const char *profile,

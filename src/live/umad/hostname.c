@@ -19,7 +19,7 @@ int uname(struct utsname *out)
 
 	if (syscall(SYS_uname, out) != 0)
 		return -1;
-	if (getenv(LIVE_HOSTNAME) && place_of_program(host)) {
+	if (getenv(LIVE_HOSTNAME) && live_place_of_program(host)) {
 		memset(out->nodename, 0, sizeof(out->nodename));
 		memcpy(out->nodename, host, strnlen(host, sizeof(out->nodename) - 1));
 	}

@@ -97,7 +97,7 @@ static int dial(enum live_kind kind, unsigned unit)
 		.unit = unit,
 	};
 
-	if (!dir || !place_of_program(g.host) ||
+	if (!dir || !live_place_of_program(g.host) ||
 	    (size_t)snprintf(to.sun_path, sizeof(to.sun_path), "%s/%s", dir, LIVE_SOCKET) >=
 		    sizeof(to.sun_path)) {
 		errno = ENODEV;
@@ -168,7 +168,7 @@ static bool stand_in(const char *path, char *out, size_t size)
 	const char *dir = getenv(LIVE_DIR);
 	char host[LIVE_NAME], folder[LIVE_NAME];
 
-	if (!dir || !path || !place_of_program(host))
+	if (!dir || !path || !live_place_of_program(host))
 		return false;
 	if (starts_with(path, "/dev/infiniband/uverbs"))
 		/* Looked at before it is used, which is verbs' business. */

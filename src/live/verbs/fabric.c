@@ -43,7 +43,7 @@ static int dial(enum live_kind kind)
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
 	struct live_greeting g = { .magic = LIVE_MAGIC, .kind = (uint32_t)kind };
 
-	if (!dir || !place_of_program(g.host) ||
+	if (!dir || !live_place_of_program(g.host) ||
 	    (size_t)snprintf(to.sun_path, sizeof(to.sun_path), "%s/%s", dir, LIVE_SOCKET) >=
 		    sizeof(to.sun_path))
 		return -1;
