@@ -75,8 +75,9 @@ serve udaddy -C 50
 ask udaddy -s h0 -C 50
 has client 'return status 0'
 finish
-serve fi_pingpong -p verbs -e msg -c -I 20
-ask fi_pingpong -p verbs -e msg -c -I 20 h0
+# A port of ours below 32768: the default one may belong to another program's connection.
+serve fi_pingpong -B 21592 -p verbs -e msg -c -I 20
+ask fi_pingpong -P 21592 -p verbs -e msg -c -I 20 h0
 has client '1m '
 finish
 
