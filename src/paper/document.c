@@ -147,20 +147,52 @@ static void put_paper(struct strbuf *out, const struct paper *p, const struct pa
 	put_reasons(out, p, r);
 }
 
-/* The open axes of a paper, each once. */
+static bool has_open_axis(const struct paper_study *s, const struct paper_axis *like)
+{
+	for (size_t k = 0; k < s->n_axes; k++) {
+		const struct paper_axis *a = &s->axes[k];
+
+		if (a->open && strcmp(a->name, like->name) == 0 && strcmp(a->open, like->open) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Studies with this open axis: "`fill1x`, `fill4x`"; empty if one before `study` has it. */
+static void put_studies(struct strbuf *out, const struct paper *p, const struct paper_axis *a,
+			size_t study)
+{
+	for (size_t i = 0; i < p->n_studies; i++) {
+		if (!has_open_axis(&p->studies[i], a))
+			continue;
+		if (i < study)
+			return;
+		strbuf_printf(out, "%s`%s`", out->len ? ", " : "", p->studies[i].name);
+	}
+}
+
+/* An open axis with all its studies; nothing if an earlier study has it. */
+static void put_axis(struct strbuf *out, const struct paper *p, const struct paper_axis *a,
+		     size_t study)
+{
+	struct strbuf studies = STRBUF_INIT, text = STRBUF_INIT;
+
+	put_studies(&studies, p, a, study);
+	if (studies.len) {
+		strbuf_printf(&text, "%s %s (%s): %s.", p->id, a->name, studies.text, a->open);
+		put_item(out, text.text);
+	}
+	strbuf_fini(&studies);
+	strbuf_fini(&text);
+}
+
+/* The open axes of a paper. */
 static void put_open(struct strbuf *out, const struct paper *p)
 {
 	for (size_t i = 0; i < p->n_studies; i++) {
 		for (size_t k = 0; k < p->studies[i].n_axes; k++) {
-			const struct paper_axis *a = &p->studies[i].axes[k];
-			struct strbuf text = STRBUF_INIT;
-
-			if (!a->open)
-				continue;
-			strbuf_printf(&text, "%s `%s`, %s: %s.", p->id, p->studies[i].name, a->name,
-				      a->open);
-			put_item(out, text.text);
-			strbuf_fini(&text);
+			if (p->studies[i].axes[k].open)
+				put_axis(out, p, &p->studies[i].axes[k], i);
 		}
 	}
 }
@@ -203,6 +235,6 @@ void paper_document(const struct paper_catalogue *c, const struct paper_outcomes
 	strbuf_puts(out, "\n## Errors in the papers\n\n");
 	put_errata(out, c, false);
 	strbuf_puts(out, "\n## Errors in the copies\n\n"
-			 "These are in the copies that we worked from, not in the papers.\n\n");
+			 "Not in the papers, but in the copies of their texts.\n\n");
 	put_errata(out, c, true);
 }
