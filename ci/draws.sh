@@ -3,7 +3,7 @@
 # clock, the process's number, the environment or the system's randomness. A
 # test's seed is fixed; src/base/seeds_for_tests.h alone looks whether a run is
 # a long one and may draw fresh cases. Names of scratch files may come from
-# mktemp, free ports from the kernel. Nor does it depend on what else the machine
+# mktemp, ports from port_lib.sh. Nor does it depend on what else the machine
 # does: a limit of time in a script is 300 seconds or more, what waits or is
 # waited for has the PATIENCE of tests/cli/lib.sh, who asks OpenSM waits as long
 # for its answer (saquery -t), and OpenSM's log is written line by line (-d 2)

@@ -2,6 +2,7 @@
 # tools of rdma-core, perftest and libfabric find each other by their names.
 . "$SRC/tests/cli/lib.sh"
 . "$SRC/tests/cli/live_lib.sh"
+. "$SRC/tests/cli/port_lib.sh"
 for tool in rping ucmatose udaddy fi_pingpong ib_write_bw tshark; do
 	command -v $tool >/dev/null || fail "$tool is not installed"
 done
@@ -75,9 +76,9 @@ serve udaddy -C 50
 ask udaddy -s h0 -C 50
 has client 'return status 0'
 finish
-# A port of ours below 32768: the default one may belong to another program's connection.
-serve fi_pingpong -B 21592 -p verbs -e msg -c -I 20
-ask fi_pingpong -P 21592 -p verbs -e msg -c -I 20 h0
+pick_port
+serve fi_pingpong -B "$port" -p verbs -e msg -c -I 20
+ask fi_pingpong -P "$port" -p verbs -e msg -c -I 20 h0
 has client '1m '
 finish
 

@@ -72,6 +72,30 @@ wait_for() {
 	done
 }
 
+# settle [LOG]: until OpenSM has swept after trap 144 (its own port runs a manager now).
+# The trap comes during the first sweep or a second later; its sweep writes tables again and
+# reaches switches by other ports.
+settle() {
+	tries=0
+	until awk '/SUBNET UP/ { n++; done = told } /num:144/ { told = 1 }
+		END { exit !(done && n > 1) }' "${1:-log}"; do
+		tries=$((tries + 1))
+		[ $tries -lt $PATIENCE ] || fail "no second sweep: $(tail -3 "${1:-log}")"
+		sleep 0.1
+	done
+}
+
+# no_more TEXT [LOG]: until three seconds pass without a new line that has TEXT. Traps that are not
+# repressed come each second.
+no_more() {
+	tries=0
+	until n=$(grep -c -- "$1" "${2:-log}") && sleep 3 &&
+		[ "$(grep -c -- "$1" "${2:-log}")" -eq "$n" ]; do
+		tries=$((tries + 1))
+		[ $tries -lt $PATIENCE ] || fail "'$1' continues: $(tail -3 "${2:-log}")"
+	done
+}
+
 # control_of_sl_0 CCT: congestion control of SL 0 by this table, for OpenSM.
 control_of_sl_0() {
 	cat <<END

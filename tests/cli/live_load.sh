@@ -52,6 +52,9 @@ attach() {
 	"$HEDDLE" live traffic load.yaml -- --csv -o incast.csv &
 	traffic=$!
 	programs="$programs $traffic"
+	attached
+}
+attached() {
 	tries=0
 	until "$HEDDLE" live time | grep -q 'traffic attached'; do
 		tries=$((tries + 1))
@@ -119,16 +122,18 @@ has err "use 'heddle live traffic'"
 sed 's/12ms/90s, horizon: 100s/' load.yaml >long.yaml
 "$HEDDLE" live traffic long.yaml >long 2>err &
 traffic=$!
-sleep 0.5
+attached
+manager_log=$XDG_RUNTIME_DIR/heddle-fabric/manager-h0.log
+ups=$(grep -c 'SUBNET UP' "$manager_log")
 "$HEDDLE" live link h5 down
-sleep 0.5
+wait_for $((ups + 1)) 'SUBNET UP' "$manager_log"
 kill $traffic
 wait $traffic || true
 has err 'interrupted at'
 has long 'incast'
 "$HEDDLE" live traffic long.yaml >long 2>err &
 traffic=$!
-sleep 0.5
+attached
 kill -9 $traffic
 wait $traffic 2>/dev/null || true
 tries=0

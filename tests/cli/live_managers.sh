@@ -32,7 +32,9 @@ for name in minhop updn dnup ftree lash dfsssp sssp; do
 	engine $name "$tree"
 done
 engine dor 'mesh --rows 4 --columns 4'
-engine minhop "$tree"
+up "$tree"
+on h0 opensm -o -R minhop -F conf -D 0x43 -f "$PWD/log.dump" >opensm.out 2>&1 || fail "no dump"
+"$HEDDLE" live down
 cp dumps/opensm-lfts.dump routes.dump
 engine file "$tree" -U "$PWD/routes.dump"
 
@@ -67,15 +69,14 @@ on h3 smpquery -y 0x1234 portinfo "$lid" 1 >out ||
 	fail "a query with the key is not answered"
 wait_for 1 'num:256'
 
-# ---- errors of which OpenSM is to hear; each is said once, if it answers
+# ---- errors of which OpenSM is to hear; no trap is repeated for ever
 "$HEDDLE" live inject-error s1-3:2 LocalLinkIntegrityErrors 1
 wait_for 1 'num:129'
 "$HEDDLE" live inject-error s1-3:2 ExcessiveBufferOverrunErrors 1
 wait_for 1 'num:130'
 "$HEDDLE" live inject-error h5 PortVLXmitFlowCtlUpdateErrors2 1
 wait_for 1 'num:131'
-sleep 3
-[ "$(grep -c 'num:129' log)" -eq 1 ] || fail "trap 129 is said again"
+no_more 'num:129'
 
 # ---- another manager waits, and takes over when the first is gone
 manage h7 log.other -F conf -p 5

@@ -29,13 +29,14 @@ for clock in free simulated; do
 	has err "a capture already"
 	rm -rf cache/* log
 	manage h0 log -F conf
-	wait_for 1 'SUBNET UP'
+	settle
+	ups=$(grep -c 'SUBNET UP' log)
 	"$HEDDLE" live link s1-0:3 down
-	wait_for 2 'SUBNET UP'
+	wait_for $((ups + 1)) 'SUBNET UP'
 	"$HEDDLE" live inject-error h3 SymbolErrorCounter 7
 	on h2 saquery -t 300000 -p >paths || fail "saquery -p"
 	"$HEDDLE" live link s1-0:3 up
-	wait_for 3 'SUBNET UP'
+	wait_for $((ups + 2)) 'SUBNET UP'
 	kill "$manager"
 	wait "$manager" || true
 	look was

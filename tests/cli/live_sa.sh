@@ -66,9 +66,7 @@ END
 
 "$HEDDLE" live up "$fabric" -q
 manage h0 log -R minhop -y
-# A second after the first sweep a trap starts another, which reaches switches by other ports:
-# records that osmtest compares change with it.
-wait_for 2 'SUBNET UP'
+settle
 ask opensm
 "$HEDDLE" live down -q
 "$HEDDLE" live up "$fabric" --sm minhop -q

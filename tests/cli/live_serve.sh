@@ -54,7 +54,7 @@ lacks fabric '"forwarding"'
 
 # ---- after it, and traffic: the same counts as perfquery's, port by port
 manage h0 log -F /dev/null
-wait_for 1 'SUBNET UP'
+settle
 get metrics metrics
 [ "$(grep -c '^node_infiniband_state_id.* 4$' metrics)" -eq 32 ] ||
 	fail "not all are Active"

@@ -25,7 +25,7 @@ has err 'the fabric has the free clock'
 
 "$HEDDLE" live up two.yaml --clock simulated -q
 manage h0 log -F conf
-wait_for 1 'SUBNET UP'
+settle
 status 2 "$HEDDLE" live time fast
 
 # average: MiB/s of the last bandwidth test; latency: us, typical.
@@ -176,12 +176,14 @@ pair=$!
 programs="$programs $pair"
 # Receives of both, their states, and the first send.
 ready 2 1007
+ups=$(grep -c 'SUBNET UP' log)
 "$HEDDLE" live link h5 down
 "$HEDDLE" live time resume
 ! wait "$pair" || fail "data over a cable that is pulled"
 has client 'transport retry counter exceeded'
+wait_for $((ups + 1)) 'SUBNET UP'
 "$HEDDLE" live link h5 up
-wait_for 3 'SUBNET UP'
+wait_for $((ups + 2)) 'SUBNET UP'
 between h0 h5 ibv_rc_pingpong -c -n 10
 kill "$manager"
 wait "$manager" || true

@@ -6,7 +6,7 @@ echo 'force_log_flush TRUE' >conf
 "$HEDDLE" live up "$fabric" >up
 has up "$size"
 manage h0 log -F conf -D 0x43
-wait_for 1 'SUBNET UP'
+settle
 
 cp dumps/opensm-lfts.dump planned
 . "$SRC/tests/cli/live_ask.sh"

@@ -12,7 +12,7 @@ CONF
 echo 'Default=0x7fff: ALL=limited, SELF=full;' >partitions
 "$HEDDLE" live up 'fat-tree --radix 4 --levels 2' >up
 manage h0 log -F conf -P "$PWD/partitions"
-wait_for 1 'SUBNET UP'
+settle
 
 # ---- each violation
 on h0 "$VIOLATIONS" >violations || fail "$(cat violations)"

@@ -42,7 +42,7 @@ judge() {
 		--json >said.json
 	manage h0 sm.log -F "$PWD/opensm.conf" -P "$PWD/$1" \
 		${policy:+-Y "$PWD/$policy"}
-	wait_for 1 "SUBNET UP" sm.log
+	settle sm.log
 	for host in $hosts; do
 		lid=$(lid_of "$host")
 		theirs=$(on h0 smpquery pkeys "$lid" 1 | grep -o '0x[0-9a-f]\{4\}' |

@@ -1,10 +1,24 @@
 # Words for tests of programs that meet at a TCP port: after lib.sh.
-# pick_port: an unused TCP port, in $port.
+# pick_port: an unused TCP port, in $port. The kernel gives it to no connection: otherwise a program
+# that connects before its peer listens can reach itself, and another program can get the port
+# first. Tests that run at the same time take turns by a locked file.
 pick_port() {
-	port=$(python3 -c 'import socket
-s = socket.socket()
-s.bind(("127.0.0.1", 0))
-print(s.getsockname()[1])')
+	port=$(python3 -c 'import fcntl, os, socket
+FIRST, N = 20000, 12000
+with open("/tmp/heddle-test-ports-%d" % os.getuid(), "a+") as f:
+    fcntl.flock(f, fcntl.LOCK_EX)
+    f.seek(0)
+    port = int(f.read() or FIRST)
+    while True:
+        port = FIRST + (port + 1 - FIRST) % N
+        try:
+            socket.socket().bind(("", port))
+            break
+        except OSError:
+            pass
+    f.truncate(0)
+    f.write("%d" % port)
+print(port)')
 }
 
 # Wait until a program listens on $port.

@@ -30,7 +30,7 @@ on h0 sh -c 'while read -r lid port; do
 	smpquery portinfo $lid $port
 done <ports' >smp/tables
 manage h0 sm.log -F "$PWD/plan.conf"
-wait_for 1 "SUBNET UP" sm.log
+settle sm.log
 for what in VLAR SL2VL PIR; do
 	on h0 saquery -t 300000 $what >sa/$what
 done
