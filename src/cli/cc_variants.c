@@ -97,20 +97,42 @@ static void show_runs(void *context, size_t done, size_t all)
 	progress_show(&x->progress, (double)done);
 }
 
+static void watch_runs(struct study_comparison *c, struct comparing *x)
+{
+	c->at_once = processes_at_once(0);
+	c->begin = begin_runs;
+	c->tick = show_runs;
+	c->context = x;
+}
+
+static void end_runs(struct study_comparison *c, struct comparing *x)
+{
+	if (x->has_begun)
+		progress_end(&x->progress);
+	c->context = NULL;
+}
+
 enum hd_status cli_cc_variants_run(struct study_comparison *c, const struct common_options *common,
 				   struct diag *d, struct results *r)
 {
 	struct comparing x = { .common = common, .runs = (double)c->n };
 
-	c->at_once = processes_at_once(0);
-	c->begin = begin_runs;
-	c->tick = show_runs;
-	c->context = &x;
+	watch_runs(c, &x);
 	enum hd_status status = comparison_run(c, d, r);
 
-	if (x.has_begun)
-		progress_end(&x.progress);
-	c->context = NULL;
+	end_runs(c, &x);
+	return status;
+}
+
+enum hd_status cli_change_run(struct study_comparison *c, const struct common_options *common,
+			      struct diag *d, struct results *r, bool *worse)
+{
+	struct comparing x = { .common = common, .runs = (double)(c->n * c->seeds) };
+
+	watch_runs(c, &x);
+	enum hd_status status = conf_change_run(c, d, r, worse);
+
+	end_runs(c, &x);
 	return status;
 }
 

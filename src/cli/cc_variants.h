@@ -2,10 +2,11 @@
 #ifndef HD_CLI_CC_VARIANTS_H
 #define HD_CLI_CC_VARIANTS_H
 
-/* Runs of one scenario with variants of its congestion control. */
+/* Runs of one scenario with variants of its congestion control or its opensm.conf. */
 
 #include "cli/scenario.h"
 #include "study/compare.h"
+#include "study/conf_change.h"
 #include "study/tune.h"
 
 /* --warmup and --measure: how long a run takes. */
@@ -35,6 +36,10 @@ int cli_cc_variants_read(const struct command *self, const struct option_list *w
 HD_MUST_CHECK enum hd_status cli_cc_variants_run(struct study_comparison *c,
 						 const struct common_options *common,
 						 struct diag *d, struct results *r);
+/* conf_change_run in the same way. */
+HD_MUST_CHECK enum hd_status cli_change_run(struct study_comparison *c,
+					    const struct common_options *common, struct diag *d,
+					    struct results *r, bool *worse);
 /* tune_search_parameters with an estimate of its duration and progress on stderr. */
 HD_MUST_CHECK enum hd_status cli_cc_tune_run(struct tune_options *o,
 					     const struct common_options *common, struct diag *d,

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <sys/stat.h>
+
+#include "cli/cc_variants.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/qos_readings.h"
@@ -10,12 +13,16 @@ struct qos_verify_options {
 	struct common_options common;
 	struct fabric_choice fabric;
 	const char *against;
+	uint64_t seeds;
 	struct cli_verify_plan plan;
 };
 
 static const struct option options[] = {
-	{ "against", 0, OPT_TEXT, offsetof(struct qos_verify_options, against), "FOLDER", NULL,
-	  "where the files are that smpquery, saquery or OpenSM wrote" },
+	{ "against", 0, OPT_TEXT, offsetof(struct qos_verify_options, against), "FOLDER|FILE", NULL,
+	  "where the files are that smpquery, saquery or OpenSM wrote; or the present opensm.conf, which PLAN is to replace" },
+	{ "seeds", 0, OPT_UINT, offsetof(struct qos_verify_options, seeds), "N", "5",
+	  "runs with each opensm.conf, with seeds that count on from the scenario's",
+	  .low = CONF_CHANGE_LEAST_SEEDS, .high = 1000 },
 	{ "tables", 0, OPT_INPUT, offsetof(struct qos_verify_options, plan.tables), "FILE", NULL,
 	  "in place of PLAN: tables that 'heddle qos reserve --tables' wrote" },
 	OPTION_SET(struct qos_verify_options, fabric),
@@ -77,26 +84,68 @@ static int verify_folder(struct qos_verify_options *v, const char *fabric)
 	return status;
 }
 
+/* Both files on one scenario. */
+static int verify_change(struct qos_verify_options *v, const char *scenario)
+{
+	const char *files[] = { v->against, v->plan.conf };
+	struct diag d = { .status = HD_OK };
+	struct study_comparison c = {
+		.path = scenario,
+		.overrides = &v->fabric.overrides,
+		.values = files,
+		.n = 2,
+		.seeds = v->seeds,
+	};
+	struct results *r = results_new("qos verify");
+	bool worse = false;
+
+	if (fabric_choice_overrides(&v->fabric, v->common.seed, &d) == HD_OK &&
+	    cli_change_run(&c, &v->common, &d, r, &worse) == HD_OK) {
+		v->common.seed = c.seed;
+		return output_results(&v->common, r, !worse);
+	}
+	results_free(r);
+	return command_refuse(&d);
+}
+
+static bool is_file(const char *path)
+{
+	struct stat is;
+
+	return stat(path, &is) == 0 && S_ISREG(is.st_mode);
+}
+
 static int run(const struct command *self, void *values, int n, char **args)
 {
 	struct qos_verify_options *v = values;
+	bool is_change = v->against && is_file(v->against);
 
 	if (!v->against)
-		return command_usage(self, "--against FOLDER is required");
+		return command_usage(self, "--against FOLDER or FILE is required");
+	if (is_change && (v->plan.tables || n != 2))
+		return command_usage(
+			self,
+			"PLAN and SCENARIO are required to compare PLAN with the opensm.conf '%s'",
+			v->against);
 	if (!v->plan.tables && n == 0)
 		return command_usage(self, "PLAN or --tables FILE is required");
 	if (v->plan.tables && n == 2)
 		return command_usage(self, "--tables replaces PLAN: at most FABRIC may follow");
 	if (!v->plan.tables)
 		v->plan.conf = *args++;
-	int status = verify_folder(v, n > !v->plan.tables ? args[0] : NULL);
+	int status = is_change ? verify_change(v, args[0])
+			       : verify_folder(v, n > !v->plan.tables ? args[0] : NULL);
 
 	cli_verify_plan_fini(&v->plan);
 	fabric_choice_fini(&v->fabric);
 	return status;
 }
 
+static const struct qos_verify_options initial = { .common.seed = SEED_OF_SCENARIO };
+
 static const struct example examples[] = {
+	{ "heddle qos verify new.conf site.yaml --against opensm.conf",
+	  "what a change will do to each class, job and goal" },
 	{ "heddle qos verify opensm.conf --against readings",
 	  "where readings/ holds ibnetdiscover's output too" },
 	{ "saquery VLAR >readings/a; saquery SL2VL >readings/b; saquery PIR >readings/c",
@@ -110,16 +159,22 @@ static const struct example examples[] = {
 
 const struct command command_qos_verify = {
 	.name = "qos verify",
-	.summary = "compare tables read from a fabric with the plan",
-	.arguments = "[PLAN] [FABRIC]",
+	.summary = "compare a plan with a fabric's tables or the present opensm.conf",
+	.arguments = "[PLAN] [FABRIC | SCENARIO]",
 	.description =
 		"Compares lanes, limits, arbitration tables and SL-to-VL maps of a fabric, port by port\n"
 		"and entry by entry, with those that OpenSM programs by PLAN, an opensm.conf as 'heddle\n"
 		"qos plan --conf' writes it, or that 'heddle live sm --tables' programs by the same\n"
 		"file. All files of the folder are read that smpquery (vlarb, sl2vl, portinfo), saquery\n"
 		"(VLAR, SL2VL, PIR) or OpenSM (opensm-sl2vl.dump) wrote. FABRIC, or an output of\n"
-		"ibnetdiscover among them, says whose LIDs those are. Ends with 1 if something differs.\n",
+		"ibnetdiscover among them, says whose LIDs those are. Ends with 1 if something differs.\n\n"
+		"If --against is a file, the opensm.conf that PLAN is to replace, SCENARIO is run with\n"
+		"each of them on several seeds, in pairs with the same traffic. Tables show the goals,\n"
+		"and what each class and job got before and after, with 95 % intervals. Ends with 1 if\n"
+		"a goal is worse: missed with PLAN, with a value known to be worse or on more seeds\n"
+		"than chance explains.\n",
 	.options = options,
 	.examples = examples,
-	COMMAND_CALL(run, struct qos_verify_options, 0, 2),
+	COMMAND_CALL_FROM(run, initial, 0, 2),
+	.is_long = true,
 };

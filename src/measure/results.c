@@ -482,3 +482,14 @@ const struct value *table_cell(const struct table *t, size_t row, size_t column)
 	assert(row < table_rows(t) && column < t->n_columns);
 	return &t->cells[row * t->n_columns + column];
 }
+
+const struct value *table_cell_of(const struct table *t, size_t row, const char *column)
+{
+	static const struct value none = { .kind = VALUE_NONE };
+
+	for (size_t i = 0; i < t->n_columns; i++) {
+		if (strcmp(t->columns[i].name, column) == 0)
+			return table_cell(t, row, i);
+	}
+	return &none;
+}

@@ -181,5 +181,7 @@ bool table_is_goals(const struct table *t);
 
 size_t table_rows(const struct table *t);
 const struct value *table_cell(const struct table *t, size_t row, size_t column);
+/* By the name of its column; VALUE_NONE if the table has no such column. */
+const struct value *table_cell_of(const struct table *t, size_t row, const char *column);
 
 #endif

@@ -200,6 +200,8 @@ static enum hd_status make_study(const struct study_comparison *c, struct diag *
 	out->as_sim = true;
 	out->all = c->all;
 	out->rates = c->rates;
+	if (c->seeds)
+		out->seeds = c->seeds;
 	return study_resolve(out, d);
 }
 
@@ -237,7 +239,7 @@ enum hd_status comparison_run(struct study_comparison *c, struct diag *d, struct
 			c->begin(c->context);
 		status = sweep_run(&w, d);
 		if (status == HD_OK)
-			status = judge(c, &w, d, out);
+			status = c->tables ? c->tables(c, &w, d, out) : judge(c, &w, d, out);
 		sweep_fini(&w);
 	}
 	/* The refusal outlives the study. */

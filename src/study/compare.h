@@ -11,6 +11,8 @@
 #include "measure/results.h"
 #include "scenario/override.h"
 
+struct study_sweep;
+
 struct study_comparison {
 	const char *path; /* of the scenario */
 	const struct overrides *overrides;
@@ -19,6 +21,7 @@ struct study_comparison {
 	const char *field, *label;
 	const char *const *values;
 	size_t n;
+	uint64_t seeds;   /* of each variant; 0: one */
 	bool all;         /* the tables of 'heddle sim --all', every port */
 	hd_time rates;    /* run_options.rates */
 	unsigned at_once; /* processes, at least 1 */
@@ -27,7 +30,11 @@ struct study_comparison {
 	/* How many runs are done; or NULL. */
 	void (*tick)(void *context, size_t done, size_t all);
 	void *context;
-	uint64_t seed; /* set by comparison_run: of the runs */
+	uint64_t seed; /* set by comparison_run: of the first run */
+	/* Tables in place of those that comparison_run adds; or NULL. */
+	enum hd_status (*tables)(struct study_comparison *c, const struct study_sweep *w,
+				 struct diag *d, struct results *out);
+	void *tables_context;
 };
 
 /*

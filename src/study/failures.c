@@ -25,13 +25,9 @@ struct suffering {
 
 static double cell_of(const struct table *t, size_t row, const char *name)
 {
-	for (size_t i = 0; i < t->n_columns; i++) {
-		const struct value *v = table_cell(t, row, i);
+	const struct value *v = table_cell_of(t, row, name);
 
-		if (strcmp(t->columns[i].name, name) == 0)
-			return v->kind == VALUE_BOOL ? v->yes : value_real(v);
-	}
-	return NAN;
+	return v->kind == VALUE_BOOL ? v->yes : value_real(v);
 }
 
 static double measured(const struct study_sweep *w, size_t point, const char *name)

@@ -125,27 +125,16 @@ static enum hd_status work(void *context, size_t job, const char *db, struct dia
 
 /* ---- what a run gave ---------------------------------------------------- */
 
-static const struct value *cell(const struct table *t, size_t row, const char *name)
-{
-	static const struct value none = { .kind = VALUE_NONE };
-
-	for (size_t i = 0; i < t->n_columns; i++) {
-		if (strcmp(t->columns[i].name, name) == 0)
-			return table_cell(t, row, i);
-	}
-	return &none;
-}
-
 static bool reads(const struct table *t, size_t row, const char *name, const char *text)
 {
-	const struct value *v = cell(t, row, name);
+	const struct value *v = table_cell_of(t, row, name);
 
 	return v->kind == VALUE_TEXT && strcmp(v->text, text) == 0;
 }
 
 static double number(const struct table *t, size_t row, const char *name)
 {
-	return value_real(cell(t, row, name));
+	return value_real(table_cell_of(t, row, name));
 }
 
 /* The rows of a table; none if there is no such table. */
@@ -274,7 +263,7 @@ static bool is_end(const struct results *r, const char *port)
 	size_t node = strcspn(port, ":");
 
 	for (size_t i = 0; i < n; i++) {
-		const struct value *v = cell(t, i, "port");
+		const struct value *v = table_cell_of(t, i, "port");
 
 		links += strcspn(v->text, ":") == node && strncmp(v->text, port, node) == 0;
 	}
@@ -289,15 +278,16 @@ static void find_hot(struct tune_stage *s, const struct results *r)
 
 	for (size_t i = 0; i < n; i++) {
 		/* A percent is worth less than being the end of the tree. */
-		double rank = number(t, i, "used") + (is_end(r, cell(t, i, "to")->text) ? 1 : 0);
+		double rank =
+			number(t, i, "used") + (is_end(r, table_cell_of(t, i, "to")->text) ? 1 : 0);
 
 		if (rank > most) {
 			most = rank;
 			best = i;
 		}
 	}
-	s->hot = hd_strdup(cell(t, best, "port")->text);
-	s->end = hd_strdup(cell(t, best, "to")->text);
+	s->hot = hd_strdup(table_cell_of(t, best, "port")->text);
+	s->end = hd_strdup(table_cell_of(t, best, "to")->text);
 	s->rate = number(t, best, "rate");
 }
 
@@ -306,7 +296,7 @@ static void find_flows(struct tune_stage *s, const struct results *r)
 	const struct table *t;
 
 	for (size_t i = 0, n = rows_of(r, "service levels", &t); i < n; i++)
-		s->sls |= (uint16_t)(1u << cell(t, i, "SL")->u);
+		s->sls |= (uint16_t)(1u << table_cell_of(t, i, "SL")->u);
 	for (size_t i = 0, n = rows_of(r, "flows", &t); i < n; i++)
 		s->n_victims += is_victim(s, t, i);
 }
