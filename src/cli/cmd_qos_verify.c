@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <sys/stat.h>
-
-#include "cli/cc_variants.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/qos_readings.h"
+#include "cli/qos_verify_change.h"
 #include "cli/qos_verify_plan.h"
 #include "cli/scenario.h"
 #include "qos/opensm/verify.h"
@@ -84,41 +82,10 @@ static int verify_folder(struct qos_verify_options *v, const char *fabric)
 	return status;
 }
 
-/* Both files on one scenario. */
-static int verify_change(struct qos_verify_options *v, const char *scenario)
-{
-	const char *files[] = { v->against, v->plan.conf };
-	struct diag d = { .status = HD_OK };
-	struct study_comparison c = {
-		.path = scenario,
-		.overrides = &v->fabric.overrides,
-		.values = files,
-		.n = 2,
-		.seeds = v->seeds,
-	};
-	struct results *r = results_new("qos verify");
-	bool worse = false;
-
-	if (fabric_choice_overrides(&v->fabric, v->common.seed, &d) == HD_OK &&
-	    cli_change_run(&c, &v->common, &d, r, &worse) == HD_OK) {
-		v->common.seed = c.seed;
-		return output_results(&v->common, r, !worse);
-	}
-	results_free(r);
-	return command_refuse(&d);
-}
-
-static bool is_file(const char *path)
-{
-	struct stat is;
-
-	return stat(path, &is) == 0 && S_ISREG(is.st_mode);
-}
-
 static int run(const struct command *self, void *values, int n, char **args)
 {
 	struct qos_verify_options *v = values;
-	bool is_change = v->against && is_file(v->against);
+	bool is_change = v->against && cli_verify_change_is_file(v->against);
 
 	if (!v->against)
 		return command_usage(self, "--against FOLDER or FILE is required");
@@ -133,7 +100,8 @@ static int run(const struct command *self, void *values, int n, char **args)
 		return command_usage(self, "--tables replaces PLAN: at most FABRIC may follow");
 	if (!v->plan.tables)
 		v->plan.conf = *args++;
-	int status = is_change ? verify_change(v, args[0])
+	const struct cli_verify_change change = { v->against, v->plan.conf, args[0], v->seeds };
+	int status = is_change ? cli_verify_change_run(&change, &v->fabric, &v->common)
 			       : verify_folder(v, n > !v->plan.tables ? args[0] : NULL);
 
 	cli_verify_plan_fini(&v->plan);
