@@ -127,7 +127,7 @@ static const struct example examples[] = {
 
 const struct command command_qos_verify = {
 	.name = "qos verify",
-	.summary = "compare a plan with a fabric's tables or the present opensm.conf",
+	.summary = "compare a plan with a fabric or the present opensm.conf",
 	.arguments = "[PLAN] [FABRIC | SCENARIO]",
 	.description =
 		"Compares lanes, limits, arbitration tables and SL-to-VL maps of a fabric, port by port\n"
