@@ -3,7 +3,8 @@
 # of src/modules.txt; of modules with an 'offers' row only the headers listed
 # there. Each entry of the list is used. Scenario fields are set by their paths
 # (src/scenario/override.h): no source prints YAML. Tests are exempt.
-# docs/architecture.md describes every module.
+# docs/architecture.md describes every module, and the functions and structs that
+# it names exist.
 set -eu
 cd "$(dirname "$0")/.."
 [ -f src/modules.txt ] || { echo "layers: nothing to check"; exit 1; }
@@ -13,6 +14,12 @@ sed -n 's/^\([a-z/]*\):.*/\1/p' src/modules.txt | while read -r module; do
 		exit 1
 	}
 done
+missing=$(grep -oE '`[a-z0-9]+(_[a-z0-9]+)+`' docs/architecture.md | tr -d '`' | sort -u |
+	while read -r name; do grep -rqwF "$name" src || echo "$name"; done)
+[ -z "$missing" ] || {
+	echo "layers: docs/architecture.md names what src does not have:" $missing
+	exit 1
+}
 product() {
 	find src -name '*.[ch]' ! -name '*_test.c' ! -name '*_for_tests.h' |
 		sort

@@ -468,7 +468,7 @@ static void hand_to(struct v_device *dev, struct v_qp *qp, const struct packet *
 	pace_heard(qp, p);
 	pace_wake_sharers(dev, pace_qp(qp), lab->now);
 	device_visible(dev);
-	if (lab->external && taken != qp_taken(qp->qp))
+	if (lab->follows && taken != qp_taken(qp->qp))
 		external_qp_arrived(qp, hca_slot_at(lab, slot));
 	if (dev->watches)
 		settle_watches(dev);
@@ -479,7 +479,7 @@ static void hand_to(struct v_device *dev, struct v_qp *qp, const struct packet *
 static void hand_to_members(struct v_device *dev, const struct packet *p, uint32_t slot)
 {
 	const struct v_qp *own =
-		dev->lab->external ? hca_slot_sender(dev->lab, hca_slot_at(dev->lab, slot)) : NULL;
+		dev->lab->follows ? hca_slot_sender(dev->lab, hca_slot_at(dev->lab, slot)) : NULL;
 
 	/* Programs elsewhere do not get back what they send. */
 	for (size_t i = 0; i < dev->n_members; i++) {
@@ -587,7 +587,7 @@ static void arm(struct v_device *dev)
 		next = hca_slot_at(lab, dev->leaving.first)->when;
 	if (next != NEVER)
 		lab_alarm(lab, dev, next);
-	if (lab->n_live || lab->channels || lab->external)
+	if (lab->n_live || lab->external)
 		lab_timer(lab, dev);
 }
 

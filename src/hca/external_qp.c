@@ -1,149 +1,163 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#define _GNU_SOURCE
 #include "hca/external_qp.h"
 
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/ring.h"
 #include "hca/external_qp_internal.h"
-#include "hca/objects.h"
-#include "transport/responder_rules.h"
+#include "wire/headers.h"
 
-#define ZEROS     (UINT64_C(2) << 20)     /* bytes that are mapped */
-#define REGION    (WR_MAX_LENGTH + ZEROS) /* repeatedly, up to this length */
-#define NO_QP_QPN 0xfffff0u               /* no queue pair has this number */
+#define REGION    (WR_MAX_LENGTH + GRH_SIZE)
+#define NO_QP_QPN 0xfffff0u /* no queue pair has this number */
 
-/* ---- memory: the length of the longest message, all of it on the same pages */
+/* ---- all of them */
 
-static uint8_t *map_zeros(void)
+static struct external_host *host_at(struct external_qps *all, struct v_device *dev)
 {
-	int file = memfd_create("heddle-nothing", MFD_CLOEXEC);
-	uint8_t *all = MAP_FAILED;
+	struct external_host *h = &all->hosts[dev->host];
 
-	if (file >= 0 && ftruncate(file, (off_t)ZEROS) == 0)
-		all = mmap(NULL, REGION, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-			   0);
-	for (uint64_t at = 0; all != MAP_FAILED && at < REGION; at += ZEROS)
-		if (mmap(all + at, ZEROS, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file,
-			 0) == MAP_FAILED) {
-			munmap(all, REGION);
-			all = MAP_FAILED;
-		}
-	if (file >= 0)
-		close(file);
-	return all == MAP_FAILED ? NULL : all;
+	if (!h->pd) {
+		h->pd = v_pd_new(dev);
+		h->mr = v_mr_new(h->pd, NULL, REGION,
+				 ACCESS_LOCAL_WRITE | ACCESS_REMOTE_WRITE | ACCESS_REMOTE_READ |
+					 ACCESS_REMOTE_ATOMIC,
+				 0);
+	}
+	return h;
 }
 
-static struct message_host *host_at(struct external_qps *all, struct v_device *dev)
-{
-	const struct message_memory memory = { all->zeros, REGION,
-					       ACCESS_LOCAL_WRITE | ACCESS_REMOTE_WRITE |
-						       ACCESS_REMOTE_READ | ACCESS_REMOTE_ATOMIC };
-
-	hca_message_host_need(&all->hosts[dev->host], dev, &memory);
-	return &all->hosts[dev->host];
-}
-
-static const struct message_host *host_of(const struct external_qp *q)
+static const struct external_host *host_of(const struct external_qp *q)
 {
 	return &q->all->hosts[q->qp->dev->host];
 }
 
-/* ---- all of them */
-
-static void qp_free_now(struct external_qp *q);
-static void srq_free_now(struct external_srq *srq);
-
-struct external_qps *external_qps_new(struct fabric *fabric, const struct hca_profile *profile,
-				      struct sim *sim)
+struct external_qps *external_qps_open(struct lab *lab, void (*note)(struct external_end *e))
 {
 	struct external_qps *all = hd_alloc(1, sizeof(*all));
 
-	all->zeros = map_zeros();
-	if (!all->zeros) {
-		free(all);
-		return NULL;
-	}
-	all->lab = lab_new(fabric, profile);
-	all->lab->external = all;
-	all->hosts = hd_alloc(lab_hosts(all->lab), sizeof(*all->hosts));
-	all->sim = sim;
-	lab_use_sim(all->lab, sim);
+	*all = (struct external_qps){
+		.lab = lab,
+		.hosts = hd_alloc(lab->n_devices, sizeof(*all->hosts)),
+		.note = note,
+	};
+	lab->external = all;
+	external_qps_cut(all, 1);
 	return all;
 }
 
-void external_qps_free(struct external_qps *all)
+void external_qps_cut(struct external_qps *all, uint32_t n)
 {
-	if (!all)
-		return;
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): of pointers */
+	all->waiting = hd_realloc(all->waiting, n, sizeof(*all->waiting));
+	for (; all->n_parts < n; all->n_parts++)
+		all->waiting[all->n_parts] = NULL;
+}
+
+static void end_fini(struct external_end *e)
+{
+	if (e->cq)
+		v_cq_free(e->cq);
+}
+
+/* What it has, but its queue pair of the adapter. */
+static void qp_end(struct external_qp *q)
+{
+	end_fini(&q->sends);
+	end_fini(&q->receives);
+	external_followed_free(q->followed);
+	free(q);
+}
+
+static void srq_end(struct external_srq *srq)
+{
+	v_srq_free(srq->srq);
+	free(srq);
+}
+
+void external_qps_close(struct external_qps *all)
+{
 	for (struct external_qp *q = all->first, *next; q; q = next) {
 		next = q->next;
-		qp_free_now(q);
+		qp_end(q);
 	}
 	for (struct external_srq *srq = all->srqs, *next; srq; srq = next) {
 		next = srq->next;
-		srq_free_now(srq);
+		srq_end(srq);
 	}
-	for (uint32_t i = 0; i < lab_hosts(all->lab); i++)
+	for (uint32_t i = 0; i < all->lab->n_devices; i++)
 		v_pd_free(all->hosts[i].pd);
-	lab_free(all->lab);
-	munmap(all->zeros, REGION);
+	free(all->waiting);
 	free(all->lost);
 	free(all->hosts);
 	free(all);
-}
-
-hd_time external_qps_now(const struct external_qps *all)
-{
-	return all->lab->now;
 }
 
 /* ---- a queue pair */
 
 static void on_completion(void *context)
 {
-	struct message_end *e = context;
-	struct external_qps *all = ((struct external_qp *)e->of)->all;
+	struct external_end *e = context;
 
-	sim_pause(all->sim);
-	if (e->is_waiting)
+	e->of->all->note(e);
+}
+
+void external_end_unlink(struct external_end *e)
+{
+	if (!e->is_waiting)
 		return;
-	e->is_waiting = true;
-	e->next = all->waiting;
-	all->waiting = e;
-}
+	struct external_end **at = &e->of->all->waiting[e->cq->dev->lab->number];
 
-static void on_received(void *context)
-{
-	struct external_qp *q = ((struct message_end *)context)->of;
-
-	q->slots = ring_grow(q->slots, &q->size, q->first, q->last, sizeof(*q->slots));
-	q->slots[q->last++ % q->size] = (struct recv_slot){ NULL, 0 };
-	on_completion(context);
-}
-
-static void end_unlink(struct message_end *e)
-{
-	struct message_end **at = &((struct external_qp *)e->of)->all->waiting;
-
-	while (*at && *at != e)
+	while (*at != e)
 		at = &(*at)->next;
-	if (*at)
-		*at = e->next;
+	*at = e->next;
 	e->is_waiting = false;
 }
 
-static void end_fini(struct message_end *e)
+static void end_init(struct external_end *e, struct external_qp *q, struct v_device *dev,
+		     uint32_t entries)
 {
-	end_unlink(e);
-	v_cq_free(e->cq);
+	*e = (struct external_end){ .of = q, .cq = v_cq_new(dev, entries, NULL) };
+	e->cq->note = on_completion;
+	e->cq->context = e;
 }
 
-static struct v_device *device_at(struct external_qps *all, port_id port)
+struct external_qp *external_qp_make(struct external_qps *all, struct v_device *dev,
+				     const struct external_qp_params *p, void *owner)
+{
+	if (p->max_send > V_MAX_QP_WR || p->max_recv > V_MAX_QP_WR || p->max_send + p->max_recv < 1)
+		return NULL;
+	struct external_qp *q = hd_alloc(1, sizeof(*q));
+
+	*q = (struct external_qp){
+		.all = all, .owner = owner, .srq = p->srq, .next = all->first, .link = &all->first
+	};
+	if (q->srq)
+		q->srq->users++;
+	if (p->max_send)
+		end_init(&q->sends, q, dev, p->max_send);
+	/* UC writes have an entry, too; their number has no limit. */
+	if (p->max_recv)
+		end_init(&q->receives, q, dev, V_MAX_CQE);
+	const struct v_qp_init init = {
+		.kind = p->kind,
+		.send_cq = q->sends.cq ? q->sends.cq : q->receives.cq,
+		.recv_cq = q->receives.cq ? q->receives.cq : q->sends.cq,
+		.srq = p->srq ? p->srq->srq : NULL,
+		.max_send = p->max_send ? p->max_send : 1,
+		.max_recv = p->max_recv,
+		.max_sge = 1,
+	};
+
+	q->qp = v_qp_new(host_at(all, dev)->pd, &init);
+	if (all->lab->follows)
+		q->followed = hd_alloc(1, sizeof(*q->followed));
+	if (q->next)
+		q->next->link = &q->next;
+	all->first = q;
+	return q;
+}
+
+static struct v_device *device_at(const struct external_qps *all, port_id port)
 {
 	const struct lab *lab = all->lab;
 
@@ -158,50 +172,7 @@ struct external_qp *external_qp_new(struct external_qps *all, const struct exter
 {
 	struct v_device *dev = device_at(all, p->port);
 
-	if (!dev || p->max_send == 0 || p->max_send > V_MAX_QP_WR || p->max_recv > V_MAX_QP_WR)
-		return NULL;
-	struct external_qp *q = hd_alloc(1, sizeof(*q));
-
-	*q = (struct external_qp){
-		.all = all, .owner = owner, .srq = p->srq, .next = all->first, .link = &all->first
-	};
-	if (q->srq)
-		q->srq->users++;
-	hca_message_end_init(&q->sends, q, dev, p->max_send, on_completion);
-	/* UC writes have an entry, too; their number has no limit. */
-	hca_message_end_init(&q->receives, q, dev, V_MAX_CQE, on_received);
-	const struct v_qp_init init = {
-		.kind = p->kind,
-		.send_cq = q->sends.cq,
-		.recv_cq = q->receives.cq,
-		.srq = p->srq ? p->srq->srq : NULL,
-		.max_send = p->max_send,
-		.max_recv = p->max_recv + 1,
-		.max_sge = 1,
-	};
-
-	q->qp = v_qp_new(host_at(all, dev)->pd, &init);
-	if (q->next)
-		q->next->link = &q->next;
-	all->first = q;
-	return q;
-}
-
-/* Removes all references to it. */
-static void forget(struct external_qp *q)
-{
-	struct external_qps *all = q->all;
-
-	for (struct external_qp *o = all->first; o; o = o->next) {
-		if (o->peer == q)
-			o->peer = NULL;
-		for (uint32_t i = o->first; i != o->last; i++)
-			if (o->slots[i % o->size].from == q)
-				o->slots[i % o->size].from = NULL;
-	}
-	for (uint32_t i = all->head; i != all->tail; i++)
-		if (all->lost[i % all->places].from == q)
-			all->lost[i % all->places].from = NULL;
+	return dev && p->max_recv ? external_qp_make(all, dev, p, owner) : NULL;
 }
 
 static void qp_free_now(struct external_qp *q)
@@ -209,15 +180,13 @@ static void qp_free_now(struct external_qp *q)
 	*q->link = q->next;
 	if (q->next)
 		q->next->link = q->link;
-	forget(q);
+	external_forget(q);
 	v_qp_free(q->qp);
-	end_fini(&q->sends);
-	end_fini(&q->receives);
+	external_end_unlink(&q->sends);
+	external_end_unlink(&q->receives);
 	if (q->srq)
 		q->srq->users--;
-	free(q->in_flight);
-	free(q->slots);
-	free(q);
+	qp_end(q);
 }
 
 void external_qp_release(struct external_qp *q)
@@ -236,7 +205,7 @@ struct external_srq *external_srq_new(struct external_qps *all, port_id port, ui
 
 	if (!dev || max == 0 || max > V_MAX_QP_WR)
 		return NULL;
-	const struct message_host *host = host_at(all, dev);
+	const struct external_host *host = host_at(all, dev);
 	struct external_srq *srq = hd_alloc(1, sizeof(*srq));
 
 	*srq = (struct external_srq){
@@ -256,8 +225,7 @@ static void srq_free_now(struct external_srq *srq)
 	*srq->link = srq->next;
 	if (srq->next)
 		srq->next->link = srq->link;
-	v_srq_free(srq->srq);
-	free(srq);
+	srq_end(srq);
 }
 
 void external_srq_release(struct external_srq *srq)
@@ -267,8 +235,7 @@ void external_srq_release(struct external_srq *srq)
 		srq_free_now(srq);
 }
 
-/* Frees what was released and owes no answer any more. */
-static void free_released(struct external_qps *all)
+void external_free_released(struct external_qps *all)
 {
 	for (struct external_qp *q = all->first, *next; q; q = next) {
 		next = q->next;
@@ -284,28 +251,38 @@ static void free_released(struct external_qps *all)
 
 /* ---- connecting */
 
-static enum qp_kind kind_of(const struct external_qp *q)
+/* The next states of a queue pair, `to` the last of them. */
+static enum hd_status step_to(struct v_qp *qp, const struct qp_attr *a, enum qp_state to)
 {
-	return qp_params(q->qp->qp)->kind;
+	enum qp_kind kind = qp_params(qp->qp)->kind;
+	enum hd_status status = HD_OK;
+	struct qp_attr next = *a;
+
+	for (next.state = qp_state(qp->qp); next.state < to && status == HD_OK;) {
+		next.state++;
+		status = v_modify(qp, &next, qp_step_mask(kind, next.state));
+	}
+	return status;
 }
 
 enum hd_status external_qp_connect(struct external_qp *q, struct external_qp *peer,
 				   const struct qp_attr *a)
 {
 	struct qp_attr attr = *a;
-	uint32_t most = kind_of(q) == QP_UD ? 0 : v_path_mtu(q->qp->dev, a->dlid);
+	uint32_t most = external_kind(q) == QP_UD ? 0 : v_path_mtu(q->qp->dev, a->dlid);
 
 	attr.access = ACCESS_REMOTE_WRITE | ACCESS_REMOTE_READ | ACCESS_REMOTE_ATOMIC;
 	attr.mtu = most && most < a->mtu ? most : a->mtu;
 	attr.dest_qpn = peer ? v_qpn(peer->qp) : NO_QP_QPN;
 	q->peer = peer;
-	return message_connect(q->qp, &attr, QPS_RTR);
+	return step_to(q->qp, &attr, QPS_RTR);
 }
 
 enum hd_status external_qp_start(struct external_qp *q, const struct qp_attr *a)
 {
-	q->psn = a->sq_psn;
-	return message_connect(q->qp, a, QPS_RTS);
+	if (q->followed)
+		q->followed->psn = a->sq_psn;
+	return step_to(q->qp, a, QPS_RTS);
 }
 
 enum hd_status external_qp_join(struct external_qp *q, lid_t mlid, const uint8_t mgid[16])
@@ -320,31 +297,26 @@ void external_qp_leave(struct external_qp *q, lid_t mlid, const uint8_t mgid[16]
 
 /* ---- posting */
 
+static struct recv_wr receive_of(const struct external_host *h)
+{
+	return (struct recv_wr){
+		.n_sge = 1,
+		.sge[0] = { v_mr_addr(h->mr), REGION, v_mr_key(h->mr) },
+	};
+}
+
 bool external_qp_receive(struct external_qp *q)
 {
-	const struct recv_wr wr = hca_message_receive(host_of(q), WR_MAX_LENGTH);
+	const struct recv_wr wr = receive_of(host_of(q));
 
 	return v_post_recv(q->qp, &wr) == HD_OK;
 }
 
 bool external_srq_receive(struct external_srq *srq)
 {
-	const struct recv_wr wr = hca_message_receive(srq->host, WR_MAX_LENGTH);
+	const struct recv_wr wr = receive_of(srq->host);
 
 	return v_post_srq(srq->srq, &wr) == HD_OK;
-}
-
-/* A message takes one PSN per packet; a read, per packet of its answer. */
-static void in_flight_put(struct external_qp *q, const struct send_wr *wr)
-{
-	uint32_t length = wr->n_sge ? wr->sge[0].length : 0;
-	uint32_t n = length ? (length - 1) / q->qp->mtu + 1 : 1;
-
-	q->in_flight = ring_grow(q->in_flight, &q->places, q->head, q->tail, sizeof(*q->in_flight));
-	q->in_flight[q->tail++ % q->places] = (struct in_flight_message){
-		.number = wr->id, .psn = q->psn, .packets = n, .kind = wr->kind
-	};
-	q->psn = psn_add(q->psn, n);
 }
 
 static void set_destination(const struct external_qp *q, const struct external_qp *to,
@@ -357,253 +329,38 @@ static void set_destination(const struct external_qp *q, const struct external_q
 	q->qp->sl = out->sl;
 }
 
-bool external_qp_send(struct external_qp *q, const struct external_qp *to, const struct send_wr *wr)
+bool external_qp_post(struct external_qp *q, const struct external_qp *to, struct send_wr *wr)
 {
 	const struct v_mr *here = host_of(q)->mr;
 	const struct v_mr *there = q->peer ? host_of(q->peer)->mr : here;
+
+	wr->flags = WR_SIGNALED;
+	wr->sge[0].addr = v_mr_addr(here);
+	wr->sge[0].lkey = v_mr_key(here);
+	wr->remote_addr = v_mr_addr(there);
+	wr->rkey = v_mr_key(there);
+	if (external_kind(q) == QP_UD)
+		set_destination(q, to, &wr->to);
+	if (!q->sends.cq || v_post_send(q->qp, wr) != HD_OK)
+		return false;
+	if (q->followed)
+		external_follow(q, wr);
+	return true;
+}
+
+void external_qp_ring(struct external_qp *q)
+{
+	device_activate(q->qp->dev, q->qp);
+	device_send(q->qp->dev);
+}
+
+bool external_qp_send(struct external_qp *q, const struct external_qp *to, const struct send_wr *wr)
+{
 	struct send_wr own;
 
 	send_wr_copy(&own, wr);
-	own.flags = WR_SIGNALED;
-	own.sge[0].addr = v_mr_addr(here);
-	own.sge[0].lkey = v_mr_key(here);
-	own.remote_addr = v_mr_addr(there);
-	own.rkey = v_mr_key(there);
-	if (kind_of(q) == QP_UD)
-		set_destination(q, to, &own.to);
-	if (v_post_send(q->qp, &own) != HD_OK)
+	if (!external_qp_post(q, to, &own))
 		return false;
-	in_flight_put(q, &own);
-	device_activate(q->qp->dev, q->qp);
-	device_send(q->qp->dev);
+	external_qp_ring(q);
 	return true;
-}
-
-/* ---- messages in flight */
-
-static struct in_flight_message *in_flight_numbered(const struct external_qp *q, uint64_t number)
-{
-	for (uint32_t i = q->head; i != q->tail; i++)
-		if (q->in_flight[i % q->places].number == number)
-			return &q->in_flight[i % q->places];
-	return NULL;
-}
-
-uint32_t external_qp_psn(const struct external_qp *q, uint64_t number)
-{
-	const struct in_flight_message *f = in_flight_numbered(q, number);
-
-	return f ? f->psn : q->psn;
-}
-
-struct in_flight_message *external_in_flight_with(const struct external_qp *q, uint32_t psn,
-						  uint32_t *before)
-{
-	for (uint32_t i = q->head; i != q->tail; i++) {
-		struct in_flight_message *f = &q->in_flight[i % q->places];
-
-		*before = (psn - f->psn) & PSN_MASK;
-		if (*before < f->packets)
-			return f;
-	}
-	return NULL;
-}
-
-/* The message of a request, and its sender; or NULL. */
-static struct in_flight_message *message_of(const struct lab *lab, const struct hca_slot *s,
-					    struct external_qp **from)
-{
-	const struct v_qp *qp = hca_slot_sender(lab, s);
-	uint32_t before;
-
-	if (!qp)
-		return NULL;
-	*from = external_of(qp->send_cq);
-	return external_in_flight_with(*from, s->packet.bth.psn, &before);
-}
-
-static void in_flight_end(struct external_qp *q, struct in_flight_message *f)
-{
-	f->is_over = true;
-	while (q->head != q->tail && q->in_flight[q->head % q->places].is_over)
-		q->head++;
-}
-
-void external_qp_arrived(struct v_qp *to, const struct hca_slot *last)
-{
-	struct external_qp *q = external_of(to->recv_cq), *from;
-	struct in_flight_message *f = message_of(to->dev->lab, last, &from);
-
-	if (!f || (kind_of(from) == QP_RC && f->kind == WR_WRITE))
-		return;
-	if (!responder_takes_receive(f->kind)) {
-		const struct completion written = { .kind = WC_WRITE };
-
-		hca_cq_push(to->recv_cq, &written, to->dev->visible);
-	}
-	q->slots[(q->last - 1) % q->size] = (struct recv_slot){ from, f->number };
-	if (last->packet.lrh.dlid >= LID_FIRST_MCAST)
-		f->unreported++;
-	else if (kind_of(from) != QP_RC)
-		in_flight_end(from, f);
-}
-
-static void put_lost(struct external_qp *from, struct in_flight_message *f)
-{
-	struct external_qps *all = from->all;
-
-	all->lost = ring_grow(all->lost, &all->places, all->head, all->tail, sizeof(*all->lost));
-	all->lost[all->tail++ % all->places] = (struct recv_slot){ from, f->number };
-	in_flight_end(from, f);
-	sim_pause(all->sim);
-}
-
-/* An arrival of a message to a group has been reported. */
-static void group_reported(const struct recv_slot *s)
-{
-	struct in_flight_message *f = s->from ? in_flight_numbered(s->from, s->number) : NULL;
-
-	if (f && f->unreported > 0 && --f->unreported == 0 && f->has_ended)
-		put_lost(s->from, f);
-}
-
-void external_packet_over(struct lab *lab, const struct hca_slot *s)
-{
-	const unsigned last = OPCODE_LAST | OPCODE_ONLY;
-	struct external_qp *from;
-
-	if (!s->tells || !(opcode_flags(s->packet.bth.opcode) & last))
-		return;
-	struct in_flight_message *f = message_of(lab, s, &from);
-
-	if (!f || f->is_over)
-		return;
-	f->has_ended = true;
-	if (f->unreported == 0)
-		put_lost(from, f);
-}
-
-/* ---- events */
-
-/* The end with the earliest completion; or NULL. */
-static struct message_end *earliest(const struct external_qps *all)
-{
-	struct message_end *first = NULL;
-
-	for (struct message_end *e = all->waiting; e; e = e->next)
-		if (!first ||
-		    cq_at(e->cq, e->cq->head)->when < cq_at(first->cq, first->cq->head)->when)
-			first = e;
-	return first;
-}
-
-static struct completion take_first(struct message_end *e)
-{
-	const struct completion wc = cq_at(e->cq, e->cq->head++)->wc;
-
-	if (e->cq->head == e->cq->tail)
-		end_unlink(e);
-	return wc;
-}
-
-/* A receive that was taken by a message without a sender is posted again. */
-static void repost(struct external_qp *q, const struct completion *wc)
-{
-	if (wc->status == WC_SUCCESS && wc->kind != WC_WRITE)
-		(void)!(q->srq ? external_srq_receive(q->srq) : external_qp_receive(q));
-}
-
-/* These three: false if there is no event to report. */
-static bool report_arrived(struct message_end *e, struct external_event *out)
-{
-	struct external_qp *q = e->of;
-	const struct completion wc = take_first(e);
-	const struct recv_slot s = q->slots[q->first++ % q->size];
-
-	group_reported(&s);
-	if (q->is_released)
-		return false;
-	if (wc.status != WC_SUCCESS || !s.from || s.from->is_released) {
-		repost(q, &wc);
-		return false;
-	}
-	*out = (struct external_event){ .kind = EXTERNAL_ARRIVED,
-					.owner = s.from->owner,
-					.receiver = q->owner,
-					.took_receive = wc.kind != WC_WRITE,
-					.number = s.number };
-	return true;
-}
-
-static bool report_done(struct message_end *e, struct external_event *out)
-{
-	struct external_qp *q = e->of;
-	const struct completion wc = take_first(e);
-
-	if (q->is_released)
-		return false;
-	/* An acknowledged message does not arrive again. */
-	while (kind_of(q) == QP_RC && q->head != q->tail &&
-	       q->in_flight[q->head % q->places].number <= wc.id)
-		q->head++;
-	*out = (struct external_event){
-		.kind = EXTERNAL_DONE, .owner = q->owner, .number = wc.id, .status = wc.status
-	};
-	return true;
-}
-
-static bool report_lost(struct external_qps *all, struct external_event *out)
-{
-	while (all->head != all->tail) {
-		const struct recv_slot s = all->lost[all->head++ % all->places];
-
-		if (!s.from || s.from->is_released)
-			continue;
-		*out = (struct external_event){ .kind = EXTERNAL_LOST,
-						.owner = s.from->owner,
-						.number = s.number };
-		return true;
-	}
-	return false;
-}
-
-static bool report(struct message_end *e, struct external_event *out)
-{
-	return e == &((struct external_qp *)e->of)->receives ? report_arrived(e, out)
-							     : report_done(e, out);
-}
-
-bool external_qps_next(struct external_qps *all, hd_time until, struct external_event *out)
-{
-	for (;;) {
-		struct message_end *e = earliest(all);
-		hd_time due = e ? cq_at(e->cq, e->cq->head)->when : NEVER;
-
-		if (report_lost(all, out))
-			return true;
-		if (e && due <= all->lab->now) {
-			if (report(e, out))
-				return true;
-			continue;
-		}
-		if (all->lab->now >= until) {
-			*out = (struct external_event){ .kind = EXTERNAL_NOTHING };
-			return true;
-		}
-		free_released(all);
-		hd_time to = due < until ? due : until;
-		enum sim_state state = sim_run(all->sim, to, NULL, NULL);
-
-		all->lab->now = later(all->lab->now, sim_now(all->sim));
-		if (state == SIM_PAUSED)
-			continue;
-		if (!e && !all->waiting && all->head == all->tail) {
-			/* Timers without effect may have been popped since the last event. */
-			if (until < HD_TIME_NEVER)
-				all->lab->now = later(all->lab->now, until);
-			return false;
-		}
-		if (e)
-			all->lab->now = later(all->lab->now, to);
-	}
 }

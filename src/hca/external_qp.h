@@ -3,9 +3,11 @@
 #define HD_HCA_EXTERNAL_QP_H
 
 /*
- * Queue pairs of programs outside of the simulation. The caller says what a
- * program posts; events say when a message arrives and when it is done. The
- * bytes of messages stay with the program: packets carry zeros of that length.
+ * Queue pairs that no program of the lab uses: the way to the transport for rows
+ * and jobs (message_channel.h) and, by these functions, for programs outside of
+ * the simulation. The caller says what a program posts; events say when a message
+ * arrives and when it is done. The bytes of messages stay with the program:
+ * packets carry zeros of that length.
  *
  * An RC message is done when it is acknowledged, so after it has arrived. UC and
  * UD messages are done when their last packet has left; they arrive, or are
@@ -31,8 +33,8 @@ struct external_srq;
 struct external_qp_params {
 	enum qp_kind kind;
 	port_id port;
-	uint32_t max_send, max_recv;
-	struct external_srq *srq; /* or NULL */
+	uint32_t max_send, max_recv; /* max_send 0: it does not send */
+	struct external_srq *srq;    /* or NULL */
 };
 
 enum external_event_kind {

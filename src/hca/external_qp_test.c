@@ -77,7 +77,7 @@ static struct external_qp *make(struct fixture *f, uint32_t node, void *owner)
 		.kind = f->kind,
 		.port = s->ports[s->nodes[node].first_port + 1].origin,
 		.max_send = DEPTH,
-		.max_recv = DEPTH,
+		.max_recv = DEPTH + 1,
 		.srq = f->srq,
 	};
 	struct external_qp *g = external_qp_new(f->all, &place, owner);

@@ -149,7 +149,7 @@ struct v_pd {
 
 struct v_mr {
 	struct v_pd *pd;
-	uint8_t *memory;
+	uint8_t *memory;    /* NULL: all zeros */
 	uint64_t addr, len; /* addr: as packets name it */
 	unsigned page_shift;
 	unsigned access;
@@ -319,6 +319,7 @@ struct lab {
 	bool use_flows;
 	hd_time went_on;                   /* when a program last did */
 	struct external_qps *external;     /* external_qp.h; or NULL */
+	bool follows;                      /* their messages are reported as events */
 	struct message_channels *channels; /* message_channel.h; or NULL */
 	bool names_channels;               /* packets have the number of their channel */
 	struct hca_traffic *traffic;       /* rows over the channels, or NULL */
@@ -524,8 +525,6 @@ void traffic_pack(struct hca_traffic *t, struct pack *p, const struct sim_sectio
 /* ---- message_channel.c -------------------------------------------------- */
 
 void hca_channels_close(struct message_channels *all);
-/* Number of domains of the lab. */
-void hca_channels_cut(struct message_channels *all, uint32_t n);
 /* Tells listeners what adapters of this lab have completed. */
 void hca_channels_settle(struct lab *lab);
 /* The number of the channel that a packet of this queue pair is of. */
@@ -538,8 +537,12 @@ void hca_channels_collect(struct message_channels *all, struct pack *k, uint32_t
 void hca_channels_pack(struct message_channels *all, struct pack *k,
 		       const struct sim_section *section);
 
-/* ---- external_qp.c ------------------------------------------------------ */
+/* ---- external_qp.c, external_events.c ----------------------------------- */
 
+/* After the lab's adapters. */
+void external_qps_close(struct external_qps *all);
+/* Number of domains of the lab. */
+void external_qps_cut(struct external_qps *all, uint32_t n);
 /* A message has arrived as a whole; `last` is its last packet. */
 void external_qp_arrived(struct v_qp *to, const struct hca_slot *last);
 /* All copies of this packet were received or lost. */

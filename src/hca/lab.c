@@ -358,6 +358,8 @@ void lab_free(struct lab *lab)
 		traffic_close(lab->traffic);
 	if (lab->channels)
 		hca_channels_close(lab->channels);
+	if (lab->external)
+		external_qps_close(lab->external);
 	/* Adapters look at them until the end. */
 	for (uint32_t i = 0; i < lab->n_parts; i++)
 		free(lab->parts[i]);
@@ -474,8 +476,8 @@ static void cut(void *context, const struct sim_cut *how, void **contexts)
 	lab_distant_cut(lab, how);
 	if (lab->traffic)
 		traffic_cut(lab->traffic, how->n);
-	if (lab->channels)
-		hca_channels_cut(lab->channels, how->n);
+	if (lab->external)
+		external_qps_cut(lab->external, how->n);
 }
 
 void lab_use_sim(struct lab *lab, struct sim *s)

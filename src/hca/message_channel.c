@@ -6,9 +6,8 @@
 
 #include "base/alloc.h"
 #include "base/ring.h"
-#include "hca/message_end.h"
+#include "hca/external_qp_internal.h"
 #include "transport/codes.h"
-#include "wire/headers.h"
 
 #define SEND_DEPTH 128                 /* SENDs under way per channel (Q3) */
 #define LAST_PIECE (UINT64_C(1) << 32) /* in a SEND's id, above the message */
@@ -26,8 +25,7 @@ struct message_channel {
 	enum qp_kind kind;
 	uint32_t piece;
 	bool has_number;
-	struct v_qp *from, *to;
-	struct message_end sends, receives;
+	struct external_qp *from, *to;
 	/* The source's. */
 	struct queued_message *queue; /* ring; `head` and `tail` count */
 	uint32_t head, tail, places;
@@ -38,38 +36,20 @@ struct message_channel {
 	bool is_broken;
 };
 
-/*
- * What the adapters of one part have in common (lab.number): memory, which all
- * SENDs are read from and written to, and the ends with completions.
- */
-struct channel_share {
-	uint8_t *memory;
-	struct message_end *first;
-};
-
 struct message_channels {
 	struct lab *lab;
 	struct message_channel *items;
 	uint32_t n, most;
-	struct message_host *hosts;
-	uint64_t memory_len;
-	struct channel_share *shares;
-	uint32_t n_shares;
 };
 
-static struct channel_share *share_of(const struct v_device *dev)
+static const struct message_channels *channels_of(const struct external_qp *q)
 {
-	return &dev->lab->channels->shares[dev->lab->number];
-}
-
-static const struct message_host *host_of(const struct v_device *dev)
-{
-	return &dev->lab->channels->hosts[dev->host];
+	return q->qp->dev->lab->channels;
 }
 
 static uint32_t number_of(const struct message_channel *c)
 {
-	return (uint32_t)(c - c->from->dev->lab->channels->items);
+	return (uint32_t)(c - channels_of(c->from)->items);
 }
 
 /* ---- messages ------------------------------------------------------------ */
@@ -81,10 +61,7 @@ uint32_t channel_pieces(uint64_t bytes)
 
 static void stock(const struct message_channel *c)
 {
-	const struct recv_wr wr = hca_message_receive(
-		host_of(c->to->dev), c->piece + (c->kind == QP_UD ? GRH_SIZE : 0u));
-
-	while (v_post_recv(c->to, &wr) == HD_OK)
+	while (external_qp_receive(c->to))
 		;
 }
 
@@ -96,16 +73,15 @@ static void queue_put(struct message_channel *c, struct queued_message m)
 
 static void post_piece(struct message_channel *c)
 {
-	const struct message_host *host = host_of(c->from->dev);
 	struct queued_message *m = &c->queue[c->head % c->places];
 	uint32_t bytes = m->rest < c->piece ? (uint32_t)m->rest : c->piece;
 	struct send_wr wr = {
 		.id = m->number,
 		.kind = c->has_number ? WR_SEND_IMM : WR_SEND,
 		.imm = m->number,
-		.flags = WR_SIGNALED,
 		.n_sge = 1,
-		.sge[0] = { v_mr_addr(host->mr), bytes, v_mr_key(host->mr) },
+		.sge[0].length = bytes,
+		.to = { .dlid = v_lid(c->to->qp->dev), .sl = c->from->qp->sl, .qkey = QKEY },
 	};
 
 	m->rest -= bytes;
@@ -113,15 +89,10 @@ static void post_piece(struct message_channel *c)
 		wr.id |= LAST_PIECE;
 		c->head++;
 	}
-	if (c->kind == QP_UD) {
-		wr.to = v_ah(host->pd, v_lid(c->to->dev), c->from->sl);
-		wr.to.qpn = v_qpn(c->to);
-		wr.to.qkey = QKEY;
-	}
-	enum hd_status status = v_post_send(c->from, &wr);
+	bool is_posted = external_qp_post(c->from, c->to, &wr);
 
-	assert(status == HD_OK);
-	(void)status;
+	assert(is_posted);
+	(void)is_posted;
 	c->under_way++;
 	c->n_sends++;
 }
@@ -139,10 +110,8 @@ static void post_all(struct message_channel *c)
 
 	while (!c->is_broken && c->under_way < SEND_DEPTH && has_message(c))
 		post_piece(c);
-	if (c->n_sends > before) {
-		device_activate(c->from->dev, c->from);
-		device_send(c->from->dev);
-	}
+	if (c->n_sends > before)
+		external_qp_ring(c->from);
 }
 
 void channel_queue(struct lab *lab, uint32_t channel, uint32_t message, uint64_t bytes)
@@ -159,7 +128,7 @@ void channel_send(struct lab *lab, uint32_t channel, hd_time now, uint32_t messa
 {
 	struct message_channel *c = &lab->channels->items[channel];
 
-	c->from->dev->lab->now = now;
+	c->from->qp->dev->lab->now = now;
 	queue_put(c, (struct queued_message){ message, bytes });
 	post_all(c);
 }
@@ -170,7 +139,7 @@ static void take_done(struct message_channel *c, const struct hca_cq_entry *e)
 {
 	const struct message_event event = {
 		.channel = number_of(c),
-		.part = c->from->dev->lab->number,
+		.part = c->from->qp->dev->lab->number,
 		.message = (uint32_t)e->wc.id,
 		.when = e->when,
 		.is_acknowledged = e->wc.status == WC_SUCCESS,
@@ -186,7 +155,7 @@ static void take_received(const struct message_channel *c, const struct hca_cq_e
 {
 	const struct message_event event = {
 		.channel = number_of(c),
-		.part = c->to->dev->lab->number,
+		.part = c->to->qp->dev->lab->number,
 		.message = e->wc.imm,
 		.when = e->when,
 	};
@@ -195,36 +164,45 @@ static void take_received(const struct message_channel *c, const struct hca_cq_e
 		c->listener->arrived(c->context, &event);
 }
 
-/* A listener may post more, and so fill the queue's free places. */
-static void settle(struct message_end *end)
+static struct message_channel *channel_of(const struct external_end *end)
 {
-	struct message_channel *c = end->of;
+	return end->of->owner;
+}
+
+static bool is_of_receives(const struct external_end *end)
+{
+	return end == &end->of->receives;
+}
+
+/* A listener may post more, and so fill the queue's free places. */
+static void settle(const struct external_end *end)
+{
+	struct message_channel *c = channel_of(end);
 	struct v_cq *cq = end->cq;
-	bool receives = end == &c->receives;
 
 	while (cq->head != cq->tail) {
 		const struct hca_cq_entry e = *cq_at(cq, cq->head++);
 
-		if (receives)
+		if (is_of_receives(end))
 			take_received(c, &e);
 		else
 			take_done(c, &e);
 	}
-	if (receives)
+	if (is_of_receives(end))
 		stock(c);
 	else
 		post_all(c);
 }
 
 /* Ends wait in the order of their channels, of one channel the last first. */
-static void end_wait(void *context)
+static void end_wait(struct external_end *end)
 {
-	struct message_end *end = context, **at = &share_of(end->cq->dev)->first;
+	struct external_end **at = &end->of->all->waiting[end->cq->dev->lab->number];
 
 	if (end->is_waiting)
 		return;
 	end->is_waiting = true;
-	while (*at && (struct message_channel *)(*at)->of < (struct message_channel *)end->of)
+	while (*at && channel_of(*at) < channel_of(end))
 		at = &(*at)->next;
 	end->next = *at;
 	*at = end;
@@ -232,11 +210,10 @@ static void end_wait(void *context)
 
 void hca_channels_settle(struct lab *lab)
 {
-	struct channel_share *share = &lab->channels->shares[lab->number];
-	struct message_end *end;
+	struct external_end **waiting = &lab->external->waiting[lab->number], *end;
 
-	while ((end = share->first)) {
-		share->first = end->next;
+	while ((end = *waiting)) {
+		*waiting = end->next;
 		end->is_waiting = false;
 		settle(end);
 	}
@@ -246,9 +223,7 @@ void hca_channels_settle(struct lab *lab)
 
 uint32_t channel_of_pair(const struct v_qp *qp)
 {
-	const struct message_end *end = qp->send_cq->context;
-
-	return number_of(end->of);
+	return number_of(external_of(qp->send_cq)->owner);
 }
 
 void channel_passes(const struct lab *lab, const struct sim_passage *x)
@@ -263,16 +238,7 @@ void channel_passes(const struct lab *lab, const struct sim_passage *x)
 
 /* ---- all of them --------------------------------------------------------- */
 
-static void shares_add(struct message_channels *all, uint32_t n)
-{
-	all->shares = hd_realloc(all->shares, n, sizeof(*all->shares));
-	for (; all->n_shares < n; all->n_shares++)
-		all->shares[all->n_shares] = (struct channel_share){
-			.memory = hd_alloc(all->memory_len, 1),
-		};
-}
-
-void hca_channels_open(struct lab *lab, uint32_t most, uint64_t longest)
+void hca_channels_open(struct lab *lab, uint32_t most)
 {
 	struct message_channels *all = hd_alloc(1, sizeof(*all));
 
@@ -280,37 +246,17 @@ void hca_channels_open(struct lab *lab, uint32_t most, uint64_t longest)
 		.lab = lab,
 		.items = hd_alloc(most, sizeof(*all->items)),
 		.most = most,
-		.hosts = hd_alloc(lab->n_devices, sizeof(*all->hosts)),
-		.memory_len = longest + GRH_SIZE,
 	};
-	shares_add(all, 1);
 	lab->channels = all;
+	(void)external_qps_open(lab, end_wait);
 }
 
 void hca_channels_close(struct message_channels *all)
 {
-	for (uint32_t i = 0; i < all->n; i++) {
-		v_cq_free(all->items[i].sends.cq);
-		v_cq_free(all->items[i].receives.cq);
+	for (uint32_t i = 0; i < all->n; i++)
 		free(all->items[i].queue);
-	}
-	for (uint32_t i = 0; i < all->lab->n_devices; i++)
-		v_pd_free(all->hosts[i].pd);
-	for (uint32_t i = 0; i < all->n_shares; i++)
-		free(all->shares[i].memory);
-	free(all->shares);
-	free(all->hosts);
 	free(all->items);
 	free(all);
-}
-
-void hca_channels_cut(struct message_channels *all, uint32_t n)
-{
-	shares_add(all, n);
-	for (uint32_t i = 0; i < all->lab->n_devices; i++) {
-		if (all->hosts[i].mr)
-			all->hosts[i].mr->memory = share_of(&all->lab->devices[i])->memory;
-	}
 }
 
 /* ---- connecting ---------------------------------------------------------- */
@@ -324,35 +270,17 @@ static uint8_t timeout_code(hd_time least)
 	return code;
 }
 
-static struct v_qp *pair_new(const struct message_channel *c, struct v_device *dev, uint32_t sends,
-			     uint32_t receives)
-{
-	struct message_channels *all = dev->lab->channels;
-	const struct message_memory memory = { share_of(dev)->memory, all->memory_len,
-					       ACCESS_LOCAL_WRITE };
-	const struct v_qp_init init = {
-		.kind = c->kind,
-		.send_cq = c->sends.cq,
-		.recv_cq = c->receives.cq,
-		.max_send = sends,
-		.max_recv = receives,
-		.max_sge = 1,
-	};
-
-	hca_message_host_need(&all->hosts[dev->host], dev, &memory);
-	return v_qp_new(host_of(dev)->pd, &init);
-}
-
-static enum hd_status connect(struct v_qp *qp, const struct v_qp *peer,
+static enum hd_status connect(struct external_qp *q, struct external_qp *peer,
 			      const struct qp_attr *common)
 {
 	struct qp_attr a = *common;
 
-	a.slid = v_lid(qp->dev);
-	a.dlid = v_lid(peer->dev);
-	a.sl = v_path_sl(qp->dev, a.dlid, common->sl);
-	a.dest_qpn = v_qpn(peer);
-	return message_connect(qp, &a, QPS_RTS);
+	a.slid = v_lid(q->qp->dev);
+	a.dlid = v_lid(peer->qp->dev);
+	a.sl = v_path_sl(q->qp->dev, a.dlid, common->sl);
+	enum hd_status status = external_qp_connect(q, peer, &a);
+
+	return status == HD_OK ? external_qp_start(q, &a) : status;
 }
 
 static uint32_t least(uint32_t a, uint32_t b)
@@ -362,9 +290,9 @@ static uint32_t least(uint32_t a, uint32_t b)
 
 static enum hd_status connect_both(const struct message_channel *c, const struct channel_params *p)
 {
-	const struct scenario *s = c->from->dev->lab->fabric->scenario;
-	uint32_t there = v_path_mtu(c->from->dev, v_lid(c->to->dev));
-	uint32_t back = v_path_mtu(c->to->dev, v_lid(c->from->dev));
+	const struct v_device *from = c->from->qp->dev, *to = c->to->qp->dev;
+	const struct scenario *s = from->lab->fabric->scenario;
+	uint32_t there = v_path_mtu(from, v_lid(to)), back = v_path_mtu(to, v_lid(from));
 	struct qp_attr common = {
 		.pkey = p->pkey,
 		.qkey = QKEY,
@@ -410,19 +338,20 @@ enum hd_status channel_open(struct lab *lab, const struct channel_params *p)
 	/* A packet that closes a gap may complete all that are under way. */
 	if (v_window(to, p->kind) && receives < SEND_DEPTH)
 		receives = SEND_DEPTH;
-	hca_message_end_init(&c->sends, c, from, SEND_DEPTH, end_wait);
-	hca_message_end_init(&c->receives, c, to, receives, end_wait);
-	c->from = pair_new(c, from, SEND_DEPTH, 1);
-	c->to = pair_new(c, to, 1, receives);
+	const struct external_qp_params sends = { .kind = p->kind, .max_send = SEND_DEPTH };
+	const struct external_qp_params takes = { .kind = p->kind, .max_recv = receives };
+
+	c->from = external_qp_make(lab->external, from, &sends, c);
+	c->to = external_qp_make(lab->external, to, &takes, c);
 	return connect_both(c, p);
 }
 
 /* ---- what was counted ---------------------------------------------------- */
 
 /* Of a run that several processes compute. */
-static bool is_elsewhere(const struct v_qp *qp)
+static bool is_elsewhere(const struct external_qp *q)
 {
-	const struct lab *lab = qp->dev->lab;
+	const struct lab *lab = q->qp->dev->lab;
 
 	return lab->pools[lab->number].is_elsewhere;
 }
@@ -433,8 +362,8 @@ struct channel_counts channel_counts(const struct lab *lab, uint32_t channel)
 
 	return (struct channel_counts){
 		.sends = c->n_sends,
-		.retries = is_elsewhere(c->from) ? c->retries : qp_retries(c->from->qp),
-		.early = is_elsewhere(c->to) ? c->early : qp_early(c->to->qp),
+		.retries = is_elsewhere(c->from) ? c->retries : qp_retries(c->from->qp->qp),
+		.early = is_elsewhere(c->to) ? c->early : qp_early(c->to->qp->qp),
 		.is_broken = c->is_broken,
 	};
 }
@@ -450,14 +379,14 @@ void hca_channels_collect(struct message_channels *all, struct pack *k, uint32_t
 	for (uint32_t i = 0; i < all->n; i++) {
 		struct message_channel *c = &all->items[i];
 
-		if (c->from->dev->lab->number == part) {
+		if (c->from->qp->dev->lab->number == part) {
 			if (!k->reads)
-				c->retries = qp_retries(c->from->qp);
+				c->retries = qp_retries(c->from->qp->qp);
 			PACK_STRUCT(k, counted_members, c);
 		}
-		if (c->to->dev->lab->number == part) {
+		if (c->to->qp->dev->lab->number == part) {
 			if (!k->reads)
-				c->early = qp_early(c->to->qp);
+				c->early = qp_early(c->to->qp->qp);
 			pack_u64(k, &c->early);
 		}
 	}
@@ -476,7 +405,7 @@ static const struct pack_member queued_members[] = {
 	PACK(queued_message, rest),
 };
 
-PACK_KNOWS(message_channel, 168);
+PACK_KNOWS(message_channel, 104);
 
 static void pack_source(struct message_channel *c, struct pack *k)
 {
@@ -492,17 +421,17 @@ static void pack_source(struct message_channel *c, struct pack *k)
 		if (k->reads)
 			queue_put(c, one);
 	}
-	hca_cq_pack(c->sends.cq, k);
+	hca_cq_pack(c->from->sends.cq, k);
 }
 
-/* The ends with completions, share by share; the caller frees them. */
-static struct message_end **waiting_ends(const struct message_channels *all, size_t *n)
+/* The ends with completions, part by part; the caller frees them. */
+static struct external_end **waiting_ends(const struct external_qps *all, size_t *n)
 {
-	struct message_end **ends = NULL;
+	struct external_end **ends = NULL;
 	size_t cap = 0;
 
-	for (uint32_t i = 0; i < all->n_shares; i++) {
-		for (struct message_end *x = all->shares[i].first; x; x = x->next) {
+	for (uint32_t i = 0; i < all->n_parts; i++) {
+		for (struct external_end *x = all->waiting[i]; x; x = x->next) {
 			/* NOLINTNEXTLINE(bugprone-sizeof-expression) */
 			ends = hd_grow(ends, &cap, *n + 1, sizeof(*ends));
 			ends[(*n)++] = x;
@@ -511,21 +440,21 @@ static struct message_end **waiting_ends(const struct message_channels *all, siz
 	return ends;
 }
 
-static void pack_end(const struct message_channels *all, struct pack *k, struct message_end **x)
+static void pack_end(const struct message_channels *all, struct pack *k, struct external_end **x)
 {
-	uint32_t number = k->reads ? 0 : number_of((*x)->of);
-	bool receives = !k->reads && *x == &((struct message_channel *)(*x)->of)->receives;
+	uint32_t number = k->reads ? 0 : number_of(channel_of(*x));
+	bool receives = !k->reads && is_of_receives(*x);
 
 	pack_u32(k, &number);
 	pack_bool(k, &receives);
 	if (k->reads && pack_check(k, number < all->n))
-		*x = receives ? &all->items[number].receives : &all->items[number].sends;
+		*x = receives ? &all->items[number].to->receives : &all->items[number].from->sends;
 }
 
 static void pack_waiting(const struct message_channels *all, struct pack *k)
 {
 	size_t n = 0;
-	struct message_end **ends = waiting_ends(all, &n);
+	struct external_end **ends = waiting_ends(all->lab->external, &n);
 
 	n = pack_count(k, n);
 	if (k->reads)
@@ -546,10 +475,10 @@ void hca_channels_pack(struct message_channels *all, struct pack *k,
 	for (uint32_t i = 0; i < all->n && !k->refused; i++) {
 		struct message_channel *c = &all->items[i];
 
-		if (section_has(section, c->from->dev->node))
+		if (section_has(section, c->from->qp->dev->node))
 			pack_source(c, k);
-		if (section_has(section, c->to->dev->node))
-			hca_cq_pack(c->receives.cq, k);
+		if (section_has(section, c->to->qp->dev->node))
+			hca_cq_pack(c->to->receives.cq, k);
 	}
 	pack_waiting(all, k);
 }

@@ -3,10 +3,10 @@
 #define HD_HCA_MESSAGE_CHANNEL_H
 
 /*
- * Messages from one end port to another over queue pairs that no program of the
- * lab uses. A channel is a queue pair at its source and one at its destination.
+ * Messages of rows and jobs from one end port to another. A channel is an external
+ * queue pair (external_qp.h) at its source and one at its destination.
  *
- *	hca_channels_open(lab, n, CHANNEL_PIECE);
+ *	hca_channels_open(lab, n);
  *	channel_open(lab, &params);		// n times
  *	lab_use_sim(lab, s);
  *	sim_run(s, ...);			// listeners may call channel_send
@@ -62,8 +62,8 @@ struct channel_counts {
 	bool is_broken; /* a SEND has failed */
 };
 
-/* Of a lab that has none: room for `most`, with pieces of at most `longest`. */
-void hca_channels_open(struct lab *lab, uint32_t most, uint64_t longest);
+/* Of a lab that has none: room for `most`. */
+void hca_channels_open(struct lab *lab, uint32_t most);
 /* The next one; they are numbered from 0. HD_ERR_UNFIT if no packet fits on
  * the way and back. */
 HD_MUST_CHECK enum hd_status channel_open(struct lab *lab, const struct channel_params *p);

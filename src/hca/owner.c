@@ -50,14 +50,15 @@ static const void *pointer_at(uint64_t addr)
 }
 
 /*
- * NULL if the region went away or shrank since it was checked, under a message
- * that is still being moved: what is read there is zero, and nothing written.
+ * NULL if the region has no memory, or went away since it was checked, under a
+ * message that is still being moved: what is read there is zero, and nothing written.
  */
 static uint8_t *memory_at(const struct v_device *dev, uint32_t key, uint64_t addr, size_t len)
 {
 	const struct v_mr *mr = find_mr(dev, key);
 
-	if (!mr || addr < mr->addr || len > mr->len || addr - mr->addr > mr->len - len)
+	if (!mr || !mr->memory || addr < mr->addr || len > mr->len ||
+	    addr - mr->addr > mr->len - len)
 		return NULL;
 	return mr->memory + (addr - mr->addr);
 }
@@ -89,13 +90,14 @@ static void note_watches(struct v_device *dev, const uint8_t *from, size_t len)
 static void owner_write(void *context, uint32_t key, uint64_t addr, const void *from, size_t len)
 {
 	struct v_qp *qp = context;
-
 	uint8_t *to = memory_at(qp->dev, key, addr, len);
 
-	if (len == 0 || !to)
+	if (len == 0)
+		return;
+	count_dma(qp->dev, key, addr, len);
+	if (!to)
 		return;
 	memcpy(to, from, len);
-	count_dma(qp->dev, key, addr, len);
 	if (qp->dev->watches)
 		note_watches(qp->dev, to, len);
 }
@@ -106,14 +108,14 @@ static uint64_t owner_atomic(void *context, const struct atomiceth *what, bool c
 	uint8_t *at = memory_at(qp->dev, what->rkey, what->va, 8);
 	uint64_t old, value;
 
+	/* Read and written back. */
+	count_dma(qp->dev, what->rkey, what->va, 8);
+	count_dma(qp->dev, what->rkey, what->va, 8);
 	if (!at)
 		return 0;
 	memcpy(&old, at, sizeof(old));
 	value = responder_atomic(what, compare, old);
 	memcpy(at, &value, sizeof(value));
-	/* Read and written back. */
-	count_dma(qp->dev, what->rkey, what->va, 8);
-	count_dma(qp->dev, what->rkey, what->va, 8);
 	if (qp->dev->watches)
 		note_watches(qp->dev, at, 8);
 	return old;

@@ -91,7 +91,7 @@ void hca_slot_release(struct lab *lab, uint32_t id)
 
 	if (__atomic_sub_fetch(&s->copies, 1, __ATOMIC_ACQ_REL))
 		return;
-	if (lab->external)
+	if (lab->follows)
 		external_packet_over(lab, s);
 	if (id >> SLOT_BITS == lab->number) {
 		s->next = pool->free;

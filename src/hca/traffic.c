@@ -79,20 +79,13 @@ bool traffic_rows_any(const struct fabric *fabric)
 	return false;
 }
 
-/* How many flows are posted, and the longest of their messages. */
-static uint32_t count_postings(const struct fabric *fabric, uint64_t *longest)
+/* How many flows are posted. */
+static uint32_t count_postings(const struct fabric *fabric)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < fabric->n_flows; i++) {
-		const struct scn_traffic *row = &fabric->scenario->traffic[fabric->flows[i].row];
-
-		if (!fabric->flows[i].posted)
-			continue;
-		n++;
-		if (row->payload > *longest)
-			*longest = row->payload;
-	}
+	for (uint32_t i = 0; i < fabric->n_flows; i++)
+		n += fabric->flows[i].posted;
 	return n;
 }
 
@@ -168,8 +161,7 @@ static void times_fini(struct time_list *l)
 enum hd_status traffic_open(struct lab *lab, struct diag *d)
 {
 	const struct fabric *fabric = lab->fabric;
-	uint64_t longest = 0;
-	uint32_t n = count_postings(fabric, &longest);
+	uint32_t n = count_postings(fabric);
 	enum hd_status status = HD_OK;
 
 	if (!n)
@@ -181,7 +173,7 @@ enum hd_status traffic_open(struct lab *lab, struct diag *d)
 	t->postings = hd_alloc(n, sizeof(*t->postings));
 	t->of_flow = hd_alloc(fabric->n_flows, sizeof(*t->of_flow));
 	traffic_cut(t, 1);
-	hca_channels_open(lab, n, longest);
+	hca_channels_open(lab, n);
 	for (uint32_t i = 0; i < fabric->n_flows && status == HD_OK; i++) {
 		if (fabric->flows[i].posted)
 			status = posting_open(t, i, d);

@@ -56,7 +56,8 @@ status 123 ci/headers.sh
 has out "src/base/x.h does not compile alone"
 
 # A module that includes a higher one, a dependency without a use, a private
-# header of another module, a folder without a row or absent from the document.
+# header of another module, a folder without a row or absent from the document, a
+# function in the document that does not exist.
 mkdir -p src/wire docs
 printf 'base:\nwire: base\n' >src/modules.txt
 echo '`base`' >docs/architecture.md
@@ -75,6 +76,10 @@ has out 'layers: src/wire/y.h: base/x.h is no header that src/base offers'
 has out 'layers: no other module includes base/w.h, which is offered'
 sed -i 's/w.h/x.h/' src/modules.txt
 status 0 ci/layers.sh
+echo '`no_such` `wire`' >>docs/architecture.md
+status 1 ci/layers.sh
+has out 'layers: docs/architecture.md names what src does not have: no_such'
+sed -i /no_such/d docs/architecture.md
 echo '#include "wire/y.h"' >src/wire/y.h
 status 1 ci/layers.sh
 has out 'layers: src/wire uses nothing of base'

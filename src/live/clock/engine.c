@@ -140,8 +140,6 @@ enum hd_status timed_enter(struct engine *e, struct run *run, hd_time now, struc
 
 	e->run = run;
 	e->external = external_qps_new(run_fabric(run), &e->profile, run_sim(run));
-	if (!e->external)
-		return diag_fail(d, HD_ERR_ENV, "no memory for messages of programs");
 	if (e->traffic.serial) {
 		free(e->traffic.counters);
 		e->traffic.counters = hd_alloc(fabric->topo.n_ports, sizeof(*e->traffic.counters));

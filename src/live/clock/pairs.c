@@ -129,7 +129,7 @@ static void enter(struct engine *e, struct pair *q)
 	if (q->sim_qp || q->asked.state < QPS_INIT || q->asked.kind > QP_UD)
 		return;
 	const struct external_qp_params place = { q->asked.kind, q->asked.port, q->asked.max_send,
-						  q->asked.max_recv, shared_enter(e, q) };
+						  q->asked.max_recv + 1, shared_enter(e, q) };
 
 	q->sim_qp = external_qp_new(e->external, &place, q);
 }

@@ -226,7 +226,7 @@ enum hd_status jobs_connect(struct jobs *jobs, struct diag *d)
 	enum hd_status status = lab_new_ideal(jobs->fabric, d, &jobs->lab);
 
 	if (status == HD_OK)
-		hca_channels_open(jobs->lab, (uint32_t)n, CHANNEL_PIECE);
+		hca_channels_open(jobs->lab, (uint32_t)n);
 	for (uint32_t i = 0; i < jobs->n && status == HD_OK; i++) {
 		struct placed_job *p = &jobs->placed[i];
 
