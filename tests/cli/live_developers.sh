@@ -1,5 +1,5 @@
 # Tools of developers work on programs that use adapters: limits of address space, memcheck,
-# AddressSanitizer, gdb, strace.
+# AddressSanitizer, ThreadSanitizer, gdb, strace, exec.
 . "$SRC/tests/cli/lib.sh"
 . "$SRC/tests/cli/live_lib.sh"
 . "$SRC/tests/cli/verbs_lib.sh"
@@ -29,6 +29,13 @@ if command -v gdb >/dev/null; then
 fi
 cc -fsanitize=address -g -o windows.asan "$SRC/tests/cli/verbs_windows.c" -libverbs
 on h0 ./windows.asan >said 2>&1 || fail "AddressSanitizer: $(cat said)"
+on h0 "$VERBS_THREADS" >said 2>&1 || fail "threads: $(cat said)"
+cc -fsanitize=thread -g -o threads.tsan "$SRC/tests/cli/verbs_threads.c" -libverbs
+on h0 ./threads.tsan >said 2>&1 || fail "ThreadSanitizer: $(cat said)"
+has said '1200 messages'
+# A program that becomes another with its adapter open: the other has one of its own.
+on h0 "$VERBS_THREADS" ./threads.tsan ibv_devinfo >said 2>&1 || fail "exec: $(cat said)"
+has said PORT_ACTIVE
 
 # The machine's name is the simulated host's where that is asked for.
 [ "$(on h0 hostname)" = "$(hostname)" ] || fail "another name without --hostname"
