@@ -9,17 +9,6 @@ const char *const marking_names[] = {
 	[MARK_IBA] = "iba",   [MARK_PUBLISHED] = "published",     [MARK_PUBLISHED + 1] = NULL,
 };
 
-enum hd_status marking_check(const struct mark_config *config, struct diag *d)
-{
-	if (config->rule == MARK_THRESHOLD && config->depth == 0)
-		return diag_fail(d, HD_ERR_RANGE,
-				 "threshold marking needs a depth of at least one block");
-	if (config->rule == MARK_IBA && config->threshold > 15)
-		return diag_fail(d, HD_ERR_RANGE, "marking threshold %u is not in 0..15",
-				 config->threshold);
-	return HD_OK;
-}
-
 void marking_arrive(struct mark_output *output, uint32_t blocks)
 {
 	output->waiting++;

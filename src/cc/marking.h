@@ -22,8 +22,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/diag.h"
-
 enum mark_rule { MARK_NONE, MARK_TWO_COUNTER, MARK_THRESHOLD, MARK_IBA, N_MARK_RULES };
 
 /* Words for the rules and, last, for two-counter without its guard. */
@@ -55,8 +53,6 @@ struct mark_output {
 	uint32_t since_mark; /* iba */
 	uint64_t marked;
 };
-
-HD_MUST_CHECK enum hd_status marking_check(const struct mark_config *config, struct diag *d);
 
 void marking_arrive(struct mark_output *output, uint32_t blocks);
 /* The packet's last byte has left on the output's link. */

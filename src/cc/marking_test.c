@@ -99,20 +99,6 @@ static void the_marking_rate_spaces_marks(void **state)
 	assert_int_equal(marks, 10);
 }
 
-static void nonsense_is_refused(void **state)
-{
-	(void)state;
-	struct diag d = { .status = HD_OK };
-	struct mark_config c = { .rule = MARK_IBA, .threshold = 16 };
-
-	assert_int_equal(marking_check(&c, &d), HD_ERR_RANGE);
-	c.rule = MARK_THRESHOLD;
-	d = (struct diag){ .status = HD_OK };
-	assert_int_equal(marking_check(&c, &d), HD_ERR_RANGE);
-	c.depth = 1;
-	assert_int_equal(marking_check(&c, &(struct diag){ .status = HD_OK }), HD_OK);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -121,7 +107,6 @@ int main(void)
 		cmocka_unit_test(a_threshold_marks_while_enough_waits),
 		cmocka_unit_test(the_architecture_marks_roots_not_victims),
 		cmocka_unit_test(the_marking_rate_spaces_marks),
-		cmocka_unit_test(nonsense_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,7 +47,8 @@ static double fabric_link_bits(const struct fabric *fabric, uint32_t node)
 	return hd_rate_bps(s->ports[s->nodes[node].first_port + 1].rate);
 }
 
-void fabric_flow_rates(const struct fabric *fabric, uint32_t flow, double *rmin, double *rmax)
+/* A flow's lowest and highest rate, in packets per second. */
+static void flow_rates(const struct fabric *fabric, uint32_t flow, double *rmin, double *rmax)
 {
 	const struct sim_flow *f = &fabric->flows[flow];
 	const struct scn_traffic *row = &fabric->scenario->traffic[f->row];
@@ -81,7 +82,7 @@ struct cc_config fabric_response(const struct fabric *fabric, uint32_t flow)
 {
 	double rmin, rmax;
 
-	fabric_flow_rates(fabric, flow, &rmin, &rmax);
+	flow_rates(fabric, flow, &rmin, &rmax);
 	return response(&fabric->scenario->congestion, rmin, rmax);
 }
 

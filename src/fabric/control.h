@@ -31,8 +31,6 @@ const struct cc_config *fabric_response_of(const struct fabric *fabric, uint32_t
  * and may be gone later. Of those alone that have one already, if any has.
  */
 struct cc_config **fabric_ask_responses(struct fabric *fabric, const struct fabric_programmer *by);
-/* A flow's lowest and highest rate, in packets per second. */
-void fabric_flow_rates(const struct fabric *fabric, uint32_t flow, double *rmin, double *rmax);
 /* NULL for none and "inherit". */
 const struct cc_algorithm *fabric_algorithm(unsigned control);
 /* Why no algorithm can hold a flow back, or NULL. */

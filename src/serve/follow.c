@@ -131,7 +131,8 @@ const struct run *follow_simulation(const struct follow *s)
 	return s->run;
 }
 
-bool follow_has_ended(const struct follow *s)
+/* Its simulated time is over; there may be more to compute. */
+static bool has_ended(const struct follow *s)
 {
 	return run_state(s->run) != SIM_PAUSED;
 }
@@ -205,7 +206,7 @@ static enum hd_status change_prepare(struct follow *s, struct follow_change *c, 
 	overrides_copy(&s->overrides, &c->next);
 	if (r->kind == REQUEST_RESTART)
 		return HD_OK;
-	if (follow_has_ended(s))
+	if (has_ended(s))
 		return diag_fail(d, HD_ERR_UNFIT,
 				 "the run has ended; restart it before changing it");
 	c->now = sim_now(run_sim(s->run));
@@ -351,7 +352,7 @@ static hd_time goal_of(struct follow *s, hd_time now)
 	if (s->is_paused)
 		return now;
 	/* How long jobs take by themselves has no time of this run. */
-	if (!s->speed || follow_has_ended(s))
+	if (!s->speed || has_ended(s))
 		return HD_TIME_NEVER;
 	if (s->pace_from == 0) {
 		s->pace_from = clock_seconds();

@@ -47,9 +47,6 @@ struct follow {
 	struct ask *later, **later_last; /* changes that wait for it */
 };
 
-/* Its simulated time is over; there may be more to compute. */
-bool follow_has_ended(const struct follow *s);
-
 /* ---- snapshot.c ---------------------------------------------------------- */
 
 /* Per sim port, whether its link is down now. */

@@ -56,11 +56,6 @@ struct diffserv_af diffserv_af(uint8_t dscp);
 /* "EF", "AF21", "CS5", "default", "LE", or the number. */
 void diffserv_name(uint8_t dscp, struct strbuf *out);
 
-static inline uint8_t diffserv_sl(const struct diffserv_map *map, uint8_t tclass)
-{
-	return map->sl[tclass >> 2];
-}
-
 static inline uint8_t diffserv_tclass(const struct diffserv_map *map, uint8_t sl)
 {
 	return (uint8_t)(map->dscp[sl] << 2);

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "qos/admission/binomial_for_tests.h"
+#include "qos/admission/statistical_for_tests.h"
 #include "subnet/routing/route.h"
 #include "topo/generate.h"
 

@@ -3,9 +3,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
-
-#include "base/alloc.h"
 
 /* ln E[exp(t rate)] of one source, without overflow for large t. */
 static double log_moment(const struct stat_class *c, double t)
@@ -58,27 +55,4 @@ double stat_overflow(const struct stat_class *classes, unsigned n_classes, doubl
 			low = a;
 	}
 	return fmin(1, exp(exponent(classes, n_classes, capacity, low)));
-}
-
-uint32_t stat_most(const struct stat_class *others, unsigned n_others,
-		   const struct stat_class *asked, double capacity, double allowed)
-{
-	struct stat_class *all = hd_alloc(n_others + 1, sizeof(*all));
-	uint32_t low = 0, high = (uint32_t)fmin(capacity / asked->mean, 1e9);
-
-	for (unsigned i = 0; i < n_others; i++)
-		all[i] = others[i];
-	all[n_others] = *asked;
-	/* The bound rises with the number, so halving finds the last. */
-	while (low < high) {
-		uint32_t middle = low + (high - low + 1) / 2;
-
-		all[n_others].n = middle;
-		if (stat_overflow(all, n_others + 1, capacity) <= allowed)
-			low = middle;
-		else
-			high = middle - 1;
-	}
-	free(all);
-	return low;
 }

@@ -26,11 +26,4 @@ struct stat_class {
 /* The bound on P(demand > capacity); 0 if the peaks fit, 1 if means do not. */
 double stat_overflow(const struct stat_class *classes, unsigned n_classes, double capacity);
 
-/*
- * How many sources of one class fit in addition to the others with at most `allowed`
- * violations. 0 < allowed < 1; allowed 0 asks for peaks.
- */
-uint32_t stat_most(const struct stat_class *others, unsigned n_others,
-		   const struct stat_class *asked, double capacity, double allowed);
-
 #endif

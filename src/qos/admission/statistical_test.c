@@ -10,6 +10,7 @@
 
 #include "base/rng.h"
 #include "qos/admission/binomial_for_tests.h"
+#include "qos/admission/statistical_for_tests.h"
 
 static void the_bound_holds_and_is_not_far_off(void **state)
 {

@@ -18,8 +18,12 @@ static enum hd_status find_end(const struct topo *t, const struct qos_request *q
 		       : diag_fail_at(d, why.status, q->line, 0, "%s", why.message);
 }
 
-enum hd_status qos_find_ends(const struct topo *t, const struct qos_request *q, struct diag *d,
-			     port_id *from, port_id *to)
+/*
+ * Both ends, wherever they are; HD_ERR_NOT_FOUND if one is not there,
+ * HD_ERR_INPUT if both are the same.
+ */
+static enum hd_status find_ends(const struct topo *t, const struct qos_request *q, struct diag *d,
+				port_id *from, port_id *to)
 {
 	if (find_end(t, q, q->source, d, from) != HD_OK ||
 	    find_end(t, q, q->destination, d, to) != HD_OK)
@@ -30,14 +34,18 @@ enum hd_status qos_find_ends(const struct topo *t, const struct qos_request *q, 
 	return HD_OK;
 }
 
-uint8_t qos_tclass(const struct qos_terms *t, const struct subnet *s, port_id source, uint8_t sl)
+/* The TClass of packets that leave `source` with an SL, once routers marked
+ * them: that of the SL's number. */
+static uint8_t tclass_of(const struct qos_terms *t, const struct subnet *s, port_id source,
+			 uint8_t sl)
 {
 	uint32_t here = s->topo->ports[source].subnet;
 
 	return sl == 0 && t->tclass_of_sl ? t->tclass_of_sl[here][sl] : sl;
 }
 
-uint8_t qos_sl_of_tclass(const struct qos_terms *t, uint32_t subnet, uint8_t tclass)
+/* The SL that routers give to a TClass in a subnet. */
+static uint8_t sl_in_subnet(const struct qos_terms *t, uint32_t subnet, uint8_t tclass)
 {
 	return t->sl_of_tclass ? t->sl_of_tclass[subnet][tclass] : tclass % N_SLS;
 }
@@ -92,7 +100,7 @@ enum hd_status qos_find_target(struct subnet *s, const struct qos_terms *t,
 
 	if (strncmp(q->destination, GROUP_PREFIX, strlen(GROUP_PREFIX)) == 0)
 		return find_group(s, t, q, d, out);
-	if (qos_find_ends(s->topo, q, d, &from, &to) != HD_OK)
+	if (find_ends(s->topo, q, d, &from, &to) != HD_OK)
 		return d->status;
 	uint32_t here = s->topo->ports[from].subnet;
 	bool leaves = s->topo->ports[to].subnet != here;
@@ -105,7 +113,7 @@ enum hd_status qos_find_target(struct subnet *s, const struct qos_terms *t,
 	};
 	sl = hd_alloc(s->n_subnets, 1);
 	for (uint32_t k = 0; k < s->n_subnets; k++)
-		sl[k] = k == here ? q->sl : qos_sl_of_tclass(t, k, qos_tclass(t, s, from, q->sl));
+		sl[k] = k == here ? q->sl : sl_in_subnet(t, k, tclass_of(t, s, from, q->sl));
 	bool leads = broker_way_between(s, from, to, sl, &out->request.way);
 
 	if (q->acknowledged) {

@@ -13,13 +13,6 @@
 #include "qos/admission/requests.h"
 #include "subnet/subnet.h"
 
-/*
- * Both ends, wherever they are; HD_ERR_NOT_FOUND if one is not there,
- * HD_ERR_INPUT if both are the same.
- */
-HD_MUST_CHECK enum hd_status qos_find_ends(const struct topo *t, const struct qos_request *q,
-					   struct diag *d, port_id *from, port_id *to);
-
 /* What turns lines of a file into requests of a broker. */
 struct qos_terms {
 	struct qos_packets packets;
@@ -31,12 +24,6 @@ struct qos_terms {
 	const uint8_t (*sl_of_tclass)[256];
 	const uint8_t (*tclass_of_sl)[N_SLS];
 };
-
-/* The TClass of packets that leave `source` with an SL, once routers marked
- * them: that of the SL's number. */
-uint8_t qos_tclass(const struct qos_terms *t, const struct subnet *s, port_id source, uint8_t sl);
-/* The SL that routers give to a TClass in a subnet. */
-uint8_t qos_sl_of_tclass(const struct qos_terms *t, uint32_t subnet, uint8_t tclass);
 
 struct qos_target {
 	port_id from, to;                /* `to` is TOPO_NONE for a group */

@@ -36,27 +36,4 @@ HD_MUST_CHECK enum hd_status tree_walk(const struct subnet *s, port_id source, l
 				       uint8_t sl, struct tree_path *out);
 void tree_path_fini(struct tree_path *t);
 
-/* The way to a member; HD_ERR_NOT_FOUND if the tree does not reach it. */
-HD_MUST_CHECK enum hd_status tree_path_to(const struct tree_path *t, const struct subnet *s,
-					  port_id member, struct path *out);
-
-/* What bounds are asked for: one multicast flow and its members. */
-struct tree_flow {
-	const struct tree_path *tree;
-	const struct subnet *subnet;
-	struct bound_flow like; /* class, burst, period */
-	const port_id *members;
-	uint32_t n_members;
-	uint32_t first; /* flows of the network that come before these */
-};
-
-/*
- * One flow per member for bound_delays. What their ways have in common counts
- * once: a flow is a branch of an earlier one (bound_flow.trunk). Port k of
- * the network is port k of the topology. `paths` has room for each member's
- * and must live as long as the flows.
- */
-HD_MUST_CHECK enum hd_status tree_flows(const struct tree_flow *f, struct path *paths,
-					struct bound_flow *flows);
-
 #endif

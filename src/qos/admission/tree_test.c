@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "qos/admission/broker.h"
+#include "qos/admission/tree_for_tests.h"
 #include "subnet/multicast/mcast.h"
 #include "subnet/routing/fabric_for_tests.h"
 #include "subnet/routing/route.h"

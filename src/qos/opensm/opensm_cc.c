@@ -337,14 +337,3 @@ struct mark_config opensm_cc_marking(const struct opensm_cc *conf)
 		.mark_every = conf->marking_rate,
 	};
 }
-
-void opensm_cc_response(const struct opensm_cc *conf, struct cc_config *out)
-{
-	memset(out->cct, 0, sizeof(out->cct));
-	memcpy(out->cct, conf->cct, conf->n_cct * sizeof(*out->cct));
-	out->ccti_limit = (uint16_t)(conf->n_cct ? conf->n_cct - 1 : 0);
-	out->ccti_timer = conf->ccti_timer;
-	out->ccti_increase = conf->ccti_increase;
-	out->ccti_min = conf->ccti_min;
-	out->trigger = conf->trigger;
-}

@@ -52,8 +52,7 @@ HD_MUST_CHECK enum hd_status opensm_cc_read(const char *text, struct diag *d,
 HD_MUST_CHECK enum hd_status opensm_cc_load(const char *path, struct diag *d,
 					    struct opensm_cc *out);
 
-/* How switches mark under it, and what adapters' tables are. */
+/* How switches mark under it. */
 struct mark_config opensm_cc_marking(const struct opensm_cc *conf);
-void opensm_cc_response(const struct opensm_cc *conf, struct cc_config *out);
 
 #endif

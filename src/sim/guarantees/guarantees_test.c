@@ -15,7 +15,7 @@
 #include "fabric/fabric.h"
 #include "fabric/setup_for_tests.h"
 #include "qos/admission/network_for_tests.h"
-#include "qos/admission/statistical.h"
+#include "qos/admission/statistical_for_tests.h"
 #include "sim/guarantees/star_for_tests.h"
 #include "sim/report/run_for_tests.h"
 

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "fabric/fabric.h"
-#include "qos/admission/tree.h"
+#include "qos/admission/tree_for_tests.h"
 #include "sim/sim.h"
 #include "subnet/multicast/mcast.h"
 

@@ -194,8 +194,6 @@ static enum hd_status check(const struct run *r, struct diag *d)
 		return diag_fail(d, HD_ERR_RANGE, "a window has at least one packet");
 	if (p->warmup >= p->stop)
 		return diag_fail(d, HD_ERR_RANGE, "the warm-up must end before the run does");
-	if (marking_check(&p->marking, d) != HD_OK)
-		return d->status;
 	for (uint32_t i = 0; p->algorithm && i < r->n_flows && status == HD_OK; i++)
 		status = check_algorithm(r, i, d);
 	return status == HD_OK ? check_agents(r, d) : status;
