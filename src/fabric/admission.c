@@ -210,7 +210,7 @@ enum hd_status fabric_broker_params(struct fabric *fabric, struct diag *d,
 struct qos_classes fabric_classes(const struct fabric *fabric)
 {
 	const struct scn_qos *q = &fabric->scenario->qos;
-	struct qos_classes out = { .n = 0 };
+	struct qos_classes out = { .bands = q->bands };
 
 	for (size_t i = 0; i < q->n_classes && scenario_admits(fabric->scenario); i++)
 		out.items[out.n++] = (struct qos_class){

@@ -12,6 +12,11 @@ HD_MUST_CHECK enum hd_status check_admission(const struct scenario *s, struct di
 HD_MUST_CHECK enum hd_status check_jobs(const struct scenario *s, struct diag *d);
 HD_MUST_CHECK enum hd_status check_job_goal(const struct scenario *s, struct diag *d,
 					    const struct scn_goal *g);
+/* The classes of qos.bands, if none are given (bands.c). */
+void scenario_fill_bands(struct scenario *s);
+HD_MUST_CHECK enum hd_status scenario_check_bands(const struct scenario *s, struct diag *d);
+HD_MUST_CHECK enum hd_status scenario_check_row_class(const struct scenario *s, struct diag *d,
+						      const struct scn_traffic *t);
 /* There is no class of that name. */
 enum hd_status scenario_refuse_class(const struct scenario *s, struct diag *d,
 				     char *const *service);

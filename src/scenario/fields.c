@@ -209,6 +209,11 @@ const struct schema_row scenario_fields[] = {
 	{ "qos.sl2vl", SCHEMA_CUSTOM, QOS(sl2vl), .initial = "auto", .custom = &notation_sl2vl,
 	  .joins = true,
 	  .help = "the VL of each SL, or one VL for all; auto: by the kinds of classes, else SL n on VL n modulo lanes" },
+	{ "qos.bands", SCHEMA_BOOL, QOS(bands), .initial = "false",
+	  .help = "whether the rate of a row of class DB or DBTS chooses its SL: "
+		  "up to 64 kb/s, 1.55 Mb/s, 64 Mb/s and above; without "
+		  "qos.classes these are DB0 to DB3 (SLs 0 to 3), DBTS0 to DBTS3 "
+		  "(4 to 7), BE (8), CH (9) and PBE (10)" },
 	{ "qos.classes", SCHEMA_LIST, QOS(classes), .count = QOS(n_classes),
 	  .item_size = sizeof(struct scn_class),
 	  .help = "names for service levels, and what they are worth" },

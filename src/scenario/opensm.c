@@ -35,6 +35,7 @@ static enum hd_status check_alone(const struct scenario *s, struct diag *d)
 			    : q->high.given        ? (const void *)&q->high
 			    : q->low.given         ? (const void *)&q->low
 			    : q->high_limit != 255 ? &q->high_limit
+			    : q->bands             ? (const void *)&q->bands
 						   : NULL;
 
 	for (size_t i = 0; i < q->n_classes && !field; i++) {

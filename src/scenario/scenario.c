@@ -112,7 +112,7 @@ bool scenario_is_labelled(const struct scenario *s, const struct scn_traffic *t)
 unsigned scenario_sl(const struct scenario *s, const struct scn_traffic *t)
 {
 	if (t->service)
-		return (unsigned)scenario_class(s, t->service)->sl;
+		return (unsigned)scenario_row_class(s, t)->sl;
 	return t->sl == SCN_SL_AUTO ? 0 : (unsigned)t->sl;
 }
 
@@ -310,6 +310,8 @@ static enum hd_status check_qos(const struct scenario *s, struct diag *d)
 				"SL %u goes to VL %u, which is not in operation; qos.lanes is %u",
 				sl, vl, (unsigned)q->lanes);
 	}
+	if (status == HD_OK)
+		status = scenario_check_bands(s, d);
 	for (size_t i = 0; i < q->n_classes && status == HD_OK; i++)
 		status = check_class(s, d, &q->classes[i]);
 	if (status == HD_OK)
@@ -526,8 +528,8 @@ static enum hd_status check_transport(const struct scenario *s, struct diag *d,
 static enum hd_status check_traffic(const struct scenario *s, struct diag *d,
 				    const struct scn_traffic *t)
 {
-	if (t->service && !scenario_class(s, t->service))
-		return scenario_refuse_class(s, d, &t->service);
+	if (scenario_check_row_class(s, d, t) != HD_OK)
+		return d->status;
 	if (t->service && t->sl != SCN_SL_AUTO)
 		return scenario_refuse(s, d, &t->sl, "traffic '%s' has both a class and an SL",
 				       t->name);
@@ -640,8 +642,10 @@ enum hd_status scenario_parse(const char *text, size_t len, const char *file,
 		return status;
 	status = schema_read(scenario_fields, &doc, overrides, d, out, &out->places);
 	document_fini(&doc);
-	if (status == HD_OK)
+	if (status == HD_OK) {
+		scenario_fill_bands(out);
 		status = scenario_read_opensm(out, d);
+	}
 	return status == HD_OK ? check(out, d) : status;
 }
 

@@ -250,6 +250,7 @@ struct scn_qos {
 	uint64_t entries;               /* that ports' arbitration tables have, for it */
 	char *policy, *partitions_file; /* OpenSM's other files, or NULL */
 	struct scn_sl2vl sl2vl;
+	bool bands; /* rates choose the SLs of DBTS and DB */
 	struct scn_class *classes;
 	size_t n_classes;
 	struct scn_vlarb high, low;
@@ -598,6 +599,8 @@ uint16_t scenario_pkey(const struct scenario *s, const char *name);
 unsigned scenario_lanes(const struct scenario *s);
 /* Whether tables are made by admission: classes have kinds. */
 bool scenario_admits(const struct scenario *s);
+/* The class of a row, by its name or, with qos.bands, its rate; NULL if it has none. */
+const struct scn_class *scenario_row_class(const struct scenario *s, const struct scn_traffic *t);
 /* The class that has an SL, or NULL. */
 const struct scn_class *scenario_class_of_sl(const struct scenario *s, unsigned sl);
 /* Whether it is a class whose traffic asks admission (DBTS, DB, PBE). */

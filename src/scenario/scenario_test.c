@@ -90,6 +90,17 @@ static const struct {
 	  "x.yaml:3:42: a second class of the name 'v'" },
 	{ HEAD "qos: {classes: [{name: v, sl: 1}, {name: w, sl: 1}]}\n" BODY,
 	  "x.yaml:3:49: SL 1 has a class already: 'v'" },
+	{ HEAD "qos: {bands: true}\n"
+	       "traffic: [{name: a, class: DB, kind: cbr, load: 1%}]\n",
+	  "x.yaml:4:28: traffic 'a': qos.bands chooses the SL of class DB by rate; add 'rate' or 'reserve'" },
+	{ HEAD "qos: {bands: true, classes: [{name: v, sl: 1, kind: DB}]}\n"
+	       "traffic: [{name: a, class: DB, kind: cbr, rate: 64kb/s}]\n",
+	  "x.yaml:4:28: traffic 'a': by its rate class DB has SL 0, which no class of this kind in qos.classes has" },
+	{ HEAD "qos: {bands: true, classes: [{name: DB, sl: 1, kind: DB}]}\n" BODY,
+	  "x.yaml:3:37: with qos.bands the rate chooses the SL of 'DB'; give this class another name" },
+	{ HEAD "qos: {bands: true}\n"
+	       "traffic: [{name: a, class: DB4, kind: cbr, rate: 64kb/s}]\n",
+	  "x.yaml:4:28: no class 'DB4' in qos.classes (did you mean" },
 	{ HEAD "qos: {lanes: 2, classes: [{name: v, sl: 1, lane: 2}]}\n" BODY,
 	  "x.yaml:3:50: lane 2 is not in operation; qos.lanes is 2" },
 	{ HEAD

@@ -62,6 +62,12 @@ status 3 "$HEDDLE" sim "$examples/job-reservation.yaml" --set traffic.storm.clas
 	--set traffic.storm.reserve=1Gb/s
 has err "class 'train' has other traffic"
 
+run bands 0
+claim bands "rates choose SLs, each with a VL" '
+	[.tables.traffic.rows[].SL] == [0, 1, 2, 3, 8] and
+	[.tables.lanes.rows[].VL] == [0, 1, 2, 3, 8] and
+	(.tables.goals.rows | map(.met) | all)'
+
 run vls-4-2-4 0
 claim vls-4-2-4 "reservations hold next to greedy best effort" '
 	near(row("traffic"; "calls").delivered; 0.1; 0.01) and

@@ -83,7 +83,7 @@ static const struct qos_class *class_named(const char *word, const struct qos_cl
 	return NULL;
 }
 
-/* A class by its name, or by a kind that one class has. */
+/* A class by its name, by a kind that one class has, or with bands by kind and rate. */
 static enum hd_status read_class(const char *word, const struct qos_classes *classes,
 				 struct diag *d, struct qos_request *r)
 {
@@ -99,7 +99,11 @@ static enum hd_status read_class(const char *word, const struct qos_classes *cla
 		r->sl = class_sl(kind, r->rate);
 		return HD_OK;
 	}
+	bool banded = classes->bands && kind <= TC_DB;
+
 	for (unsigned i = 0; i < classes->n && (!found || n > 0); i++) {
+		if (banded && classes->items[i].sl != class_sl(kind, r->rate))
+			continue;
 		if (classes->items[i].kind == kind && n++ == 0)
 			found = &classes->items[i];
 	}

@@ -42,6 +42,7 @@ struct qos_class {
 struct qos_classes {
 	struct qos_class items[N_SLS];
 	unsigned n; /* 0: those of qos/tables/classes.h */
+	bool bands; /* the rate chooses among those of DBTS and DB */
 };
 
 struct qos_request {
