@@ -82,11 +82,11 @@ mutant() {
 	"$rules"*) ;;
 	*) return 0 ;;
 	esac
-	file=$(find "$work/src/sim" -name "$1")
+	file=$(find "$work/src/sim" "$work/src/qos" -name "$1")
 	cp "$file" "$work/kept"
 	FROM=$2 TO=$3 perl -0pi -e 's/\Q$ENV{FROM}\E/$ENV{TO}/' "$file"
 	if cmp -s "$file" "$work/kept"; then
-		echo "stale: '$2' is not in src/sim/$1"
+		echo "stale: '$2' is not in $1"
 		missed=$((missed + 1))
 	else
 		end=0
@@ -115,14 +115,14 @@ mutant source.c 'return a->flow < b->flow;' 'return a < b;' \
 	'domains: places in the pool of packets break ties'
 mutant domains.c 'if (is_all_dry(p))' 'if (is_all_dry(p) && p->goes_on)' \
 	'domains: timers continue when all else has ended'
-mutant ../qos/arbiter.h 'a->left[side] <= 0' 'a->left[side] < 0' \
+mutant arbiter.h 'a->left[side] <= 0' 'a->left[side] < 0' \
 	'T10: an entry continues with nothing left'
-mutant ../qos/arbiter.h 'l->weight[next], moves);' \
+mutant arbiter.h 'l->weight[next], moves);' \
 	'(uint16_t)(a->left[side] + l->weight[next]), moves);' \
 	'T10: what was overdrawn is carried over'
-mutant ../qos/arbiter.h 'a->high >= t->limit' 'a->high > t->limit' \
+mutant arbiter.h 'a->high >= t->limit' 'a->high > t->limit' \
 	'T11: the limit expires one block late'
-mutant ../qos/arbiter.h 'arbiter_either(a->high, 0, expired & side)' 'a->high' \
+mutant arbiter.h 'arbiter_either(a->high, 0, expired & side)' 'a->high' \
 	'T11: an expired limit is not counted again'
 mutant voq.h 'uint64_t after = bits >> in >> 1;' \
 	'uint64_t after = bits >> in;' \
@@ -167,9 +167,8 @@ mutant choose.c 'at->busy = at->load > limit;' 'at->busy = at->load >= limit;' \
 	'D4: a threshold is exceeded when it is reached'
 mutant choose.c 'at->load + (uint64_t)rules->hysteresis > limit' \
 	'at->load > limit' 'D4: no hysteresis'
-mutant choose.c 'unsigned best = out;' \
-	'unsigned best = out = next_after(&c->set, 0);' \
-	'D4: of equals the lowest port'
+mutant choose.c 'unsigned turn = s->choices->turns[n->switch_id][c->group], best = 0;' \
+	'unsigned turn = 0, best = 0;' 'D4: of equals the lowest port'
 mutant choose.c 'while (k-- > 0);' 'while (k-- > 1);' \
 	'D4: the second is never drawn'
 mutant choose.c 'out = ways[s->choices->rules->choice](s, n, c, home);' \
