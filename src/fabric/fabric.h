@@ -248,6 +248,14 @@ HD_MUST_CHECK enum hd_status fabric_ports(const struct fabric *fabric,
 					  bool **out);
 
 /*
+ * What is legal but surely not meant, a line each: rows and hosts that offer
+ * more than their link carries, cuts (leaves, halves of a grid) that are offered
+ * more than their cables carry, and routes of a grid that can deadlock, with
+ * engines whose routes cannot.
+ */
+void fabric_print_notes(const struct fabric *fabric, struct strbuf *out);
+
+/*
  * Random streams, one per purpose and name of a traffic row, job, group or
  * partition: what others are called, how many there are and in which order they
  * are written does not matter.

@@ -427,7 +427,12 @@ static void add_remarks(const struct report_input *f, const struct report_row *r
 {
 	const struct scenario *s = f->fabric->scenario;
 	const struct sim_checks *c = &f->metrics->checks;
+	struct strbuf notes = STRBUF_INIT;
 
+	fabric_print_notes(f->fabric, &notes);
+	for (char *line, *rest = notes.text; notes.len && (line = strtok_r(rest, "\n", &rest));)
+		results_remark(r, "%s", line);
+	strbuf_fini(&notes);
 	if (f->fabric->circle)
 		results_remark(
 			r,
