@@ -127,9 +127,10 @@ cmp -s before seen || fail "OpenSM took 'qos true' for TRUE"
 status 1 "$HEDDLE" qos lint small.conf
 has out 'capitals only'
 
-# All the keys that it writes itself are known to us.
+# All the keys that it writes itself are known to us, and no fault.
 opensm -c "$PWD/all.conf" >all.out 2>&1 || true
 grep -c '^qos_vlarb_low\|^qos_ca_high_limit' all.conf >/dev/null ||
 	fail "opensm -c wrote no keys: $(tail -3 all.out)"
-"$HEDDLE" qos lint all.conf >out 2>&1 || true
-! grep 'knows no key' out || fail "keys of OpenSM's own"
+status 0 "$HEDDLE" qos lint all.conf
+sed 's/^qos FALSE/qos TRUE/' all.conf >on.conf
+status 0 "$HEDDLE" qos lint on.conf

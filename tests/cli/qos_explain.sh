@@ -4,8 +4,8 @@
 # fabric that OpenSM programmed, and classes get the shares that were said.
 . "$SRC/tests/cli/lib.sh"
 . "$SRC/tests/cli/live_lib.sh"
-fixtures=$SRC/tests/fixtures/opensm
-net=$fixtures/kinds.net
+fixtures=$SRC/tests/fixtures
+net=$fixtures/opensm/kinds.net
 ENTRIES=32 # that ports of a live fabric have
 
 # read.py PORTS NAME: what smpquery printed for a port, next to our rows.
@@ -156,9 +156,10 @@ for name, share in said.items():
 END
 
 if [ "${HD_LONG:-0}" = 1 ]; then
-	some=$(cd "$fixtures" && ls ./*.conf | sed 's,^\./,,; s,\.conf$,,')
+	# Those with planted faults, their repaired ones and correct ones, too.
+	some=$(cd "$fixtures" && ls opensm/*.conf lint/*.conf | sed 's,\.conf$,,')
 else
-	some='scopes fold-15-to-8 random-1'
+	some='opensm/scopes opensm/fold-15-to-8 lint/W8-dropped'
 fi
 n=0
 for conf in $some; do

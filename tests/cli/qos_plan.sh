@@ -30,6 +30,9 @@ for good in "$lint"/W*-fixed.conf; do
 	n=$((n + 1))
 done
 [ $n -ge 40 ] || fail "$n faults, of 40"
+for good in "$lint"/correct-*.conf; do
+	status 0 "$HEDDLE" qos lint "$good"
+done
 
 cat >goals.yaml <<END
 mpi: at least 70 %, packets 2KiB

@@ -189,6 +189,17 @@ static unsigned weight_of(const struct vlarb_entry *entry, unsigned n, unsigned 
 	return sum;
 }
 
+static unsigned weight_of_vl(const struct opensm_tables *t, unsigned vl)
+{
+	return weight_of(t->vlarb.high, t->vlarb.n_high, vl) +
+	       weight_of(t->vlarb.low, t->vlarb.n_low, vl);
+}
+
+static bool vl_is_mapped(const struct opensm_tables *t, unsigned vl)
+{
+	return memchr(t->sl2vl.vl, (int)vl, N_SLS) != NULL;
+}
+
 static const struct opensm_list *own_or_general(const struct opensm_conf *conf,
 						enum opensm_scope scope)
 {
@@ -213,6 +224,26 @@ static void report_mute(const struct opensm_tables *t, unsigned vl, struct opens
 	strbuf_fini(&sls);
 }
 
+/* SLs that are dropped while a VL that has a weight gets no SL: a slip of the
+ * list. Dropping SLs is no fault by itself, but dropping SL 0 is. */
+static void report_dropped(const struct opensm_conf *conf, const struct opensm_tables *t,
+			   struct opensm_findings *out)
+{
+	const struct opensm_list *list = own_or_general(conf, OPENSM_SWE);
+	bool idle = false;
+
+	for (unsigned vl = 0; vl < t->vls; vl++)
+		idle |= !vl_is_mapped(t, vl) && weight_of_vl(t, vl);
+	for (unsigned sl = 0; sl < N_SLS; sl++) {
+		if (t->sl2vl.vl[sl] != 15 || (sl && !idle) || sl >= list->n || list->vl[sl] != 15)
+			continue;
+		report(out, "W8", list->line,
+		       "SL%u goes to VL15: its packets are dropped%s; name a data VL", sl,
+		       sl ? ", and a VL with a weight has no SL"
+			  : ", those of all programs that set no SL");
+	}
+}
+
 /* What only shows once OpenSM's own rules are applied. */
 static void lint_effective(const struct opensm_conf *conf, const struct opensm_port *port,
 			   struct opensm_findings *out)
@@ -223,10 +254,10 @@ static void lint_effective(const struct opensm_conf *conf, const struct opensm_p
 	if (t.vls < 2)
 		return; /* one lane: no tables are sent */
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
-		if (!weight_of(t.vlarb.high, t.vlarb.n_high, vl) &&
-		    !weight_of(t.vlarb.low, t.vlarb.n_low, vl))
+		if (!weight_of_vl(&t, vl))
 			report_mute(&t, vl, out);
 	}
+	report_dropped(conf, &t, out);
 }
 
 /* By what adapters and switches end up with, wherever it comes from. */
@@ -270,6 +301,9 @@ static void lint_qos(const struct opensm_conf *conf, bool any, struct opensm_fin
 {
 	if (conf->qos || !(any || conf->qos_line))
 		return;
+	/* As 'opensm -c' writes it: nothing is asked for. */
+	if (!any && strcmp(conf->qos_value, "FALSE") == 0)
+		return;
 	if (strcasecmp(conf->qos_value, "TRUE") == 0)
 		report(out, "W0", conf->qos_line,
 		       "qos '%s' is not TRUE to OpenSM, which knows capitals only: it sends no tables",
@@ -293,7 +327,8 @@ void opensm_lint(const struct opensm_conf *conf, const struct opensm_port *port,
 		const struct opensm_set *set = &conf->set[scope];
 
 		lint_set(set, scope == OPENSM_DEFAULT, &at, out);
-		any |= set->high.line || set->low.line || set->sl2vl.line || set->high_limit_line;
+		any |= set->high.line || set->low.line || set->sl2vl.line ||
+		       (set->high_limit_line && set->high_limit >= 0);
 	}
 	lint_qos(conf, any, out);
 	lint_keys(conf, out);
@@ -338,9 +373,7 @@ void opensm_lint_policy(const struct opensm_conf *conf, const struct opensm_port
 			mapped[t.sl2vl.vl[sl]] |= 1u << sl;
 	}
 	for (unsigned vl = 0; vl < t.vls && t.vls > 1; vl++) {
-		if (mapped[vl] && !(mapped[vl] & given) &&
-		    (weight_of(t.vlarb.high, t.vlarb.n_high, vl) ||
-		     weight_of(t.vlarb.low, t.vlarb.n_low, vl)))
+		if (mapped[vl] && !(mapped[vl] & given) && weight_of_vl(&t, vl))
 			report(out, "W11", 0,
 			       "VL%u has weight, and no rule of the policy gives an SL of it (SL%d is one): add a rule, or let applications ask for it",
 			       vl, __builtin_ctz(mapped[vl]));

@@ -52,9 +52,13 @@ static bool lint_switched_off(const struct opensm_conf *conf, struct opensm_find
 
 	if (on && strcmp(on->value, "TRUE") == 0)
 		return false;
+	/* Other keys are about OpenSM's own messages. */
 	for (size_t i = 0; i < conf->n_cc; i++)
 		n += strcmp(conf->cc[i].key, "cc_sw_cong_setting_control_map") != 0 &&
-		     conf->cc[i].key[2] == '_' && strcmp(conf->cc[i].value, "(null)") != 0 &&
+		     (strncmp(conf->cc[i].key, "cc_sw_", 6) == 0 ||
+		      strncmp(conf->cc[i].key, "cc_ca_", 6) == 0 ||
+		      strcmp(conf->cc[i].key, "cc_cct") == 0) &&
+		     strcmp(conf->cc[i].value, "(null)") != 0 &&
 		     strtoul(conf->cc[i].value, NULL, 0) != 0;
 	if (n == 0)
 		return true;
@@ -68,14 +72,25 @@ static bool lint_switched_off(const struct opensm_conf *conf, struct opensm_find
 	return true;
 }
 
+/* To anything but zeros. */
+static bool is_set(const struct opensm_conf *conf, const char *key)
+{
+	const struct opensm_cc_line *l = line_of(conf, key);
+
+	return l && l->value[strspn(l->value, "0x")] != '\0';
+}
+
 static void lint_switch_map(const struct opensm_conf *conf, struct opensm_findings *out)
 {
 	const unsigned long map = number_of(conf, "cc_sw_cong_setting_control_map");
+	unsigned long wanted = map;
 
+	for (size_t i = 0; i < sizeof(switch_keys) / sizeof(*switch_keys); i++)
+		wanted |= is_set(conf, switch_keys[i].key) ? switch_keys[i].bit : 0;
 	for (size_t i = 0; i < sizeof(switch_keys) / sizeof(*switch_keys); i++) {
 		const struct opensm_cc_line *l = line_of(conf, switch_keys[i].key);
 
-		if (!l || l->value[strspn(l->value, "0x")] == '\0' || map & switch_keys[i].bit)
+		if (!is_set(conf, switch_keys[i].key) || map & switch_keys[i].bit)
 			continue;
 		struct opensm_finding f = { .code = "W18", .line = l->line };
 
@@ -84,8 +99,7 @@ static void lint_switch_map(const struct opensm_conf *conf, struct opensm_findin
 			"%s: bit 0x%x of cc_sw_cong_setting_control_map is 0, so switches ignore the value",
 			l->key, switch_keys[i].bit);
 		snprintf(f.effect, sizeof(f.effect), "value in effect: 0, not %.40s", l->value);
-		snprintf(f.write, sizeof(f.write), "cc_sw_cong_setting_control_map 0x%lx",
-			 map | switch_keys[i].bit);
+		snprintf(f.write, sizeof(f.write), "cc_sw_cong_setting_control_map 0x%lx", wanted);
 		opensm_findings_add(out, &f);
 	}
 }
@@ -117,6 +131,44 @@ static void lint_adapter_map(const struct opensm_conf *conf, struct opensm_findi
 	}
 }
 
+/* "SL value" of a key; 0 if no line has the SL. */
+static unsigned long adapter_value(const struct opensm_conf *conf, const char *key,
+				   unsigned long sl)
+{
+	unsigned long found = 0;
+
+	for (size_t i = 0; i < conf->n_cc; i++) {
+		char *rest;
+
+		if (strcmp(conf->cc[i].key, key) == 0 && strtoul(conf->cc[i].value, &rest, 0) == sl)
+			found = strtoul(rest, NULL, 0);
+	}
+	return found;
+}
+
+/* Without a timer the index of a flow that was marked once never falls. */
+static void lint_timers(const struct opensm_conf *conf, struct opensm_findings *out)
+{
+	const struct opensm_cc_line *l = line_of(conf, "cc_ca_cong_setting_control_map");
+	const unsigned long map = number_of(conf, "cc_ca_cong_setting_control_map");
+
+	for (unsigned long sl = 0; sl < N_SLS; sl++) {
+		if (!(map >> sl & 1) ||
+		    !adapter_value(conf, "cc_ca_cong_setting_ccti_increase", sl) ||
+		    adapter_value(conf, "cc_ca_cong_setting_ccti_timer", sl))
+			continue;
+		struct opensm_finding f = { .code = "W18", .line = l->line };
+
+		snprintf(
+			f.message, sizeof(f.message),
+			"cc_ca_cong_setting_ccti_timer of SL%lu is 0: flows that were marked stay slow for ever",
+			sl);
+		snprintf(f.effect, sizeof(f.effect), "0 steps back per second");
+		snprintf(f.write, sizeof(f.write), "cc_ca_cong_setting_ccti_timer %lu 10", sl);
+		opensm_findings_add(out, &f);
+	}
+}
+
 /* Marks without a table of delays. */
 static void lint_table(const struct opensm_conf *conf, struct opensm_findings *out)
 {
@@ -141,4 +193,5 @@ void opensm_lint_cc(const struct opensm_conf *conf, struct opensm_findings *out)
 	lint_switch_map(conf, out);
 	lint_adapter_map(conf, out);
 	lint_table(conf, out);
+	lint_timers(conf, out);
 }

@@ -103,7 +103,8 @@ static bool read_set_key(struct opensm_set *set, bool general, const char *suffi
 	} else if (list) {
 		read_list(line, list != &set->sl2vl, list);
 	} else if (strcmp(suffix, "max_vls") == 0) {
-		set->max_vls_line = line->number;
+		/* 0: OpenSM's own default, as 'opensm -c' writes it. */
+		set->max_vls_line = strcmp(line->value, "0") == 0 ? 0 : line->number;
 	} else if (strcmp(suffix, "high_limit") == 0) {
 		set->high_limit_line = line->number;
 		set->high_limit = read_number(line, &set->high_limit_malformed);
