@@ -227,13 +227,23 @@ bool conf_change_goals_are_stated(const struct conf_change_goals *g)
 	return false;
 }
 
-bool conf_change_goals_are_worse(const struct conf_change_goals *g)
+static bool is_any(const struct conf_change_goals *g, enum conf_change_verdict verdict)
 {
 	for (size_t i = 0; i < g->n; i++) {
-		if (conf_change_goal_verdict(&g->items[i], g->seeds) == CONF_CHANGE_WORSE)
+		if (conf_change_goal_verdict(&g->items[i], g->seeds) == verdict)
 			return true;
 	}
 	return false;
+}
+
+bool conf_change_goals_are_worse(const struct conf_change_goals *g)
+{
+	return is_any(g, CONF_CHANGE_WORSE);
+}
+
+bool conf_change_goals_are_better(const struct conf_change_goals *g)
+{
+	return is_any(g, CONF_CHANGE_BETTER);
 }
 
 struct goal_change_row {
@@ -448,14 +458,10 @@ static void put_remarks(const struct study_comparison *c, const struct conf_chan
 		results_remark(
 			out,
 			"the scenario has no goals, so only jobs that do not end and deadlocks count");
-	for (size_t i = 0; i < g->n; i++) {
-		if (conf_change_goal_verdict(&g->items[i], g->seeds) != CONF_CHANGE_OPEN)
-			continue;
+	if (is_any(g, CONF_CHANGE_OPEN))
 		results_remark(
 			out,
 			"cannot tell: fewer seeds meet a goal than before, but that may be chance; repeat with more --seeds");
-		return;
-	}
 }
 
 static enum hd_status put_change(struct study_comparison *c, const struct study_sweep *w,

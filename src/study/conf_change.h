@@ -48,7 +48,9 @@ enum conf_change_verdict conf_change_goal_verdict(const struct conf_change_goal 
 						  size_t seeds);
 /* Whether the scenario has goals. */
 bool conf_change_goals_are_stated(const struct conf_change_goals *g);
+/* Whether one of them is. */
 bool conf_change_goals_are_worse(const struct conf_change_goals *g);
+bool conf_change_goals_are_better(const struct conf_change_goals *g);
 /* Adds the table "goals" unless there are none. */
 void conf_change_goals_table(const struct conf_change_goals *g, struct results *r);
 

@@ -169,6 +169,15 @@ static bool is_better(const struct tune_search *s, const struct tune_trial *a,
 		return a_keeps;
 	if (!a_keeps)
 		return a_hot > b_hot;
+	uint64_t met = ~s->out->none.plain.missed;
+	int order = __builtin_popcountll(a->plain.missed & met) -
+		    __builtin_popcountll(b->plain.missed & met);
+
+	if (order == 0)
+		order = __builtin_popcountll(a->plain.missed) -
+			__builtin_popcountll(b->plain.missed);
+	if (order)
+		return order < 0;
 	return value_of(s->options, a) > value_of(s->options, b);
 }
 
@@ -378,7 +387,7 @@ enum hd_status tune_search_parameters(const struct tune_options *options, struct
 	*out = (struct tune_result){ .n_trials = 0 };
 	enum hd_status status = search(&s);
 
-	if (status == HD_OK && out->found && !s.stage.stopped)
+	if (status == HD_OK && out->n_trials && !s.stage.stopped)
 		status = tune_validate(&s.stage, d, out);
 	out->stopped = s.stage.stopped;
 	tune_stage_fini(&s.stage);
@@ -391,13 +400,18 @@ enum hd_status tune_search_parameters(const struct tune_options *options, struct
 bool tune_is_worth(const struct tune_options *options, const struct tune_result *t)
 {
 	const struct tune_round *last = &t->rounds[t->n_rounds ? t->n_rounds - 1 : 0];
+	bool gains = last->gain.mean - last->gain.half_width > 1 &&
+		     tune_gain(options, &t->best.plain, &t->none.plain) > 1;
 
-	return t->n_rounds && last->verdict == TUNE_KEPT && last->gain.mean > 1 &&
-	       tune_gain(options, &t->best.plain, &t->none.plain) > 1;
+	return t->found && t->n_rounds && last->verdict == TUNE_KEPT &&
+	       !conf_change_goals_are_worse(&last->goals) &&
+	       (gains || conf_change_goals_are_better(&last->goals));
 }
 
 void tune_result_fini(struct tune_result *result)
 {
+	for (uint32_t i = 0; i < result->n_rounds; i++)
+		conf_change_goals_fini(&result->rounds[i].goals);
 	free(result->hot);
 	free(result->trials);
 	*result = (struct tune_result){ 0 };

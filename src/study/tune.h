@@ -9,12 +9,15 @@
  * its own; its numbers are those of 'heddle sim' with these fields.
  *
  * The hot link is the one that is fullest without control; of links that are
- * equally full, one that leads to a host: the end of the congestion tree.
+ * equally full, one that leads to a host: the end of the congestion tree. Links
+ * that hosts send on are none: a host alone cannot send more than its link takes.
  * Victims are the flows that do not end there, or the rows of one name. A trial
  * is two runs: the scenario, and the scenario with a hot link that is several
  * times slower, as if there were as many times the senders. The worse of the
- * two counts. Of two trials that keep the floor the one with the better goal
- * is better, of others the one that uses the hot link more.
+ * two counts. Of two trials that keep the floor the one that misses fewer of the
+ * goals that the scenario meets without control is better, then the one that
+ * misses fewer of its other goals, then the one with the better goal; of others
+ * the one that uses the hot link more.
  *
  * The search walks along one parameter after the other, each over a short list
  * of values, from several starts, and remembers what it tried. It is
@@ -35,6 +38,7 @@
 #include "measure/results.h"
 #include "qos/opensm/opensm_cc.h"
 #include "scenario/scenario.h"
+#include "study/conf_change.h"
 
 enum tune_goal { TUNE_VICTIMS, TUNE_P99, TUNE_COMPLETION };
 extern const char *const tune_goal_names[]; /* victims, p99, completion, NULL */
@@ -50,6 +54,7 @@ struct tune_outcome {
 	double hot;        /* share of the hot link that is used */
 	double total;      /* Gb/s of payload delivered */
 	double fairness;   /* Jain's index over all flows */
+	uint64_t missed;   /* goals of the scenario, a bit each; of 64 at most */
 };
 
 struct tune_trial {
@@ -90,6 +95,8 @@ struct tune_round {
 		double mean, half_width; /* of the mean, at 95 % */
 		double lowest;
 	} hot, gain; /* shares; improvement of the goal over no control */
+	/* The scenario's goals without control (before) and with it (after). */
+	struct conf_change_goals goals;
 	enum tune_verdict verdict;
 };
 /* Windows up to eight times as long as the search's. */
@@ -115,8 +122,9 @@ struct tune_result {
 /* HD_ERR_UNFIT if there is nothing that the goal could be measured of. */
 HD_MUST_CHECK enum hd_status tune_search_parameters(const struct tune_options *options,
 						    struct diag *d, struct tune_result *out);
-/* Whether the floor is kept on other seeds and the goal is better than without
- * congestion control. */
+/* Whether on other seeds the floor is kept, no goal of the scenario is worse
+ * than without congestion control, and either one of them is better or the
+ * interval of the gain lies above 1. */
 bool tune_is_worth(const struct tune_options *options, const struct tune_result *result);
 void tune_result_fini(struct tune_result *result);
 

@@ -42,6 +42,7 @@ static void read_round(const struct tune_options *o, const struct tune_run *runs
 
 		hot[i] = fmin(seed[1].outcome.hot, last->outcome.hot);
 		gain[i] = tune_gain(o, &seed[1].outcome, &seed[0].outcome);
+		conf_change_goals_add(&out->goals, seed[0].results, seed[1].results);
 	}
 	out->hot = held_of(hot, o->held_out);
 	out->gain = held_of(gain, o->held_out);
@@ -61,6 +62,7 @@ static enum hd_status run_round(struct tune_stage *s, const struct opensm_cc *co
 	for (size_t i = 0; i < n; i++)
 		runs[i] = (struct tune_run){ .conf = (i % each) ? conf : NULL,
 					     .stressed = i % each == 2,
+					     .keeps = i % each < 2,
 					     .seed = windows->seed + 1 + i / each,
 					     .factor = factor };
 	enum hd_status status = tune_stage_run(s, runs, n, d);
@@ -70,6 +72,8 @@ static enum hd_status run_round(struct tune_stage *s, const struct opensm_cc *co
 					    .measure = windows->measure.value * factor };
 		read_round(o, runs, out);
 	}
+	for (size_t i = 0; i < n; i++)
+		results_free(runs[i].results);
 	free(runs);
 	return status;
 }

@@ -26,8 +26,10 @@ struct tune_run {
 	bool stressed;                /* with the slower hot link */
 	uint64_t seed;
 	uint32_t factor; /* of the windows' length */
+	bool keeps;      /* the tables too, in `results`, which the caller frees */
 	bool is_done;
 	double seconds; /* it took */
+	struct results *results;
 	struct tune_outcome outcome;
 };
 

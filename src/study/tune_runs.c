@@ -85,8 +85,9 @@ struct batch {
 
 static enum hd_status leave(const struct run *run, const char *db, struct diag *d)
 {
-	static const char *const names[] = { "ports", "flows",   "traffic",
-					     "jobs",  "summary", "service levels" };
+	static const char *const names[] = { "ports", "flows",     "traffic",
+					     "jobs",  "summary",   "service levels",
+					     "goals", "job goals", "deadlock" };
 	bool met;
 	struct results *all = run_results(run, true, &met), *kept = results_new("cc tune");
 
@@ -195,12 +196,30 @@ static double p99_of(const struct tune_stage *s, const struct results *r)
 	return rows_of(r, "summary", &t) ? number(t, 0, "latency p99") : NAN;
 }
 
+static uint64_t missed_in(const struct results *r)
+{
+	uint64_t missed = 0;
+	unsigned n = 0;
+
+	for (size_t k = 0; k < r->n_tables; k++) {
+		const struct table *t = r->tables[k];
+
+		for (size_t i = 0; table_is_goals(t) && i < table_rows(t); i++)
+			missed |= (uint64_t)!table_cell_of(t, i, "met")->yes << (n++ & 63);
+	}
+	return missed;
+}
+
 static void read_outcome(const struct tune_stage *s, const struct results *r,
 			 struct tune_outcome *out)
 {
 	const struct table *t;
 
-	*out = (struct tune_outcome){ .p99 = p99_of(s, r), .completion = completion_of(s, r) };
+	*out = (struct tune_outcome){
+		.p99 = p99_of(s, r),
+		.completion = completion_of(s, r),
+		.missed = missed_in(r),
+	};
 	sum_flows(s, r, out);
 	for (size_t i = 0, n = rows_of(r, "ports", &t); i < n; i++) {
 		if (reads(t, i, "port", s->hot))
@@ -221,7 +240,10 @@ static bool done(void *context, size_t job, struct point_outcome *end)
 		run->seconds = end->seconds;
 		if (b->stage->hot)
 			read_outcome(b->stage, end->results, &run->outcome);
-		if (job == 0 && !b->stage->hot) {
+		if (run->keeps) {
+			run->results = end->results;
+			end->results = NULL;
+		} else if (job == 0 && !b->stage->hot) {
 			b->first = end->results;
 			end->results = NULL;
 		}
@@ -281,7 +303,7 @@ static void find_hot(struct tune_stage *s, const struct results *r)
 		double rank =
 			number(t, i, "used") + (is_end(r, table_cell_of(t, i, "to")->text) ? 1 : 0);
 
-		if (rank > most) {
+		if (rank > most && !is_end(r, table_cell_of(t, i, "port")->text)) {
 			most = rank;
 			best = i;
 		}

@@ -234,6 +234,26 @@ static void remark_held_out(const struct tune_options *o, const struct tune_resu
 	strbuf_fini(&measure);
 }
 
+/* Why it should be left off, in numbers. */
+static void remark_off(const struct tune_options *o, const struct tune_result *t, struct results *r)
+{
+	const struct tune_round *last = t->n_rounds ? &t->rounds[t->n_rounds - 1] : NULL;
+
+	if (last && conf_change_goals_are_worse(&last->goals))
+		results_remark(
+			r,
+			"Leave congestion control off: the best parameters make a goal worse (table goals). No file for OpenSM was written.");
+	else if (last)
+		results_remark(
+			r,
+			"Leave congestion control off: on %u other seeds the best parameters are %.2f +- %.2f times as good as none, and no goal is better. No file for OpenSM was written.",
+			o->held_out, last->gain.mean, last->gain.half_width);
+	else
+		results_remark(
+			r,
+			"Leave congestion control off: no parameters were found that reach the goal better than none and keep the floor. No file for OpenSM was written.");
+}
+
 static void put_tables(const struct tune_options *options, const struct tune_result *t,
 		       struct results *r)
 {
@@ -243,6 +263,8 @@ static void put_tables(const struct tune_options *options, const struct tune_res
 	put_gains(options, t, false, gain);
 	if (options->stress > 1)
 		put_gains(options, t, true, gain);
+	if (t->n_rounds)
+		conf_change_goals_table(&t->rounds[t->n_rounds - 1].goals, r);
 	put_found(options, t, r);
 	if (t->n_rounds)
 		put_held_out(options, t, r);
@@ -271,7 +293,5 @@ void tune_result_tables(const struct tune_options *options, const struct tune_re
 	else
 		remark_held_out(options, t, r);
 	if (!t->stopped && !tune_is_worth(options, t))
-		results_remark(
-			r,
-			"Leave congestion control off: no parameters were found that reach the goal better than none and keep the floor. No file for OpenSM was written.");
+		remark_off(options, t, r);
 }
