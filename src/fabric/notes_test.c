@@ -17,6 +17,7 @@
 
 #include "base/alloc.h"
 #include "base/rng.h"
+#include "base/seeds_for_tests.h"
 #include "fabric/build_for_tests.h"
 #include "fabric/fabric.h"
 
@@ -281,12 +282,12 @@ static bool says(const struct strbuf *notes, const char *words)
 
 static void notes_say_what_holds(void **state)
 {
-	const unsigned rounds = getenv("HD_LONG") ? 3000 : 150;
+	const unsigned rounds = cases_of_run(150, 3000);
 	unsigned seen[5][2] = { { 0 } };
 	struct rng rng;
 
 	(void)state;
-	rng_init(&rng, 41, 2);
+	rng_init(&rng, seed_of_run(41), 2);
 	for (unsigned round = 0; round < rounds; round++) {
 		struct strbuf text = STRBUF_INIT, notes = STRBUF_INIT;
 		struct expected e;
