@@ -3,7 +3,7 @@
  * Scenarios that are legal but surely not meant: more offered than a link or a
  * cut carries, and grids whose routes can deadlock. A cut parts the switches,
  * with their hosts, in two: one leaf from all others, or a grid in halves.
- * Counted are flows that are paced and go on until the run ends, with headers,
+ * Counted are flows that are paced and never stop, with headers,
  * by the probabilities with which they choose their destinations.
  */
 #include <stdlib.h>
