@@ -14,7 +14,8 @@ ask() {
 		got=0
 		# What the tables say is the manager's choice. OpenSM counts port 0 of a switch, 1x
 		# SDR (0x82), among the links of a path, and writes the block number of a P_Key
-		# table in the order of its processor.
+		# table in the order of its processor. The local port is the one that the last
+		# SMP came by.
 		on h3 saquery -t 300000 $question >reply 2>err || got=$?
 		{
 			echo "# saquery $question"
@@ -22,7 +23,7 @@ ask() {
 			awk '/dump:/ { if (r) print r; r = "" } { r = r "|" $0 } END { print r }' reply |
 				sed 's/|[\t ]*\(SL\|VL *\|Block[^|]*|[\t ]*PKey Table\):.*//
 					s/ActCount[^|]*//; s/Capability mask 2.*//
-					s/\(HoqLife\|OperVLs\|PartEnforceInb\|PartEnforceOutb\):[^|]*//g
+					s/\(HoqLife\|OperVLs\|PartEnforceInb\|PartEnforceOutb\|LocalPort\):[^|]*//g
 					s/\(rate\.*\)0x82/\10x91/' |
 				sort
 			sed -n 's/.*\(status.*\)/\1/p' err

@@ -143,12 +143,12 @@ fi
 sed 's/^run: .*/run: {measure: 1000s, horizon: 2000s}/' "$scenario" >endless.yaml
 "$HEDDLE" sim endless.yaml --db runs.db >/dev/null 2>&1 &
 pid=$!
-for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-	status 0 "$HEDDLE" report --db runs.db
-	! grep -q running out || break
+tries=0
+until status 0 "$HEDDLE" report --db runs.db && grep -q running out; do
+	tries=$((tries + 1))
+	[ $tries -lt $PATIENCE ] || fail "no run is running: $(cat out)"
 	sleep 0.2
 done
-has out running
 kill -9 $pid
 wait $pid 2>/dev/null || :
 status 0 "$HEDDLE" report --db runs.db
