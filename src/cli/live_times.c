@@ -56,5 +56,7 @@ enum hd_status cli_live_times(const struct fabric *fabric, struct diag *d,
 	if (agents_timing_valid(out, &fabric->topo))
 		return HD_OK;
 	free(out->cables);
-	return diag_fail(d, HD_ERR_INPUT, "'--clock simulated' needs links of at least 1 kb/s");
+	return diag_fail(d, HD_ERR_INPUT,
+			 "'--clock simulated' needs links of at least 1 kb/s, of at most %d rates",
+			 AGENTS_MOST_RATES);
 }

@@ -143,9 +143,10 @@ struct sim_rules {
 	const struct world *world;
 
 	/* Capacity for packets of sim_inject, which belong to no flow. */
-	bool injects;            /* there will be some */
-	bool injects_management; /* some of them on VL15 */
-	uint32_t injects_bytes;  /* the largest of them */
+	bool injects;             /* there will be some */
+	bool injects_management;  /* some of them on VL15 */
+	uint32_t injects_bytes;   /* the largest of them */
+	bool injects_at_switches; /* by input 0 (A5) */
 };
 
 #endif

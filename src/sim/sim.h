@@ -77,6 +77,10 @@ void sim_forget_pause(struct sim *s);
  */
 void sim_end(struct sim *s);
 hd_time sim_now(const struct sim *s);
+/* The next instant of a run that is not cut; HD_TIME_NEVER: the run is idle. */
+hd_time sim_next(struct sim *s);
+/* Input-queued switches: the link of `port` sends at this rate from its next grant on. */
+void sim_set_rate(struct sim *s, uint32_t port, struct hd_rate rate);
 void sim_progress(const struct sim *s, struct sim_progress *out);
 
 /*
@@ -233,6 +237,26 @@ struct sim_passage {
 	bool is_measured; /* no longer in the warm-up */
 };
 
+/* The head of a packet has reached a node (A5). */
+struct sim_head {
+	hd_time now, tail;
+	uint32_t port;   /* input */
+	uint32_t cookie; /* of sim_inject */
+};
+
+enum sim_step_kind {
+	SIM_STEP_LOST,   /* no route */
+	SIM_STEP_LEAVES, /* by output `out`, on `vl`; a packet on VL15 stays on VL15 */
+	SIM_STEP_ENDS,   /* is delivered here, at `until` >= tail; its buffer is free then */
+};
+
+struct sim_step {
+	enum sim_step_kind kind;
+	uint32_t out;
+	uint8_t vl;
+	hd_time until;
+};
+
 /*
  * An endpoint is a sender of every end port (T13p): it gives packets to the
  * fabric and is notified of those that reach the endpoint at the far end. A packet
@@ -261,6 +285,13 @@ struct sim_endpoint {
 	 * lost somewhere in the fabric: then its sender must not learn of it.
 	 */
 	void (*lost)(void *context, hd_time when, uint32_t cookie, bool was_sent);
+	/*
+	 * A5: routes the packets of this endpoint, at the instant at which the head reaches a node
+	 * and the buffer has space for it. The forwarding tables and partitions of the setup do not
+	 * apply. `out` is SIM_STEP_LOST unless the function sets it. Packets with this function may
+	 * end at switches.
+	 */
+	void (*routes)(void *context, const struct sim_head *h, struct sim_step *out);
 	/*
 	 * A flow that is `posted` has made a message, which this endpoint
 	 * carries in packets of its own; at most one endpoint does.
@@ -312,6 +343,13 @@ const char *sim_sender_name(const struct sim *s, const struct sim_packet *p);
  * a.sender are ignored. Those of one instant and end port enter by a.turn.
  */
 void sim_inject(struct sim *s, uint32_t endpoint, const struct sim_arrival *a, uint32_t cookie);
+/*
+ * A5: the switch a.source sends a packet of an endpoint that routes its packets: it enters at
+ * a.time
+ * >= now by input 0, and leaves as `step` says.
+ */
+void sim_inject_at_switch(struct sim *s, uint32_t endpoint, const struct sim_arrival *a,
+			  const struct sim_step *step, uint32_t cookie);
 /* Calls the endpoint's timer function with `cookie` at `when` >= now; it is
  * about this end node. */
 void sim_timer(struct sim *s, uint32_t endpoint, uint32_t node, hd_time when, uint32_t cookie);

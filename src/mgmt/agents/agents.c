@@ -51,7 +51,6 @@ struct agents *agents_new(const struct topo *t, const struct agents_options *o,
 	a->n_ports = t->n_ports;
 	a->nodes = hd_alloc(t->n_nodes, sizeof(*a->nodes));
 	a->ports = hd_alloc(t->n_ports, sizeof(*a->ports));
-	agents_transits_init(a);
 	agents_fields_init(a);
 	for (port_id p = 0; p < t->n_ports; p++)
 		agents_port_info_init(a, p);
@@ -62,6 +61,8 @@ struct agents *agents_new(const struct topo *t, const struct agents_options *o,
 		agents_link_up(a, p, 0);
 	/* Notices of the initial training have no receiver. */
 	a->n_notices = 0;
+	if (o->times)
+		agents_timed_init(a);
 	return a;
 }
 
@@ -85,7 +86,7 @@ void agents_free(struct agents *a)
 	free(a->nodes);
 	free(a->ports);
 	free(a->notices);
-	agents_transits_fini(a);
+	agents_timed_fini(a);
 	free(a);
 }
 

@@ -67,7 +67,11 @@ struct agents_timing {
 	} * cables;                  /* per port_id */
 };
 
-/* True if times on these cables cannot overflow: no link is slower than 1 kb/s. */
+enum { AGENTS_MOST_RATES = 128 };
+/*
+ * True if times on these cables cannot overflow: no link is slower than 1 kb/s, and the links have
+ * at most AGENTS_MOST_RATES configured rates.
+ */
 bool agents_timing_valid(const struct agents_timing *m, const struct topo *t);
 
 struct pack;

@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "base/eventq.h"
 #include "mgmt/agents/agents.h"
 
 enum {
@@ -37,15 +36,6 @@ struct congestion_settings {
 	uint8_t table[CCT_BLOCKS][CC_SETTING_SIZE];
 };
 
-/* Timed MADs that wait for a link; linked by mad_transit.next. */
-#define NO_TRANSIT UINT32_MAX
-struct tx_queue {
-	hd_time busy;         /* end of the current transmission */
-	hd_time arbitrate_at; /* time of the pending arbitration event, or HD_TIME_NEVER */
-	uint32_t first, last; /* indices into agents.transits, or NO_TRANSIT */
-	uint8_t turn[2];      /* input port granted last: [0] VL15, [1] other VLs */
-};
-
 /* A NULL table has its default contents; tables are allocated by the first Set. */
 struct agent_port {
 	uint8_t info[PORT_INFO_SIZE];
@@ -55,8 +45,6 @@ struct agent_port {
 	struct congestion_settings *congestion;
 	uint64_t *counters; /* N_PORT_COUNTERS */
 	hd_time lease_end;  /* of the M_Key's protection; HD_TIME_NEVER: not running */
-	struct tx_queue tx; /* MADs that wait for this output */
-	uint16_t held;      /* blocks used in the VL15 buffer */
 	bool unplugged;
 };
 
@@ -94,12 +82,7 @@ struct agents {
 	uint32_t next_psn;
 	hd_time now; /* time of the latest change */
 
-	/* MADs in transit, if they take time. */
-	struct mad_transit *transits; /* a free slot has agents == NULL */
-	size_t n_transits, transits_cap;
-	uint32_t next_slot;
-	uint64_t turn;
-	struct eventq *due;
+	struct timed_transits *timed; /* NULL: MADs arrive at once */
 
 	/* Positions of fields, and masks of the bits that a Set may change. */
 	struct field port_fields[N_PORT_FIELDS];
@@ -210,9 +193,17 @@ void agents_notices_run(struct agents *a, hd_time now);
  */
 enum smp_part { PART_FIRST, PART_DIRECTED, PART_LAST };
 
+/* A message of several segments; each segment is a packet of its own if MADs take time. */
+struct mad_message {
+	uint32_t arrived; /* segments */
+	uint32_t users;   /* transits that refer to it */
+	uint8_t bytes[];
+};
+
 /* A MAD on its way through the fabric. */
 struct mad_transit {
 	struct agents *agents;
+	port_id source;
 	port_id at; /* the input port, or the port of the source */
 	enum smp_part part;
 	unsigned hops; /* in this part */
@@ -222,41 +213,36 @@ struct mad_transit {
 	uint32_t to_qp;
 	uint32_t psn;
 	hd_time now;
-	uint8_t vl;    /* on the cable that it crosses */
-	bool on_cable; /* has left a port and has not arrived at the next one */
-	bool served;   /* timed: the agent at the destination has processed it */
-	port_id holds; /* the port whose VL15 buffer it occupies, or TOPO_NONE */
-	/* Timed: when head and tail arrive at `at`. */
-	hd_time head, whole;
-	hd_time ready;           /* earliest time of transmission */
-	uint32_t next;           /* in the queue of an output */
-	uint8_t in;              /* number of the input port; 0: the source */
+	uint8_t vl;              /* on the cable that it crosses */
+	bool on_cable;           /* has left a port and has not arrived at the next one */
 	uint8_t first[MAD_SIZE]; /* the first segment; agents modify it */
 	const uint8_t *bytes;    /* all segments if there are several, else NULL */
 	size_t size;
+	/* Timed: the message of `bytes`, which owns them, and the segment that this packet is. */
+	struct mad_message *message;
+	uint32_t segment;
 };
 
-/* Advances the transit until the MAD has been delivered, is lost, or waits for an event. */
-void agents_transit_advance(struct mad_transit *t);
+/* Steps of a transit; it ends when the MAD is lost, or delivered without a response. */
+/* At a port of a node: PATH_FORWARD: it has left by *out, and `at` is the input port beyond. */
+enum path_step agents_transit_step(struct mad_transit *t, port_id *out);
+/* At the other end of the cable; false if the MAD is dropped there. */
+bool agents_transit_land(struct mad_transit *t);
+/* At the destination; true if the transit is that of the response now, at its source. */
+bool agents_transit_receive(struct mad_transit *t);
+/* True if the agent of the node processes the MAD, not a program. */
+bool agents_transit_is_for_agent(const struct mad_transit *t);
 
 /* ---- timed_transit.c: MADs that take time */
 
-/* Queues the MAD at output `out` of the node of `here`. */
-void agents_transit_queue(struct mad_transit *t, port_id here, port_id out);
-/*
- * At the destination: waits for the tail, and for the agent's processing time. False: no time
- * passes.
- */
-bool agents_transit_serve(struct mad_transit *t, bool by_agent);
-/* Occupies the VL15 buffer of port `at`; false if it is full. */
-bool agents_transit_occupy(struct mad_transit *t);
-/* Releases the VL15 buffer that the MAD occupies. */
-void agents_transit_release(struct mad_transit *t);
-
-void agents_transits_init(struct agents *a);
-void agents_transits_fini(struct agents *a);
-hd_time agents_transits_next(const struct agents *a);
-void agents_transits_run(struct agents *a, hd_time now);
+/* Begins a transit at its source; copies it with its bytes. */
+void agents_timed_start(const struct mad_transit *t);
+void agents_timed_init(struct agents *a);
+void agents_timed_fini(struct agents *a);
+/* The link of `p` has trained. */
+void agents_timed_retrain(struct agents *a, port_id p);
+hd_time agents_timed_next(const struct agents *a);
+void agents_timed_run(struct agents *a, hd_time now);
 
 static inline uint64_t info_get(const struct agents *a, const uint8_t *info, enum port_field f)
 {

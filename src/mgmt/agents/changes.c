@@ -11,7 +11,7 @@ static void do_send(struct agents *a, const struct agent_change *d)
 
 static void do_run(struct agents *a, const struct agent_change *d)
 {
-	agents_transits_run(a, d->now);
+	agents_timed_run(a, d->now);
 	agents_notices_run(a, d->now);
 }
 
@@ -104,7 +104,7 @@ void agents_send(struct agents *a, port_id from, const struct mad_address *to, c
 
 hd_time agents_next(const struct agents *a)
 {
-	hd_time notices = agents_notices_next(a), transits = agents_transits_next(a);
+	hd_time notices = agents_notices_next(a), transits = agents_timed_next(a);
 
 	return notices < transits ? notices : transits;
 }

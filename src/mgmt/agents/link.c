@@ -154,6 +154,7 @@ void agents_link_up(struct agents *a, port_id p, hd_time now)
 		return;
 	end_up(a, p, peer, width, speed, extended);
 	end_up(a, peer, p, width, speed, extended);
+	agents_timed_retrain(a, p);
 	report_state_change(a, p, now);
 	report_state_change(a, peer, now);
 }

@@ -4,157 +4,261 @@
 
 #include "base/alloc.h"
 #include "base/pack.h"
+#include "fabric/flow.h"
+#include "fabric/setup.h"
 #include "mgmt/agents/agents_internal.h"
+#include "sim/sim.h"
+#include "subnet/subnet.h"
 #include "subnet/tables/packet.h"
 #include "wire/headers.h"
 
 /*
- * MADs that take time. The rules are those of the simulator (docs/timing-rules.md) for a fabric
- * without data: a link transmits one packet at a time at its rate (T3); a switch forwards a packet
- * after its head has been there for the switch delay (T6), inputs in turn (T7), VL15 first (T10). A
- * port has a VL15 buffer; VL15 has no credits, so a MAD that finds it full is lost (A4). MADs on
- * other VLs wait for credits and are not lost.
- *
- * Each agent processes one MAD at a time, for AGENT_TIME, and the MAD stays in the buffer
- * meanwhile. Delays and buffers come from struct agents_timing; only AGENT_TIME is defined here.
+ * MADs that take time are packets of the simulation engine, by docs/timing-rules.md: SMPs on VL15,
+ * others on VL 0. The engine asks the agents for the route at each node (A5). An agent processes
+ * one MAD at a time, for AGENT_TIME, and the MAD stays in its buffer meanwhile. A cookie of the
+ * engine is the index of a transit.
  */
 
 static const hd_time AGENT_TIME = 10000000; /* in ps */
 
 enum {
 	MAD_OVERHEAD = PLAIN_OVERHEAD + DETH_SIZE,
-	MAD_BLOCKS = (MAD_SIZE + MAD_OVERHEAD + BLOCK_BYTES - 1) / BLOCK_BYTES,
+	DATA_BLOCKS = 2048, /* of an input buffer: the most that credits can advertise (T1) */
+	VCRC_BYTES = 2,     /* which port counters leave out */
 };
 
-/* Events in their order within one instant (T2). */
-enum event_kind {
-	HEAD_ARRIVES,    /* of a MAD at a port */
-	BUFFER_RELEASED, /* a VL15 buffer is released at a port */
-	SERVED,          /* a MAD has been processed at its destination */
-	ARBITRATE,       /* arbitration at an output port */
+struct timed_transits {
+	struct subnet lanes; /* default SL2VL and arbitration for the setup; no tables */
+	struct sim_setup setup;
+	struct sim *sim;
+	uint32_t endpoint;
+	struct mad_transit *all; /* a free one has agents == NULL */
+	size_t n, cap;
+	uint32_t next; /* where the search for a free one begins */
 };
 
-/* The key of an event: its kind, its turn, and a slot or a port. */
-enum { ID_BITS = 24, TURN_BITS = 36 };
+/* ---- transits */
 
-static void push(struct agents *a, enum event_kind kind, hd_time when, uint32_t id)
+static uint32_t slot_take(struct timed_transits *m)
 {
-	uint64_t turn = a->turn++ & ((UINT64_C(1) << TURN_BITS) - 1);
+	for (size_t i = 0; i < m->n; i++) {
+		uint32_t slot = (uint32_t)((m->next + i) % m->n);
 
-	eventq_push(a->due, when, (uint64_t)kind << (ID_BITS + TURN_BITS) | turn << ID_BITS | id);
-}
-
-/* ---- MADs in transit */
-
-static uint32_t take_slot(struct agents *a)
-{
-	for (size_t i = 0; i < a->n_transits; i++) {
-		uint32_t slot = (uint32_t)((a->next_slot + i) % a->n_transits);
-
-		if (!a->transits[slot].agents) {
-			a->next_slot = slot + 1;
+		if (!m->all[slot].agents) {
+			m->next = slot + 1;
 			return slot;
 		}
 	}
-	a->transits =
-		hd_grow(a->transits, &a->transits_cap, a->n_transits + 1, sizeof(*a->transits));
-	return (uint32_t)a->n_transits++;
+	m->all = hd_grow(m->all, &m->cap, m->n + 1, sizeof(*m->all));
+	return (uint32_t)m->n++;
 }
 
-/* Stores a transit until it is taken; copies its bytes, which the caller owns. */
-static uint32_t store_transit(const struct mad_transit *t)
+static void release_message(struct mad_message *m)
 {
-	struct agents *a = t->agents;
-	uint32_t slot = take_slot(a);
-
-	a->transits[slot] = *t;
-	if (t->bytes) {
-		uint8_t *bytes = hd_alloc(t->size, 1);
-
-		memcpy(bytes, t->bytes, t->size);
-		a->transits[slot].bytes = bytes;
-	}
-	return slot;
+	if (m && --m->users == 0)
+		free(m);
 }
 
-/* Advances a stored transit; it ends, or is stored again. */
-static void resume(struct agents *a, uint32_t slot, hd_time now)
+static void slot_free(struct timed_transits *m, uint32_t slot)
 {
-	struct mad_transit t = a->transits[slot];
-
-	a->transits[slot].agents = NULL;
-	t.now = now;
-	agents_transit_advance(&t);
-	free((void *)t.bytes);
+	m->all[slot].agents = NULL;
+	release_message(m->all[slot].message);
 }
 
-void agents_transits_init(struct agents *a)
+static uint32_t n_segments(const struct mad_transit *t)
 {
-	a->due = hd_alloc(1, sizeof(*a->due));
-	eventq_init(a->due);
-	for (port_id p = 0; p < a->n_ports; p++) {
-		struct tx_queue *l = &a->ports[p].tx;
-
-		l->arbitrate_at = HD_TIME_NEVER;
-		l->first = NO_TRANSIT;
-		/* Round robin begins with port 0. */
-		memset(l->turn, UINT8_MAX, sizeof(l->turn));
-	}
+	return (uint32_t)((t->size + MAD_SIZE - 1) / MAD_SIZE);
 }
 
-void agents_transits_fini(struct agents *a)
+/* Copies the bytes of a message of several segments, which belong to the caller. */
+static void keep_message(struct mad_transit *t)
 {
-	for (size_t i = 0; i < a->n_transits; i++)
-		if (a->transits[i].agents)
-			free((void *)a->transits[i].bytes);
-	free(a->transits);
-	eventq_fini(a->due);
-	free(a->due);
+	if (!t->bytes)
+		return;
+	t->message = hd_alloc(1, sizeof(*t->message) + t->size);
+	t->message->users = 1;
+	memcpy(t->message->bytes, t->bytes, t->size);
+	t->bytes = t->message->bytes;
 }
 
-hd_time agents_transits_next(const struct agents *a)
+/* The agent of the node, or a program, has processed the MAD then. */
+static hd_time serve(const struct mad_transit *t, hd_time tail)
 {
-	const struct event *e = eventq_first(a->due);
+	struct agent_node *n = &t->agents->nodes[t->agents->topo->ports[t->at].node];
 
-	return e ? e->when : HD_TIME_NEVER;
+	if (!agents_transit_is_for_agent(t))
+		return tail;
+	n->busy = (n->busy > tail ? n->busy : tail) + AGENT_TIME;
+	return n->busy;
 }
 
-/* ---- buffers */
-
-static void release_buffer(struct agents *a, port_id p)
+static bool is_from_switch(const struct mad_transit *t)
 {
-	a->ports[p].held = (uint16_t)(a->ports[p].held - MAD_BLOCKS);
+	return topo_node_of(t->agents->topo, t->source)->kind == NODE_SWITCH;
 }
 
-bool agents_transit_occupy(struct mad_transit *t)
+/* A MAD leaves its source. */
+static void inject(const struct mad_transit *t, port_id out, uint32_t slot)
 {
-	struct agent_port *port = &t->agents->ports[t->at];
+	const struct timed_transits *m = t->agents->timed;
+	const struct sim_arrival a = {
+		.time = t->now,
+		.source = m->setup.ports[t->source].node,
+		.bytes = MAD_SIZE + MAD_OVERHEAD,
+		.management = t->path.management,
+	};
+	const struct sim_step step = { .kind = SIM_STEP_LEAVES, .out = out };
 
-	if (!t->path.management)
-		return true;
-	if (port->held + (uint32_t)MAD_BLOCKS > t->agents->options.times->vl15_blocks) {
-		agents_counter_add(t->agents, t->at, COUNT_VL15_DROPPED, 1);
+	if (is_from_switch(t))
+		sim_inject_at_switch(m->sim, m->endpoint, &a, &step, slot);
+	else
+		sim_inject(m->sim, m->endpoint, &a, slot);
+}
+
+/* Starts a packet: a MAD or a segment of a message. False: the packet does not leave its source. */
+static bool start_packet(struct mad_transit t)
+{
+	struct timed_transits *m = t.agents->timed;
+	port_id out = TOPO_NONE;
+
+	if (t.message)
+		t.message->users++;
+	enum path_step step = agents_transit_step(&t, &out);
+
+	if (step == PATH_LOST) {
+		release_message(t.message);
 		return false;
 	}
-	port->held = (uint16_t)(port->held + MAD_BLOCKS);
-	t->holds = t->at;
-	return true;
-}
+	uint32_t slot = slot_take(m);
 
-void agents_transit_release(struct mad_transit *t)
-{
-	port_id p = t->holds;
-
-	t->holds = TOPO_NONE;
-	if (p == TOPO_NONE)
-		return;
-	if (t->whole > t->now)
-		push(t->agents, BUFFER_RELEASED, t->whole, p);
+	/* At its source a message arrives as a whole. */
+	if (step == PATH_ARRIVED && t.message)
+		t.message->arrived = n_segments(&t) - 1;
+	m->all[slot] = t;
+	if (step == PATH_FORWARD)
+		inject(&t, out, slot);
 	else
-		release_buffer(t->agents, p);
+		sim_timer(m->sim, m->endpoint, m->setup.ports[t.at].node, serve(&t, t.now), slot);
+	return step == PATH_FORWARD;
 }
 
-/* ---- links */
+/* The segment of a message that follows the one of `t`; false: no segment is left. */
+static bool next_segment(const struct mad_transit *t, hd_time now, struct mad_transit *out)
+{
+	*out = *t;
+	out->segment++;
+	out->at = t->source;
+	out->hops = 0;
+	out->on_cable = false;
+	out->now = now;
+	return t->message && out->segment < n_segments(t);
+}
+
+/* A host sends a segment when the one before it is granted, a switch sends all of them at once. */
+void agents_timed_start(const struct mad_transit *first)
+{
+	const struct timed_transits *m = first->agents->timed;
+	struct mad_transit t = *first;
+
+	/* After a pause the engine has nothing to do but to look for deadlocks. */
+	if (t.now > sim_now(m->sim) && sim_next(m->sim) == HD_TIME_NEVER)
+		(void)!sim_run(m->sim, t.now, NULL, NULL);
+	t.now = t.now > sim_now(m->sim) ? t.now : sim_now(m->sim);
+	keep_message(&t);
+	while (start_packet(t) && is_from_switch(&t) && next_segment(&t, t.now, &t))
+		;
+	release_message(t.message);
+}
+
+/* ---- callbacks of the engine */
+
+static void on_granted(void *context, hd_time now, hd_time end, uint32_t node, uint32_t cookie)
+{
+	struct timed_transits *m = context;
+	struct mad_transit next;
+
+	(void)end;
+	(void)node;
+	if (next_segment(&m->all[cookie], now, &next))
+		(void)start_packet(next);
+}
+
+/* PortXmit and PortRcv of the ends of the cable that the MAD has crossed. */
+static void count_on_cable(const struct mad_transit *t)
+{
+	struct agents *a = t->agents;
+	const port_id in = t->at, out = a->topo->ports[in].peer;
+	const unsigned words = (MAD_SIZE + MAD_OVERHEAD - VCRC_BYTES) / 4;
+
+	agents_counter_add(a, out, COUNT_XMIT_DATA, words);
+	agents_counter_add(a, out, COUNT_XMIT_PKTS, 1);
+	agents_counter_add(a, out, COUNT_UNICAST_XMIT, 1);
+	agents_counter_add(a, in, COUNT_RCV_DATA, words);
+	agents_counter_add(a, in, COUNT_RCV_PKTS, 1);
+	agents_counter_add(a, in, COUNT_UNICAST_RCV, 1);
+	/* VL15 has no SL. */
+	if (t->path.management)
+		return;
+	agents_counter_add(a, out, COUNT_SL_XMIT_DATA + t->path.sl, words);
+	agents_counter_add(a, in, COUNT_SL_RCV_DATA + t->path.sl, words);
+}
+
+static void on_head(void *context, const struct sim_head *h, struct sim_step *out)
+{
+	struct timed_transits *m = context;
+	struct mad_transit t = m->all[h->cookie];
+	struct agents *a = t.agents;
+	port_id port = TOPO_NONE;
+	bool is_up = agents_path_open(&t.path, a->topo->ports[t.at].peer);
+	enum path_step step = PATH_LOST;
+
+	t.now = h->now;
+	t.on_cable = false;
+	if (is_up) {
+		count_on_cable(&t);
+		if (agents_transit_land(&t))
+			step = agents_transit_step(&t, &port);
+	}
+	if (step == PATH_FORWARD)
+		*out = (struct sim_step){ .kind = SIM_STEP_LEAVES, .out = port };
+	else if (step == PATH_ARRIVED)
+		*out = (struct sim_step){ .kind = SIM_STEP_ENDS, .until = serve(&t, h->tail) };
+	m->all[h->cookie] = t;
+}
+
+static void on_lost(void *context, hd_time when, uint32_t cookie, bool was_sent)
+{
+	struct timed_transits *m = context;
+	const struct mad_transit *t = &m->all[cookie];
+
+	(void)when;
+	(void)was_sent;
+	/* Cables have no bit errors: the VL15 buffer was full (A4). */
+	if (t->on_cable)
+		agents_counter_add(t->agents, t->at, COUNT_VL15_DROPPED, 1);
+	slot_free(m, cookie);
+}
+
+/* The agent has processed the MAD, or a program has received the packet. */
+static void on_served(void *context, hd_time now, uint32_t cookie)
+{
+	struct timed_transits *m = context;
+	struct mad_transit t = m->all[cookie];
+
+	m->all[cookie].agents = NULL;
+	t.now = now;
+	if ((!t.message || ++t.message->arrived == n_segments(&t)) && agents_transit_receive(&t))
+		agents_timed_start(&t);
+	release_message(t.message);
+}
+
+static void on_delivered(void *context, hd_time now, uint32_t node, const struct sim_packet *p)
+{
+	(void)node;
+	on_served(context, now, p->cookie);
+}
+
+/* ---- the fabric of the engine: nodes and ports of the topology, without tables */
 
 /* Rate of the link at port `p`. */
 static struct hd_rate link_rate(const struct agents *a, port_id p)
@@ -172,144 +276,123 @@ static struct hd_rate link_rate(const struct agents *a, port_id p)
 	return hd_rate_of_link(lanes, speed);
 }
 
-/* Transmission time on the link of `out`. */
-static hd_time transmission_time(const struct mad_transit *t, port_id out)
+/* A switch is a node of the setup, as is each end port. */
+static void add_nodes(struct timed_transits *m, const struct topo *t, node_id v)
 {
-	uint64_t segments = (t->size + MAD_SIZE - 1) / MAD_SIZE;
+	const struct topo_node *n = &t->nodes[v];
 
-	return hd_rate_duration(link_rate(t->agents, out), t->size + segments * MAD_OVERHEAD);
-}
-
-/* Schedules arbitration of output `out` at `when`, unless an earlier one is pending. */
-static void arbitrate_at(struct agents *a, port_id out, hd_time when)
-{
-	struct tx_queue *l = &a->ports[out].tx;
-
-	if (when >= l->arbitrate_at)
-		return;
-	l->arbitrate_at = when;
-	push(a, ARBITRATE, when, out);
-}
-
-void agents_transit_queue(struct mad_transit *t, port_id here, port_id out)
-{
-	struct agents *a = t->agents;
-	struct tx_queue *l = &a->ports[out].tx;
-	bool passes = topo_node_of(a->topo, out)->kind == NODE_SWITCH;
-	hd_time in = t->whole - t->head, duration = transmission_time(t, out);
-
-	t->ready = t->head + (passes ? a->options.times->switch_delay : 0);
-	if (in > duration)
-		t->ready += in - duration;
-	t->in = in > 0 ? a->topo->ports[here].number : 0;
-	t->next = NO_TRANSIT;
-	uint32_t slot = store_transit(t);
-
-	if (l->first == NO_TRANSIT)
-		l->first = slot;
-	else
-		a->transits[l->last].next = slot;
-	l->last = slot;
-	arbitrate_at(a, out, t->ready > l->busy ? t->ready : l->busy);
-}
-
-/* True if ready MAD `t` is granted before `other`, which came earlier. */
-static bool precedes(const struct agents *a, const struct tx_queue *l, const struct mad_transit *t,
-		     const struct mad_transit *other)
-{
-	unsigned kind = !t->path.management;
-
-	if (kind != !other->path.management)
-		return kind == 0;
-	if (a->options.times->oldest)
-		return t->ready != other->ready ? t->ready < other->ready : t->in < other->in;
-	return (uint8_t)(t->in - l->turn[kind] - 1U) < (uint8_t)(other->in - l->turn[kind] - 1U);
-}
-
-/* Removes the MAD that is granted next from the queue; or NO_TRANSIT. */
-static uint32_t pick(struct agents *a, struct tx_queue *l, hd_time now)
-{
-	uint32_t best = NO_TRANSIT, before_best = NO_TRANSIT;
-
-	for (uint32_t i = l->first, before = NO_TRANSIT; i != NO_TRANSIT;
-	     before = i, i = a->transits[i].next) {
-		const struct mad_transit *t = &a->transits[i];
-
-		if (t->ready > now ||
-		    (best != NO_TRANSIT && !precedes(a, l, t, &a->transits[best])))
-			continue;
-		best = i;
-		before_best = before;
-	}
-	if (best == NO_TRANSIT)
-		return best;
-	if (before_best == NO_TRANSIT)
-		l->first = a->transits[best].next;
-	else
-		a->transits[before_best].next = a->transits[best].next;
-	if (l->last == best)
-		l->last = before_best;
-	return best;
-}
-
-/* Transmits a MAD by `out`; it is lost if the link has gone down. */
-static void grant(struct agents *a, port_id out, uint32_t slot, hd_time now)
-{
-	struct tx_queue *l = &a->ports[out].tx;
-	struct mad_transit *t = &a->transits[slot];
-	hd_time duration = transmission_time(t, out);
-
-	t->now = now;
-	if (!agents_path_open(&t->path, out)) {
-		agents_transit_release(t);
-		free((void *)t->bytes);
-		t->agents = NULL;
+	if (n->kind == NODE_SWITCH) {
+		for (unsigned i = 0; i <= n->n_ports; i++)
+			m->setup.ports[n->first_port + i].node = m->setup.n_nodes;
+		m->setup.nodes[m->setup.n_nodes++] = (struct sim_node){
+			.kind = SIM_SWITCH,
+			.first_port = n->first_port,
+			.n_ports = n->n_ports,
+			.sw = m->lanes.switch_of_node[v],
+			.node = v,
+		};
 		return;
 	}
-	l->turn[!t->path.management] = t->in;
-	l->busy = now + duration;
-	/* The buffer is released when the tail has left. */
-	t->whole = l->busy;
-	agents_transit_release(t);
-	t->head = now + a->options.times->cables[out].propagation;
-	t->whole = t->head + duration;
-	push(a, HEAD_ARRIVES, t->head, slot);
-}
-
-static void arbitrate(struct agents *a, port_id out, hd_time now)
-{
-	struct tx_queue *l = &a->ports[out].tx;
-	hd_time next = HD_TIME_NEVER;
-
-	if (l->arbitrate_at != now)
-		return;
-	l->arbitrate_at = HD_TIME_NEVER;
-	uint32_t slot = l->busy <= now ? pick(a, l, now) : NO_TRANSIT;
-
-	if (slot != NO_TRANSIT)
-		grant(a, out, slot, now);
-	for (uint32_t i = l->first; i != NO_TRANSIT; i = a->transits[i].next)
-		if (a->transits[i].ready < next)
-			next = a->transits[i].ready;
-	if (next != HD_TIME_NEVER)
-		arbitrate_at(a, out, next > l->busy ? next : l->busy);
-}
-
-/* ---- destination */
-
-bool agents_transit_serve(struct mad_transit *t, bool by_agent)
-{
-	struct agent_node *n = &t->agents->nodes[t->agents->topo->ports[t->at].node];
-	hd_time done = t->whole;
-
-	t->served = true;
-	if (by_agent) {
-		done = (n->busy > done ? n->busy : done) + AGENT_TIME;
-		n->busy = done;
+	for (unsigned i = 1; i <= n->n_ports; i++) {
+		m->setup.ports[n->first_port + i].node = m->setup.n_nodes;
+		m->setup.nodes[m->setup.n_nodes++] =
+			(struct sim_node){ .kind = SIM_END,
+					   .first_port = n->first_port + i - 1,
+					   .n_ports = 1,
+					   .node = v };
 	}
-	if (done > t->now)
-		push(t->agents, SERVED, done, store_transit(t));
-	return done > t->now;
+}
+
+static void make_setup(struct timed_transits *m, const struct agents *a)
+{
+	const struct agents_timing *times = a->options.times;
+	struct sim_setup *u = &m->setup;
+
+	subnet_init(&m->lanes, a->topo);
+	subnet_limit_vls(&m->lanes, 1);
+	*u = (struct sim_setup){
+		.subnet = &m->lanes,
+		.nodes = hd_alloc(a->n_ports, sizeof(*u->nodes)),
+		.ports = hd_alloc(a->n_ports, sizeof(*u->ports)),
+		.n_ports = a->n_ports,
+		.sw = { .speedup = { 1, 1 },
+			.routing = times->switch_delay,
+			.pick = times->oldest ? SIM_OLDEST : SIM_ROUND_ROBIN },
+	};
+	for (port_id p = 0; p < a->n_ports; p++)
+		u->ports[p] = (struct sim_port){
+			.peer = a->topo->ports[p].peer,
+			.origin = p,
+			.rate = link_rate(a, p),
+			.propagation = times->cables[p].propagation,
+			.in_blocks = DATA_BLOCKS,
+			.vl15_blocks = times->vl15_blocks,
+			.vls = 1,
+		};
+	for (node_id v = 0; v < a->n_nodes; v++)
+		add_nodes(m, a->topo, v);
+}
+
+void agents_timed_init(struct agents *a)
+{
+	struct timed_transits *m = a->timed = hd_alloc(1, sizeof(*m));
+	const struct sim_endpoint endpoint = {
+		.context = m,
+		.name = "management",
+		.delivered = on_delivered,
+		.timer = on_served,
+		.granted = on_granted,
+		.lost = on_lost,
+		.routes = on_head,
+	};
+	struct sim_rules rules;
+
+	make_setup(m, a);
+	sim_rules_init(&rules);
+	rules.flow_metrics = rules.port_metrics = rules.check_order = false;
+	rules.threads = 1;
+	rules.injects = rules.injects_management = rules.injects_at_switches = true;
+	rules.injects_bytes = MAD_SIZE + MAD_OVERHEAD;
+	m->sim = sim_new(&m->setup, NULL, 0, &rules);
+	m->endpoint = sim_attach(m->sim, &endpoint);
+}
+
+void agents_timed_fini(struct agents *a)
+{
+	struct timed_transits *m = a->timed;
+
+	if (!m)
+		return;
+	for (uint32_t i = 0; i < m->n; i++)
+		if (m->all[i].agents)
+			slot_free(m, i);
+	free(m->all);
+	sim_free(m->sim);
+	free(m->setup.nodes);
+	free(m->setup.ports);
+	subnet_fini(&m->lanes);
+	free(m);
+}
+
+void agents_timed_retrain(struct agents *a, port_id p)
+{
+	port_id peer = a->topo->ports[p].peer;
+
+	if (!a->timed)
+		return;
+	sim_set_rate(a->timed->sim, p, link_rate(a, p));
+	sim_set_rate(a->timed->sim, peer, link_rate(a, peer));
+}
+
+hd_time agents_timed_next(const struct agents *a)
+{
+	return a->timed ? sim_next(a->timed->sim) : HD_TIME_NEVER;
+}
+
+void agents_timed_run(struct agents *a, hd_time now)
+{
+	while (agents_timed_next(a) <= now)
+		(void)!sim_run(a->timed->sim, now, NULL, NULL);
 }
 
 /* ---- packing */
@@ -328,17 +411,34 @@ static const struct pack_member cable_members[] = {
 };
 PACK_KNOWS(agents_cable_timing, 24);
 
-bool agents_timing_valid(const struct agents_timing *m, const struct topo *t)
+/* Adds a rate to a set; false if the set is full or the rate is too low. */
+static bool add_rate(struct hd_rate *set, unsigned *n, struct hd_rate rate)
 {
 	const struct hd_rate least = { 1000, 1 };
+
+	if (rate.num == 0)
+		return true;
+	if (rate.den == 0 || hd_rate_compare(rate, least) < 0)
+		return false;
+	for (unsigned i = 0; i < *n; i++)
+		if (hd_rate_compare(set[i], rate) == 0)
+			return true;
+	if (*n == AGENTS_MOST_RATES)
+		return false;
+	set[(*n)++] = rate;
+	return true;
+}
+
+bool agents_timing_valid(const struct agents_timing *m, const struct topo *t)
+{
 	bool fit = m->switch_delay <= 2 * HD_S && m->vl15_blocks <= UINT16_MAX;
+	struct hd_rate rates[AGENTS_MOST_RATES];
+	unsigned n = 0;
 
 	for (port_id i = 0; i < t->n_ports && fit; i++) {
 		const struct agents_cable_timing *c = &m->cables[i];
 
-		fit = c->propagation >= 1 && c->propagation <= HD_S &&
-		      (c->rate.num == 0 ||
-		       (c->rate.den > 0 && hd_rate_compare(c->rate, least) >= 0));
+		fit = c->propagation >= 1 && c->propagation <= HD_S && add_rate(rates, &n, c->rate);
 	}
 	return fit;
 }
@@ -351,29 +451,4 @@ void agents_timing_pack(struct pack *p, const struct topo *t, struct agents_timi
 	for (port_id i = 0; i < t->n_ports; i++)
 		PACK_STRUCT(p, cable_members, &m->cables[i]);
 	pack_check(p, agents_timing_valid(m, t));
-}
-
-/* ---- events */
-
-void agents_transits_run(struct agents *a, hd_time now)
-{
-	const uint64_t ids = (UINT64_C(1) << ID_BITS) - 1;
-	struct event e;
-
-	while (agents_transits_next(a) <= now && eventq_pop(a->due, &e)) {
-		uint32_t id = (uint32_t)(e.key & ids);
-
-		switch ((enum event_kind)(e.key >> (ID_BITS + TURN_BITS))) {
-		case HEAD_ARRIVES:
-		case SERVED:
-			resume(a, id, e.when);
-			break;
-		case BUFFER_RELEASED:
-			release_buffer(a, id);
-			break;
-		case ARBITRATE:
-			arbitrate(a, id, e.when);
-			break;
-		}
-	}
 }

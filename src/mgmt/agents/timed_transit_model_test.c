@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Timed SMPs are packets on VL15: on a fabric without data each arrives at the picosecond at which
- * the simulator delivers it, and the same SMPs are lost for lack of VL15 buffer. Random fabrics:
+ * Timed SMPs that follow a directed route, which agents compute at each node, arrive at the
+ * picosecond at which rows on VL15 arrive that the forwarding tables route, and the same SMPs are
+ * lost for lack of VL15 buffer. Random fabrics:
  * links of several configured or trained rates, some with disabled speeds, cables of several
  * lengths, switch delays, buffer sizes and arbitration; hosts send at random times or in bursts.
  */

@@ -22,6 +22,7 @@ struct transit_fixture {
 	struct agents *agents;
 	unsigned responses;
 	hd_time now, last;
+	size_t size;        /* of the last message of several segments */
 	uint8_t classes[4]; /* of MADs in the order in which they crossed cables */
 	unsigned n_on_link;
 };
@@ -33,8 +34,10 @@ static void arrived(void *context, port_id port, const struct mad_address *from,
 
 	(void)port;
 	(void)from;
-	assert_int_equal(size, MAD_SIZE);
-	if (mad[3] == MAD_GET_RESP) {
+	if (size > MAD_SIZE) {
+		w->size = size;
+		w->last = w->now;
+	} else if (mad[3] == MAD_GET_RESP) {
 		w->responses++;
 		w->last = w->now;
 	}
@@ -59,8 +62,11 @@ static void start(struct transit_fixture *w, unsigned switches)
 	const struct agents_events e = { arrived, w, NULL, on_link };
 
 	topo_init(&w->topo);
-	for (unsigned i = 0; i < switches; i++)
-		add_switch(&w->topo, 2);
+	for (unsigned i = 0; i < switches; i++) {
+		node_id v = add_switch(&w->topo, 2);
+
+		w->topo.nodes[v].enhanced_port0 = true;
+	}
 	for (unsigned i = 1; i < switches; i++)
 		join(&w->topo, i - 1, 2, i, 1);
 	add_host(&w->topo, 0, 1);
@@ -221,6 +227,76 @@ static void smps_precede_performance_mads(void **state)
 	finish(&w);
 }
 
+/* The words of PortXmitData of one MAD: all bytes but the VCRC. */
+enum { WORDS = (256 + 34 - 2) / 4 };
+
+static void assert_counted(const struct transit_fixture *w, port_id port, unsigned sent,
+			   unsigned received)
+{
+	assert_int_equal(agents_counter(w->agents, port, COUNT_XMIT_PKTS), sent);
+	assert_int_equal(agents_counter(w->agents, port, COUNT_XMIT_DATA), sent * WORDS);
+	assert_int_equal(agents_counter(w->agents, port, COUNT_UNICAST_XMIT), sent);
+	assert_int_equal(agents_counter(w->agents, port, COUNT_RCV_PKTS), received);
+	assert_int_equal(agents_counter(w->agents, port, COUNT_RCV_DATA), received * WORDS);
+	assert_int_equal(agents_counter(w->agents, port, COUNT_UNICAST_RCV), received);
+}
+
+static void mads_count_at_both_ends_of_each_cable(void **state)
+{
+	struct transit_fixture w;
+
+	(void)state;
+	start(&w, 3);
+	send_request(&w, 1);
+	send_request(&w, 2);
+	run(&w);
+	assert_int_equal(w.responses, 2);
+	assert_counted(&w, host_of(&w), 2, 2);
+	assert_counted(&w, topo_port_of(&w.topo, 0, 1), 2, 2);
+	assert_counted(&w, topo_port_of(&w.topo, 0, 2), 1, 1);
+	assert_counted(&w, topo_port_of(&w.topo, 1, 1), 1, 1);
+	assert_counted(&w, topo_port_of(&w.topo, 1, 2), 0, 0);
+	finish(&w);
+}
+
+/* A message of several segments takes their time, one after the other, and arrives as a whole. */
+static void segments_of_a_message_follow_one_another(void **state)
+{
+	enum { SEGMENTS = 5, LID = 7 };
+	const struct mad_header h = { .mgmt_class = MAD_SA, .method = MAD_SEND };
+	const struct mad_address to = {
+		.lid = LID, .pkey = 0xFFFF, .qp = 1, .qkey = MAD_QKEY, .sl = 3
+	};
+	uint8_t mads[SEGMENTS * MAD_SIZE] = { 0 };
+	struct transit_fixture w;
+
+	(void)state;
+	start(&w, 1);
+	agents_port_set(w.agents, host_of(&w), PORT_STATE, LINK_ACTIVE);
+	agents_port_set(w.agents, w.topo.ports[host_of(&w)].peer, PORT_STATE, LINK_ACTIVE);
+	agents_port_set(w.agents, topo_port_of(&w.topo, 0, 0), PORT_LID, LID);
+	mad_write(&h, mads);
+	agents_send(w.agents, host_of(&w), &to, mads, sizeof(mads) - 100, w.now);
+	run(&w);
+	assert_int_equal(w.size, sizeof(mads) - 100);
+	assert_int_equal(w.last,
+			 SEGMENTS * hd_rate_duration(hd_rate_of_link(4, SPEED_SDR), BITS / 8) +
+				 CABLE);
+	assert_int_equal(w.n_on_link, 1);
+	assert_counted(&w, host_of(&w), SEGMENTS, 0);
+	assert_int_equal(agents_counter(w.agents, host_of(&w), COUNT_SL_XMIT_DATA + 3),
+			 SEGMENTS * WORDS);
+	/* To the program itself, at once. */
+	agents_port_set(w.agents, host_of(&w), PORT_LID, LID);
+	w.size = 0;
+	agents_send(w.agents, host_of(&w), &to, mads, sizeof(mads), w.now);
+	run(&w);
+	assert_int_equal(w.size, sizeof(mads));
+	assert_int_equal(w.last, w.now);
+	assert_counted(&w, host_of(&w), SEGMENTS, 0);
+	finish(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -229,6 +305,8 @@ int main(void)
 		cmocka_unit_test(mads_beyond_the_vl15_buffer_are_dropped_and_counted),
 		cmocka_unit_test(lost_mads_release_their_buffer),
 		cmocka_unit_test(smps_precede_performance_mads),
+		cmocka_unit_test(mads_count_at_both_ends_of_each_cable),
+		cmocka_unit_test(segments_of_a_message_follow_one_another),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

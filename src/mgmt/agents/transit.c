@@ -94,7 +94,7 @@ static bool is_directed(const struct mad_transit *t)
 	return t->first[MAD_CLASS] == MAD_SMP_DIRECT;
 }
 
-/* Reports the MAD on the cable that it has just crossed. */
+/* Reports the MAD on the cable that it has just crossed; a message is reported by its head. */
 static void report_on_link(const struct mad_transit *t)
 {
 	const struct agents_events *e = &t->agents->events;
@@ -115,7 +115,7 @@ static void report_on_link(const struct mad_transit *t)
 		c.from.pkey = PKEY_DEFAULT;
 	if (t->part == PART_DIRECTED)
 		c.from.lid = LID_PERMISSIVE;
-	if (e->on_link)
+	if (e->on_link && t->segment == 0)
 		e->on_link(e->context, &c);
 }
 
@@ -131,12 +131,9 @@ static bool leave(struct mad_transit *t, port_id out)
 	return true;
 }
 
-/* Arrives at the other end of the cable; false if it is dropped there. */
-static bool land(struct mad_transit *t)
+bool agents_transit_land(struct mad_transit *t)
 {
 	t->on_cable = false;
-	if (t->agents->options.times && !agents_transit_occupy(t))
-		return false;
 	report_on_link(t);
 	return passes_filter(t, t->at, PORT_ENFORCE_IN, COUNT_RCV_CONSTRAINT);
 }
@@ -214,8 +211,7 @@ static void begin_transit(struct mad_transit *t, uint16_t lid)
 	uint16_t first = load_be16(t->first + (is_response(t) ? DR_DLID : DR_SLID));
 
 	t->to_lid = lid;
-	t->head = t->whole = t->now;
-	t->served = false;
+	t->source = t->at;
 	t->psn = t->agents->next_psn++ & 0xFFFFFF;
 	if (is_directed(t) && (first == LID_PERMISSIVE || lid == LID_PERMISSIVE))
 		begin_part(t, PART_DIRECTED, LID_PERMISSIVE);
@@ -296,14 +292,18 @@ static bool is_repress(const uint8_t *mad)
 	return mad_is_smp(mad) && mad[MAD_METHOD] == MAD_TRAP_REPRESS;
 }
 
-/* Delivers the MAD; true if a response starts from here. */
-static bool receive(struct mad_transit *t)
+bool agents_transit_is_for_agent(const struct mad_transit *t)
+{
+	return !t->bytes && is_for_agent(t->first);
+}
+
+bool agents_transit_receive(struct mad_transit *t)
 {
 	const uint8_t *mad = t->first;
 	port_id owner = agents_owner(t->agents, t->at);
 	uint16_t status = MAD_NO_ANSWER;
 
-	if (!t->bytes && is_for_agent(mad)) {
+	if (agents_transit_is_for_agent(t)) {
 		status = call_agent(t);
 	} else if (!t->bytes && is_repress(mad)) {
 		agents_notice_repress(t->agents, owner,
@@ -319,47 +319,29 @@ static bool receive(struct mad_transit *t)
 	return status != MAD_NO_ANSWER;
 }
 
-/* One hop; false if the transit ends or waits for an event. */
-static bool step(struct mad_transit *t)
+enum path_step agents_transit_step(struct mad_transit *t, port_id *out)
 {
-	bool timed = t->agents->options.times;
-	port_id here = t->at, out = TOPO_NONE;
+	enum path_step step = next(t, out);
 
-	/* It arrived before the agent's delay; changed tables do not matter. */
-	if (t->served) {
-		agents_transit_release(t);
-		return receive(t);
-	}
-	switch (next(t, &out)) {
+	if ((step == PATH_FORWARD && !leave(t, *out)) || (step == PATH_ARRIVED && !accepts(t)))
+		return PATH_LOST;
+	return step;
+}
+
+/* One hop at once; false if the transit ends. */
+static bool advance(struct mad_transit *t)
+{
+	port_id out = TOPO_NONE;
+
+	switch (agents_transit_step(t, &out)) {
 	case PATH_FORWARD:
-		if (!leave(t, out))
-			break;
-		if (!timed)
-			return true;
-		agents_transit_queue(t, here, out);
-		return false;
+		return agents_transit_land(t);
 	case PATH_ARRIVED:
-		if (!accepts(t))
-			break;
-		if (timed && agents_transit_serve(t, is_for_agent(t->first)))
-			return false;
-		agents_transit_release(t);
-		return receive(t);
+		return agents_transit_receive(t);
 	case PATH_LOST:
 		break;
 	}
-	agents_transit_release(t);
 	return false;
-}
-
-void agents_transit_advance(struct mad_transit *t)
-{
-	do {
-		if (t->on_cable && !land(t)) {
-			agents_transit_release(t);
-			return;
-		}
-	} while (step(t));
 }
 
 void agents_mad_send(struct agents *a, port_id from, const struct mad_address *to,
@@ -372,7 +354,6 @@ void agents_mad_send(struct agents *a, port_id from, const struct mad_address *t
 		.from = *to,
 		.to_qp = to->qp,
 		.now = now,
-		.holds = TOPO_NONE,
 		.bytes = size > MAD_SIZE ? mad : NULL,
 		.size = size > MAD_SIZE ? size : MAD_SIZE,
 	};
@@ -384,5 +365,10 @@ void agents_mad_send(struct agents *a, port_id from, const struct mad_address *t
 	if (is_directed(&t) && load_be16(t.first + DR_SLID) == LID_PERMISSIVE)
 		t.from.lid = LID_PERMISSIVE;
 	begin_transit(&t, to->lid);
-	agents_transit_advance(&t);
+	if (a->timed) {
+		agents_timed_start(&t);
+		return;
+	}
+	while (advance(&t))
+		;
 }

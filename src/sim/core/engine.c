@@ -42,7 +42,12 @@ void hop_arrive_at(struct sim *s, uint32_t port, struct packet_record *p)
 {
 	const struct sim_output *l =
 		port_is_remote(s, port) ? &s->cut->wires[port] : &s->links[port];
+	const struct sim_endpoint *router = packet_router(s, p);
 
+	if (unlikely(router != NULL)) {
+		injection_route(s, router, p);
+		return;
+	}
 	if (l->flags & L_FAR_END)
 		hop_sink(s, l, p, HOP_DOMAIN);
 	else

@@ -20,7 +20,7 @@ enum event_kind {
 	EV_LOOK,    /* is it time to end? (M2) */
 	EV_STUCK,   /* does anything still move? (M3) */
 	EV_UPDATE,  /* a flow-control update arrives at port, vl; id: content */
-	EV_HEAD,    /* id: packet sent by port; VL15, and exact credits */
+	EV_HEAD,    /* id: packet sent by port; VL15, exact credits, A5 */
 	EV_SPACE,   /* id: blocks that come free at input port, vl */
 	EV_REFRESH, /* T5's timer of port */
 	EV_REDUCED, /* id: aggregator of a switch that has a result (S4) */

@@ -226,7 +226,7 @@ HOT void hop_travel(struct sim *s, uint32_t port, const struct sim_output *l,
 {
 	if (IF_SENDERS(s->mode.fills))
 		mark_sent(s, l, p);
-	if (IF_GENERAL(s->mode.exact || p->vl == VL_MANAGEMENT)) {
+	if (IF_GENERAL(s->mode.exact || p->vl == VL_MANAGEMENT || packet_router(s, p))) {
 		eventq_push(&s->q, p->head, event_key(EV_HEAD, port, p->vl, packet_id(s, p)));
 		return;
 	}

@@ -106,7 +106,7 @@ static void node_init(struct sim *s, uint32_t id)
 	uint32_t inputs = n->n_in + (sub->n_aggregations > 0);
 
 	/* A node of 64 ports has 64 inputs, unless port 0 is one, too. */
-	s->mode.wide = s->mode.wide || inputs - n->low > 64;
+	s->mode.wide = s->mode.wide || inputs - !has_input_0(s, n->first_port) > 64;
 	if (inputs > s->heads.row)
 		s->heads.row = inputs;
 	if (sn->kind == SIM_ROUTER) {

@@ -44,6 +44,11 @@ uint32_t sim_attach(struct sim *s, const struct sim_endpoint *e)
 	s->ends.all = hd_realloc(s->ends.all, (size_t)s->ends.n + 1, sizeof(*s->ends.all));
 	s->ends.all[s->ends.n++] = *e;
 	s->notifies_passages |= e->passes != NULL;
+	if (e->routes) {
+		assert(s->rules.injects && !s->mode.fifo);
+		s->asks_for_routes = true;
+		s->hop_variant = HOP_GENERAL;
+	}
 	if (e->made) {
 		assert(!s->ends.poster);
 		s->ends.poster = s->ends.n;
@@ -74,6 +79,20 @@ void sim_timer(struct sim *s, uint32_t endpoint, uint32_t node, hd_time when, ui
 hd_time sim_now(const struct sim *s)
 {
 	return s->now;
+}
+
+hd_time sim_next(struct sim *s)
+{
+	const struct event *e = eventq_first(&s->q);
+
+	return e && !domain_is_dry(s) ? e->when : NEVER;
+}
+
+void sim_set_rate(struct sim *s, uint32_t port, struct hd_rate rate)
+{
+	assert(!s->mode.cioq);
+	s->links[port].rate = sim_rate_number(s, rate);
+	s->mode.one_rate = s->rate.n <= 1;
 }
 
 /* How far the rule that is furthest behind has come. */

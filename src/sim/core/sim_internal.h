@@ -607,6 +607,7 @@ struct sim {
 	uint32_t max_bytes, max_blk;
 	uint32_t n_readers;                  /* 0 = no limit */
 	bool notifies_passages;              /* an endpoint, of its packets */
+	bool asks_for_routes;                /* an endpoint routes its packets (A5) */
 	hd_time routing, arbitration, delay; /* r, a, r + a */
 	struct mode_state mode;
 	enum hop_variant hop_variant;
@@ -663,6 +664,17 @@ static inline struct rare_port *rare_at(const struct sim *s, uint32_t port)
 static inline bool is_plugged(const struct sim *s, uint32_t port)
 {
 	return s->setup->ports[port].peer != SIM_NONE;
+}
+
+/* The endpoint that routes the packet (A5), or NULL: the tables do. */
+static inline const struct sim_endpoint *packet_router(const struct sim *s,
+						       const struct packet_record *p)
+{
+	if (likely(!s->asks_for_routes))
+		return NULL;
+	unsigned number = s->pool.extras[packet_id(s, p)].endpoint;
+
+	return number && s->ends.all[number - 1].routes ? &s->ends.all[number - 1] : NULL;
 }
 
 static inline uint32_t lane_of(const struct sim *s, unsigned vl)

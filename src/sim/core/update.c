@@ -197,7 +197,7 @@ void update_head_arrived(struct sim *s, uint32_t port, struct packet_record *p)
 			return;
 		}
 		c->vl15_held = (uint16_t)(c->vl15_held + blk);
-	} else {
+	} else if (s->mode.exact) {
 		struct flow_control *fc = fc_at(s, in_port, p->vl);
 
 		fc->abr = (fc->abr + blk) & (MODULUS - 1);

@@ -83,13 +83,17 @@ static inline unsigned inputs_after(struct sim *s, const struct lane *lane, unsi
 	return 64 * word + (unsigned)__builtin_ctzll(words[word]);
 }
 
+/* Can packets enter the node whose port 0 is `first` by input 0? */
+static inline bool has_input_0(const struct sim *s, uint32_t first)
+{
+	return s->rules.injects_at_switches || s->setup->ports[first].peer != SIM_NONE;
+}
+
 /* The input before the lowest of a port's node: 0, if there is no lower one. */
 static inline uint8_t inputs_before(const struct sim *s, uint32_t port)
 {
-	const struct sim_setup *setup = s->setup;
-	uint32_t first = setup->nodes[setup->ports[port].node].first_port;
-
-	return setup->ports[first].peer == SIM_NONE ? 0 : UINT8_MAX;
+	return has_input_0(s, s->setup->nodes[s->setup->ports[port].node].first_port) ? UINT8_MAX
+										      : 0;
 }
 
 static inline unsigned inputs_lowest(struct sim *s, uint32_t port, const struct lane *lane)

@@ -2,7 +2,9 @@
 /* Packets that no flow makes: of a list given in advance, and of endpoints. */
 #include <assert.h>
 
+#include "sim/core/engine.h"
 #include "sim/core/sim_internal.h"
+#include "sim/core/switch.h"
 #include "sim/injection/injection.h"
 #include "sim/injection/source.h"
 
@@ -54,7 +56,9 @@ void source_fire_arrivals(struct sim *s)
 	}
 }
 
-void sim_inject(struct sim *s, uint32_t endpoint, const struct sim_arrival *a, uint32_t cookie)
+/* A packet of an endpoint. */
+static uint32_t packet_of(struct sim *s, uint32_t endpoint, const struct sim_arrival *a,
+			  uint32_t cookie)
 {
 	struct sim_arrival mine = *a;
 
@@ -69,5 +73,63 @@ void sim_inject(struct sim *s, uint32_t endpoint, const struct sim_arrival *a, u
 	s->pool.extras[id].nth = a->number;
 	s->pool.extras[id].turn = a->turn;
 	s->pool.extras[id].endpoint = (uint8_t)(endpoint + 1);
-	sender_expect(s, endpoint, id);
+	return id;
+}
+
+void sim_inject(struct sim *s, uint32_t endpoint, const struct sim_arrival *a, uint32_t cookie)
+{
+	sender_expect(s, endpoint, packet_of(s, endpoint, a, cookie));
+}
+
+/* ---- packets that their endpoint routes (A5) */
+
+static void leave_by(struct sim *s, struct packet_record *p, const struct sim_step *step)
+{
+	p->out = step->out;
+	p->out_vl = p->vl == VL_MANAGEMENT ? VL_MANAGEMENT : step->vl;
+	hop_place_copy(s, p);
+}
+
+void sim_inject_at_switch(struct sim *s, uint32_t endpoint, const struct sim_arrival *a,
+			  const struct sim_step *step, uint32_t cookie)
+{
+	struct packet_record *p = packet_at(s, packet_of(s, endpoint, a, cookie));
+
+	p->head = a->time;
+	p->in = 0;
+	p->vl = p->out_vl;
+	leave_by(s, p, step);
+}
+
+void injection_route(struct sim *s, const struct sim_endpoint *e, struct packet_record *p)
+{
+	const uint32_t id = packet_id(s, p), in_port = s->links[p->up].peer;
+	const struct sim_head head = {
+		.now = s->now,
+		.tail = p->head + duration_of(s, s->links[p->up].rate, p->bytes),
+		.port = in_port,
+		.cookie = s->pool.extras[id].cookie,
+	};
+	struct sim_step step = { .kind = SIM_STEP_LOST };
+
+	if (p->flags & P_CORRUPT) {
+		switch_corrupt(s, p, in_port);
+		return;
+	}
+	e->routes(e->context, &head, &step);
+	/* The endpoint may have injected packets, which moves the others. */
+	p = packet_at(s, id);
+	p->in = (uint8_t)(in_port - s->nodes[s->setup->ports[in_port].node].first_port);
+	switch (step.kind) {
+	case SIM_STEP_LOST:
+		switch_head_unrouted(s, p, in_port);
+		break;
+	case SIM_STEP_LEAVES:
+		leave_by(s, p, &step);
+		break;
+	case SIM_STEP_ENDS:
+		hop_return_space(s, p, step.until);
+		eventq_push(&s->q, step.until, event_key(EV_DELIVER, in_port, 1, id));
+		break;
+	}
 }

@@ -19,6 +19,8 @@ uint32_t injection_pick(struct sim *s, uint32_t port, const struct lane *zero);
 struct packet_record *injection_take(struct sim *s, uint32_t port, struct lane *zero, unsigned vl);
 /* Call after the grant of the packet that injection_take() returned. */
 void injection_granted(struct sim *s, uint32_t port);
+/* A5: the head of a packet of an endpoint that routes its packets has reached a node. */
+void injection_route(struct sim *s, const struct sim_endpoint *e, struct packet_record *p);
 /* Notifies the endpoint of the packet, if it has one that observes its packets. */
 void injection_packet_passes(struct sim *s, uint32_t port, const struct packet_record *p);
 /* Sender `number` has a packet for this VL; sender_withdraw(): it has none any more. */

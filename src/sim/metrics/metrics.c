@@ -388,7 +388,7 @@ static void endpoint_lost(struct sim *s, const struct packet_record *p, hd_time 
 	const struct packet_extra *x = &s->pool.extras[packet_id(s, p)];
 
 	/* Packets made by switches are not reported: no endpoint sent them (S6). */
-	if (x->endpoint == 0 || s->nodes[x->source].kind != SIM_END)
+	if (x->endpoint == 0 || (s->nodes[x->source].kind != SIM_END && !packet_router(s, p)))
 		return;
 	const struct sim_endpoint *e = &s->ends.all[x->endpoint - 1];
 
