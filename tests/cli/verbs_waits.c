@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -221,6 +222,86 @@ static void try_early_end(void)
 	demand(now(CLOCK_MONOTONIC) - begin < NS_PER_S, "poll ends late");
 }
 
+/* ---- a signal handler ends the wait, as signal(7) says */
+
+static _Atomic int is_interrupted;
+
+static void on_signal(int number)
+{
+	(void)number;
+}
+
+/* Until the wait has ended: a signal may come before the wait begins. */
+static void *signal_later(void *waiter)
+{
+	while (!is_interrupted) {
+		usleep(20000);
+		demand(pthread_kill(*(pthread_t *)waiter, SIGUSR1) == 0, "pthread_kill");
+	}
+	return NULL;
+}
+
+static struct timespec rest;
+
+static int rest_of_nanosleep(int64_t ns)
+{
+	const struct timespec t = time_of(ns);
+
+	return nanosleep(&t, &rest);
+}
+
+static int rest_of_sleep(int64_t ns)
+{
+	unsigned left = sleep((unsigned)(ns / NS_PER_S));
+
+	demand(left > 0 && left < ns / NS_PER_S, "the rest of sleep");
+	errno = EINTR;
+	return -1;
+}
+
+static int error_of_deadline(int64_t ns)
+{
+	errno = by_deadline(ns);
+	return -1;
+}
+
+static void try_signals(void)
+{
+	static const struct {
+		const char *name;
+		int (*wait)(int64_t ns);
+	} all[] = {
+		{ "nanosleep", rest_of_nanosleep },
+		{ "sleep", rest_of_sleep },
+		{ "clock_nanosleep", error_of_deadline },
+		{ "poll", by_poll },
+		{ "ppoll", by_ppoll },
+		{ "select", by_select },
+		{ "epoll_wait", by_epoll },
+	};
+	const int64_t ns = 100 * NS_PER_S;
+	pthread_t self = pthread_self(), thread;
+
+	signal(SIGUSR1, on_signal);
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		int64_t begin = now(CLOCK_MONOTONIC);
+
+		is_interrupted = 0;
+		demand(pthread_create(&thread, NULL, signal_later, &self) == 0, "a thread");
+		demand(all[i].wait(ns) == -1 && errno == EINTR, all[i].name);
+		int64_t took = now(CLOCK_MONOTONIC) - begin;
+
+		is_interrupted = 1;
+		pthread_join(thread, NULL);
+		demand(took < ns / 2, all[i].name);
+		if (i == 0) {
+			int64_t left = rest.tv_sec * NS_PER_S + rest.tv_nsec;
+
+			demand(left <= ns && left >= ns - took, "the rest of nanosleep");
+		}
+	}
+}
+
 /* ---- the adapter */
 
 static void open_all(void)
@@ -268,6 +349,7 @@ int main(void)
 	open_all();
 	try_all(NS_PER_S / 20, "idle", 1);
 	try_early_end();
+	try_signals();
 	send_one();
 	try_all(NS_PER_S / 100, "busy", 0);
 	return 0;

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stddef.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
@@ -148,25 +149,89 @@ static bool to_ns(const struct timespec *t, int64_t *out)
 	if (!real_##name)                     \
 	*(void **)&real_##name = dlsym(RTLD_NEXT, #name)
 
+/* ---- signals: blocked between the slices of a wait, so that none is missed there */
+
+static void restore_signals(const sigset_t *before)
+{
+	pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+/* Signals of the thread's own instructions stay: reading the time stamp counter raises SIGSEGV. */
+static sigset_t block_signals(void)
+{
+	static const int own[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP };
+	sigset_t all, before;
+
+	sigfillset(&all);
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		sigdelset(&all, own[i]);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	return before;
+}
+
+/* Signals are blocked until the end of the scope, also if the thread is cancelled. */
+#define BLOCK_SIGNALS(before) \
+	sigset_t before __attribute__((cleanup(restore_signals))) = block_signals()
+
+static bool has_handler(int number)
+{
+	struct sigaction a;
+
+	return sigaction(number, NULL, &a) == 0 &&
+	       ((a.sa_flags & SA_SIGINFO) || (a.sa_handler != SIG_IGN && a.sa_handler != SIG_DFL));
+}
+
+/*
+ * Delivers the pending signals that `before` does not block; true if a handler has run, which ends
+ * a wait with EINTR.
+ */
+static bool deliver_signals(const sigset_t *before)
+{
+	sigset_t pending, blocked;
+	bool is_handled = false, is_any = false;
+
+	sigpending(&pending);
+	for (int i = 1; i < NSIG; i++) {
+		if (sigismember(&pending, i) != 1 || sigismember(before, i) == 1)
+			continue;
+		is_any = true;
+		is_handled |= has_handler(i);
+	}
+	if (is_any) {
+		pthread_sigmask(SIG_SETMASK, before, &blocked);
+		pthread_sigmask(SIG_SETMASK, &blocked, NULL);
+	}
+	return is_handled;
+}
+
 /* ---- sleeps */
 
-static void sleep_for(int64_t ns)
+/* 0, or EINTR and the time that is left. */
+static int sleep_for(int64_t ns, int64_t *left)
 {
 	TIMED_WAIT(w, ns);
+	BLOCK_SIGNALS(before);
 
 	while (!wait_is_over(&w)) {
 		uint32_t seen = atomic_load(&clock_of()->called);
 
 		pthread_testcancel();
+		if (deliver_signals(&before)) {
+			uint64_t now = atomic_load(&clock_of()->now);
+
+			*left = now < w.deadline ? (int64_t)((w.deadline - now) / PS_PER_NS) : 0;
+			return EINTR;
+		}
 		if (!wait_is_over(&w))
 			live_sleep(&clock_of()->called, seen, SLICE);
 	}
+	return 0;
 }
 
 int clock_nanosleep(clockid_t which, int flags, const struct timespec *t, struct timespec *left)
 {
 	REAL(clock_nanosleep);
-	int64_t ns;
+	int64_t ns, rest = 0;
 
 	if (!is_simulated() || !verbs_clock_has(which))
 		return real_clock_nanosleep(which, flags, t, left);
@@ -174,9 +239,11 @@ int clock_nanosleep(clockid_t which, int flags, const struct timespec *t, struct
 		return EINVAL;
 	if (flags & TIMER_ABSTIME)
 		ns = verbs_clock_left(which, t);
-	if (ns > 0)
-		sleep_for(ns);
-	return 0;
+	int error = ns > 0 ? sleep_for(ns, &rest) : 0;
+
+	if (error && left && !(flags & TIMER_ABSTIME))
+		*left = (struct timespec){ rest / NS_PER_S, rest % NS_PER_S };
+	return error;
 }
 
 int nanosleep(const struct timespec *t, struct timespec *left)
@@ -202,9 +269,12 @@ int usleep(useconds_t us)
 unsigned sleep(unsigned s)
 {
 	const struct timespec t = { s, 0 };
+	struct timespec left = { 0, 0 };
 	REAL(sleep);
 
-	return is_simulated() ? (unsigned)nanosleep(&t, NULL) : real_sleep(s);
+	if (!is_simulated())
+		return real_sleep(s);
+	return nanosleep(&t, &left) == 0 ? 0 : (unsigned)left.tv_sec;
 }
 
 /* ---- descriptors */
@@ -219,10 +289,11 @@ int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *t, const sigset_t
 	if (!is_simulated() || !t || is_zero(t) || !to_ns(t, &ns))
 		return real_ppoll(fds, n, t, mask);
 	TIMED_WAIT(w, ns);
+	BLOCK_SIGNALS(before);
 
 	do {
 		slice = next_slice(&w);
-		found = real_ppoll(fds, n, &slice, mask);
+		found = real_ppoll(fds, n, &slice, mask ? mask : &before);
 	} while (found == 0 && !is_zero(&slice));
 	return found;
 }
@@ -272,11 +343,12 @@ int pselect(int n, fd_set *r, fd_set *w, fd_set *e, const struct timespec *t, co
 	if (!is_simulated() || !t || is_zero(t) || n > FD_SETSIZE || !to_ns(t, &ns))
 		return real_pselect(n, r, w, e, t, mask);
 	TIMED_WAIT(wait, ns);
+	BLOCK_SIGNALS(before);
 
 	do {
 		slice = next_slice(&wait);
 		found = real_pselect(n, copy_set(&sets[0], own[0]), copy_set(&sets[1], own[1]),
-				     copy_set(&sets[2], own[2]), &slice, mask);
+				     copy_set(&sets[2], own[2]), &slice, mask ? mask : &before);
 	} while (found == 0 && !is_zero(&slice));
 	if (found >= 0) {
 		(void)copy_set(r, r ? &sets[0] : NULL);
@@ -307,10 +379,12 @@ int epoll_pwait(int fd, struct epoll_event *events, int most, int ms, const sigs
 	if (!is_simulated() || ms <= 0)
 		return real_epoll_pwait(fd, events, most, ms, mask);
 	TIMED_WAIT(w, ms * INT64_C(1000000));
+	BLOCK_SIGNALS(before);
 
 	do {
 		slice = next_slice(&w);
-		found = real_epoll_pwait(fd, events, most, (int)(slice.tv_nsec / 1000000), mask);
+		found = real_epoll_pwait(fd, events, most, (int)(slice.tv_nsec / 1000000),
+					 mask ? mask : &before);
 	} while (found == 0 && !is_zero(&slice));
 	return found;
 }
