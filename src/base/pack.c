@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/pack.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/alloc.h"
 
 void pack_to(struct pack *p, struct strbuf *out)
 {
@@ -11,6 +14,25 @@ void pack_to(struct pack *p, struct strbuf *out)
 void pack_from(struct pack *p, const void *bytes, size_t len)
 {
 	*p = (struct pack){ .reads = true, .in = bytes, .left = len };
+}
+
+void pack_to_list(struct pack *p, struct state_list *l)
+{
+	*p = (struct pack){ .list = l };
+	l->n = 0;
+}
+
+void pack_from_list(struct pack *p, const struct state_list *l)
+{
+	/* Reading does not change it. */
+	*p = (struct pack){ .reads = true, .list = (struct state_list *)l, .left = l->n };
+}
+
+void pack_list_fini(struct state_list *l)
+{
+	free(l->values);
+	free(l->roles);
+	*l = (struct state_list){ .n = 0 };
 }
 
 bool pack_is_done(const struct pack *p)
@@ -29,9 +51,47 @@ bool pack_check(struct pack *p, bool holds)
 	return holds;
 }
 
+/* ---- lists -------------------------------------------------------------- */
+
+static void list_add(struct pack *p, uint64_t v, unsigned size)
+{
+	struct state_list *l = p->list;
+
+	if (l->n == l->roles_cap)
+		l->roles = hd_grow(l->roles, &l->roles_cap, l->n + 1, sizeof(*l->roles));
+	if (l->n == l->values_cap)
+		l->values = hd_grow(l->values, &l->values_cap, l->n + 1, sizeof(*l->values));
+	l->values[l->n] = v;
+	l->roles[l->n++] = p->role | (size < sizeof(v) ? PACK_ROLE_IS_SMALL : 0);
+}
+
+static uint64_t list_take(struct pack *p)
+{
+	return pack_check(p, p->left > 0) ? p->list->values[p->list->n - p->left--] : 0;
+}
+
+/* A number of `size` bytes, either way. */
+static uint64_t list_number(struct pack *p, uint64_t v, unsigned size)
+{
+	if (p->reads)
+		return list_take(p);
+	list_add(p, v, size);
+	return v;
+}
+
+static void list_bytes(struct pack *p, unsigned char *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		bytes[i] = (unsigned char)list_number(p, bytes[i], 1);
+}
+
+/* ---- bytes -------------------------------------------------------------- */
+
 void pack_bytes(struct pack *p, void *bytes, size_t n)
 {
-	if (!p->reads) {
+	if (p->list) {
+		list_bytes(p, bytes, n);
+	} else if (!p->reads) {
 		strbuf_add(p->out, bytes, n);
 	} else if (pack_check(p, n <= p->left)) {
 		memcpy(bytes, p->in, n);
@@ -87,6 +147,8 @@ static uint64_t pack_whole(struct pack *p, unsigned size, uint64_t v)
 {
 	uint64_t above;
 
+	if (p->list)
+		return list_number(p, v, size);
 	if (!p->reads) {
 		write_number(p, (v + 1) & ones(size));
 		return v;
@@ -122,6 +184,8 @@ static int64_t pack_signed(struct pack *p, unsigned size, int64_t v)
 {
 	uint64_t folded = (uint64_t)v << 1 ^ (v < 0 ? UINT64_MAX : 0);
 
+	if (p->list)
+		return (int64_t)list_number(p, (uint64_t)v, size);
 	if (!p->reads) {
 		write_number(p, folded);
 		return v;
@@ -164,6 +228,10 @@ void pack_real(struct pack *p, double *v)
 
 size_t pack_count(struct pack *p, size_t n)
 {
+	if (p->list) {
+		n = list_number(p, n, sizeof(n));
+		return pack_check(p, n <= p->left) ? n : 0;
+	}
 	if (!p->reads) {
 		write_number(p, n);
 		return n;
@@ -174,10 +242,41 @@ size_t pack_count(struct pack *p, size_t n)
 
 void pack_same(struct pack *p, uint64_t v)
 {
+	if (p->list)
+		return;
 	if (!p->reads)
 		write_number(p, v);
 	else
 		pack_check(p, read_number(p) == v && !p->refused);
+}
+
+void pack_time(struct pack *p, uint64_t *v)
+{
+	p->role = ROLE_TIME;
+	pack_u64(p, v);
+	p->role = ROLE_STATE;
+}
+
+void pack_sum(struct pack *p, uint64_t *v)
+{
+	p->role = ROLE_SUM;
+	pack_u64(p, v);
+	p->role = ROLE_STATE;
+}
+
+void pack_sum_u32(struct pack *p, uint32_t *v)
+{
+	p->role = ROLE_SUM;
+	pack_u32(p, v);
+	p->role = ROLE_STATE;
+}
+
+void pack_sum_below(struct pack *p, uint32_t *v, uint32_t most)
+{
+	p->role = ROLE_LIMIT;
+	if (p->list)
+		pack_u32(p, &most);
+	pack_sum_u32(p, v);
 }
 
 /* ---- structs ----------------------------------------------------------- */
@@ -246,6 +345,7 @@ void pack_members(struct pack *p, const struct pack_member *m, size_t n, void *r
 	for (const struct pack_member *end = m + n; m < end; m++) {
 		unsigned char *at = (unsigned char *)row + m->offset;
 
+		p->role = (uint8_t)m->role;
 		for (size_t i = 0; i < m->n; i++, at += m->size) {
 			if (m->how == PACKED_UINT)
 				pack_uint_at(p, at, m->size);
@@ -257,4 +357,5 @@ void pack_members(struct pack *p, const struct pack_member *m, size_t n, void *r
 				pack_real(p, (double *)(void *)at);
 		}
 	}
+	p->role = ROLE_STATE;
 }

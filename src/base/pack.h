@@ -39,18 +39,47 @@
 
 #include "base/strbuf.h"
 
+/*
+ * What a number means when two states of a run are compared (struct state_list): the
+ * default is a state, which has to be equal.
+ */
+enum pack_role {
+	ROLE_STATE,
+	ROLE_TIME,   /* an instant: relative to now, or unchanged and past */
+	ROLE_SUM,    /* a counter: grows by the same amount in each period */
+	ROLE_LIMIT,  /* the most that the sum after it may become */
+	ROLE_SQUARE, /* a counter of instants: its growth grows by the same amount */
+	ROLE_ANY,    /* does not influence the run */
+	ROLE_EVERY,  /* the next instant of a timer; its interval comes next */
+};
+
+#define PACK_ROLE_IS_SMALL 128 /* flag of a role: the number has 32 bits */
+
+/* The numbers of a state, in the order in which they are packed. */
+struct state_list {
+	uint64_t *values;
+	uint8_t *roles;
+	size_t n, values_cap, roles_cap;
+};
+
 struct pack {
 	bool reads;
 	bool refused;
+	uint8_t role;            /* of the next number, for a list */
 	struct strbuf *out;      /* written to */
 	const unsigned char *in; /* to be read */
 	size_t left;
+	struct state_list *list; /* written to or read instead of bytes; or NULL */
 };
 
 /* Appends to `out`, whose drain may take it away. */
 void pack_to(struct pack *p, struct strbuf *out);
 /* `bytes` are borrowed. */
 void pack_from(struct pack *p, const void *bytes, size_t len);
+/* The same for a list, which is not for checkpoints: it may have less. */
+void pack_to_list(struct pack *p, struct state_list *l);
+void pack_from_list(struct pack *p, const struct state_list *l);
+void pack_list_fini(struct state_list *l);
 /* Reading: was all of it good, and is nothing left? */
 bool pack_is_done(const struct pack *p);
 
@@ -63,6 +92,12 @@ void pack_bool(struct pack *p, bool *v);
 /* To the bit. */
 void pack_real(struct pack *p, double *v);
 void pack_bytes(struct pack *p, void *bytes, size_t n);
+/* Numbers with a role. */
+void pack_time(struct pack *p, uint64_t *v);
+void pack_sum(struct pack *p, uint64_t *v);
+void pack_sum_u32(struct pack *p, uint32_t *v);
+/* A sum that may become `most` in this period of the run. */
+void pack_sum_below(struct pack *p, uint32_t *v, uint32_t most);
 
 /*
  * How many elements follow, each of at least one byte: writes n, or returns
@@ -87,6 +122,7 @@ struct pack_member {
 	enum packed how;
 	unsigned size; /* of one */
 	size_t n, offset;
+	enum pack_role role;
 };
 
 /* A bit-field cannot be one, nor a pointer: that does not compile. */
@@ -94,14 +130,23 @@ struct pack_member {
 	{                                                                               \
 		PACK_HOW(PACK_MEMBER(type, member)), sizeof(PACK_MEMBER(type, member)), \
 			1 / (PACK_HOW(PACK_MEMBER(type, member)) != PACKED_NOT),        \
-			offsetof(struct type, member)                                   \
+			offsetof(struct type, member), ROLE_STATE                       \
 	}
 #define PACK_EACH(type, member)                                                                   \
 	{                                                                                         \
 		PACK_HOW(PACK_MEMBER(type, member)[0]), sizeof(PACK_MEMBER(type, member)[0]),     \
 			sizeof(PACK_MEMBER(type, member)) / sizeof(PACK_MEMBER(type, member)[0]), \
-			offsetof(struct type, member)                                             \
+			offsetof(struct type, member), ROLE_STATE                                 \
 	}
+/* With the role that it has in a list. */
+#define PACK_AS(type, member, as)                                                       \
+	{                                                                               \
+		PACK_HOW(PACK_MEMBER(type, member)), sizeof(PACK_MEMBER(type, member)), \
+			1 / (PACK_HOW(PACK_MEMBER(type, member)) != PACKED_NOT),        \
+			offsetof(struct type, member), as                               \
+	}
+#define PACK_TIME(type, member)   PACK_AS(type, member, ROLE_TIME)
+#define PACK_SUM(type, member)    PACK_AS(type, member, ROLE_SUM)
 #define PACK_MEMBER(type, member) ((struct type *)0)->member
 /* clang-format off */
 #define PACK_HOW(value)                        \

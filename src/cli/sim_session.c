@@ -134,6 +134,21 @@ static int finish(struct sim_session_options *v, struct run *s, enum hd_status d
 	return run_is_unsaved(s) ? EXIT_ENVIRONMENT : status;
 }
 
+static void report_left_out(const struct run *s)
+{
+	struct strbuf line = STRBUF_INIT;
+	hd_time period;
+	uint64_t n = run_left_out(s, &period);
+
+	if (n == 0)
+		return;
+	hd_time_print(period, &line);
+	fprintf(stderr,
+		"heddle: %llu iterations of jobs were not computed: all that happens repeats every %s\n",
+		(unsigned long long)n, line.text);
+	strbuf_fini(&line);
+}
+
 static int simulate(struct sim_session_options *v, const char *file, struct fabric *fabric)
 {
 	const bool is_first = v->world.rank == 0;
@@ -159,6 +174,8 @@ static int simulate(struct sim_session_options *v, const char *file, struct fabr
 
 	if (is_first)
 		progress_end(&progress);
+	if (is_first && v->common.verbose)
+		report_left_out(s);
 	if (is_first || run_state(s) == SIM_BROKEN)
 		status = finish(v, s, done, &d);
 	if (run_state(s) == SIM_BROKEN)

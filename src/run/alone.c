@@ -16,6 +16,7 @@ hd_time run_next_job_check(const struct run *s)
 /* The run of one job is over, or given up. */
 static void alone_end(struct run *s)
 {
+	run_repeats_fini(&s->alone.repeats);
 	sim_free(s->alone.sim);
 	jobs_free(s->alone.jobs);
 	s->alone.sim = NULL;
@@ -32,6 +33,8 @@ static enum hd_status alone_begin(struct run *s, struct diag *d)
 	rules.flow_metrics = rules.port_metrics = false;
 	jobs_rules(s->fabric, &rules);
 	rules.world = s->options.world;
+	run_repeats_init(&s->alone.repeats, s->fabric, s->alone.next, &rules, s->options.repeat);
+	s->alone.repeats.is_off |= s->options.world != NULL;
 	s->alone.sim = sim_new(&s->fabric->setup, NULL, 0, &rules);
 	jobs_attach(s->alone.jobs, s->alone.sim);
 	return HD_OK;
@@ -57,9 +60,13 @@ static enum hd_status alone_run(struct run *s, struct diag *d)
 
 	if (status != HD_OK)
 		return status;
-	enum sim_state state =
-		sim_run(s->alone.sim, HD_TIME_NEVER, is_asked ? alone_progress : NULL, s);
+	enum sim_state state;
 
+	do {
+		run_repeats_begin(&s->alone.repeats, s->alone.jobs, s->alone.sim);
+		state = sim_run(s->alone.sim, HD_TIME_NEVER, is_asked ? alone_progress : NULL, s);
+		run_repeats_skip(&s->alone.repeats, &s->alone.jobs, &s->alone.sim, HD_TIME_NEVER);
+	} while (state == SIM_PAUSED && !s->is_stopped);
 	if (state == SIM_PAUSED)
 		return HD_OK;
 	if (state == SIM_BROKEN)

@@ -25,7 +25,7 @@
  * Raised whenever a state that was saved before would not be read, or continued
  * with, as it was meant: another order of members, other rules of the model.
  */
-#define CHECKPOINT_RULES 13
+#define CHECKPOINT_RULES 14
 
 /* `state` is of a run of this content. */
 HD_MUST_CHECK enum hd_status checkpoint_write(const char *path, const struct digest *content,

@@ -105,6 +105,14 @@ static void rules_without_end(struct sim_rules *rules)
 	rules->precision = 0;
 }
 
+bool run_may_repeat(const struct run *s)
+{
+	const struct run_options *o = &s->options;
+
+	return s->jobs && s->fabric->n_flows == 0 && !o->load && !o->world && !o->outside &&
+	       !o->carries_programs && !o->pcap && !o->trace && !o->sampled && !o->rates;
+}
+
 static enum hd_status make_sim(struct run *s, struct diag *d)
 {
 	const struct fabric *fabric = s->fabric;
@@ -124,6 +132,8 @@ static enum hd_status make_sim(struct run *s, struct diag *d)
 		jobs_rules(s->fabric, &rules);
 	if (s->options.outside)
 		rules_without_end(&rules);
+	run_repeats_init(&s->repeats, s->fabric, JOBS_ALL, &rules, s->options.repeat);
+	s->repeats.is_off |= !run_may_repeat(s);
 	s->sim = sim_new(&fabric->setup, load->flows, load->n_flows, &rules);
 	enum hd_status status =
 		has_pairs ? qp_rows_new(s->fabric, s->sim, d, &s->queue_pairs) : HD_OK;
@@ -186,6 +196,7 @@ void run_close(struct run *s)
 {
 	side_close(&s->pcap);
 	side_close(&s->trace);
+	run_repeats_fini(&s->repeats);
 	if (s->queue_pairs)
 		lab_free(s->queue_pairs);
 	if (s->sim)
@@ -242,11 +253,11 @@ static void run_on(struct run *s, hd_time limit)
 	bool sampled = s->options.sampled;
 	hd_time sample = sampled ? report_samples_next(&s->samples) : HD_TIME_NEVER;
 	hd_time look = run_next_job_check(s), rates = run_rates_next(s);
+	hd_time until =
+		run_checkpoint_next(s, earlier(earlier(limit, rates), earlier(sample, look)));
 
-	s->state = sim_run(
-		s->sim,
-		run_checkpoint_next(s, earlier(earlier(limit, rates), earlier(sample, look))),
-		run_checkpoint_progress, s);
+	run_repeats_begin(&s->repeats, s->jobs, s->sim);
+	s->state = sim_run(s->sim, until, run_checkpoint_progress, s);
 	if (sim_now(s->sim) == rates)
 		run_rates_take(s);
 	if (s->state == SIM_PAUSED && sim_now(s->sim) == look &&
@@ -262,6 +273,8 @@ static void run_on(struct run *s, hd_time limit)
 	s->is_stopped = sim_ask_first(s->sim, s->is_stopped);
 	sim_forget_pause(s->sim);
 	run_checkpoint_pause(s);
+	if (!s->is_stopped && run_repeats_skip(&s->repeats, &s->jobs, &s->sim, until))
+		report_observers_attach(&s->watch, s->sim);
 }
 
 /* Among processes, if there are several. */
@@ -350,6 +363,12 @@ enum hd_status run_until(struct run *s, hd_time until, struct diag *d)
 void run_interrupt(struct run *s)
 {
 	s->is_stopped = true;
+}
+
+uint64_t run_left_out(const struct run *s, hd_time *period)
+{
+	*period = s->repeats.period;
+	return s->repeats.n_skipped;
 }
 
 bool run_is_over(const struct run *s)

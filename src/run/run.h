@@ -31,6 +31,13 @@ struct run_load {
 	bool ends_without_memory;
 };
 
+/* Whether iterations of jobs that repeat are left out, with the same results. */
+enum run_repeat {
+	RUN_REPEAT_IF_IT_PAYS,
+	RUN_REPEAT_NEVER,
+	RUN_REPEAT_ALWAYS, /* looks for them at any cost */
+};
+
 struct run_options {
 	const char *pcap, *trace; /* files to write, or NULL */
 	unsigned flow_control;    /* enum report_capture_flow */
@@ -59,6 +66,7 @@ struct run_options {
 	 * it by them. One thread computes the run.
 	 */
 	bool carries_programs;
+	enum run_repeat repeat;
 	/*
 	 * Simulated in place of the traffic and jobs of the scenario; NULL:
 	 * those. It is read by run_open only. The fabric stays the caller's, for several runs one
@@ -108,6 +116,8 @@ bool run_is_over(const struct run *s);
 void run_interrupt(struct run *s);
 /* Whether progress() has ended it. */
 bool run_is_stopped(const struct run *s);
+/* Iterations of jobs that were left out; *period: they repeat after that time. */
+uint64_t run_left_out(const struct run *s, hd_time *period);
 /* Whether there is a checkpoint of this run; *now: the simulated time of it. */
 bool run_is_saved(const struct run *s, hd_time *now);
 /* Whether the checkpoint that was due last could not be written. */

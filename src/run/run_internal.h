@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "hca/traffic.h"
 #include "run/checkpoint.h"
+#include "run/repeat.h"
 #include "run/run.h"
 #include "sim/jobs/jobs.h"
 #include "sim/report/picture.h"
@@ -44,12 +45,14 @@ struct run {
 	struct sim *sim;
 	struct lab *queue_pairs; /* or NULL */
 	struct jobs *jobs;       /* or NULL */
+	struct repeats repeats;
 	/* How long each job takes without others; computed after the run. */
 	struct {
 		hd_time *completion; /* per job; HD_TIME_NEVER: not known */
 		uint32_t next;       /* job that is computed, or will be */
 		struct jobs *jobs;   /* of its run, while there is one */
 		struct sim *sim;
+		struct repeats repeats;
 	} alone;
 	uint32_t outside; /* endpoint, if there is one */
 	bool is_stopped;
@@ -70,6 +73,9 @@ struct run {
 
 /* Bytes of another process made no sense in one of its runs. */
 enum hd_status run_refuse_broken(struct run *s, const struct sim *sim, struct diag *d);
+
+/* Whether nothing but jobs is seen in a run, of which iterations may be left out. */
+bool run_may_repeat(const struct run *s);
 
 /* ---- alone.c -------------------------------------------------- */
 

@@ -66,6 +66,13 @@ enum sim_state sim_run(struct sim *s, hd_time until, sim_progress_fn *progress, 
 /* Inside a callback of a run that is not cut: pauses it after this instant. */
 void sim_pause(struct sim *s);
 /*
+ * Inside a callback of any part, about an instant that is not after it: pauses
+ * the run at `when`, or of a run that is cut a constant time later. Then
+ * sim_has_paused is true. No other instant may be asked for before that.
+ */
+void sim_pause_after(struct sim *s, hd_time when);
+bool sim_has_paused(const struct sim *s);
+/*
  * The time never goes back: a run that becomes idle is over when its last
  * packet has ended, or when it last paused. This takes back that it did, as if
  * it had been run to here and beyond in one go.
@@ -381,6 +388,16 @@ void sim_save(struct sim *s, struct strbuf *out);
  * for nothing but sim_free.
  */
 HD_MUST_CHECK bool sim_load(struct sim *s, const void *bytes, size_t len);
+
+/* Has the run observers, or another number of endpoints? */
+bool sim_is_watched(const struct sim *s, uint32_t endpoints);
+/*
+ * The state as a list of numbers with their roles, to compare states of one run
+ * and to continue from a list. Notes of endpoints whose length grows during a
+ * run are not in the list (jobs.h).
+ */
+void sim_list(struct sim *s, struct state_list *out);
+HD_MUST_CHECK bool sim_load_list(struct sim *s, const struct state_list *l);
 
 /* ---- results ----------------------------------------------------------- */
 

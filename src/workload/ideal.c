@@ -310,7 +310,7 @@ enum hd_status ideal_run(const struct job *j, const struct ideal_net *net, struc
 			 struct ideal_result *out)
 {
 	struct ideal i;
-	const struct network_ops c = { &i, post, matched, wake };
+	const struct network_ops c = { &i, post, matched, wake, NULL };
 	uint32_t *needs = hd_alloc(j->graph ? j->graph->n_ops : 0, sizeof(*needs));
 	struct rank *ranks = rank_group_ranks_new(j);
 

@@ -173,6 +173,8 @@ static void step_ends(struct rank_group *t, uint32_t rank)
 	if (++r->step == t->job->n_steps) {
 		r->step = 0;
 		r->iteration++;
+		if (t->network.iterated)
+			t->network.iterated(t->network.context, rank);
 	}
 	if (r->iteration == t->job->repeat)
 		rank_ends(t, rank);
@@ -475,10 +477,10 @@ void rank_group_answered(struct rank_group *t, uint32_t rank, hd_time now, uint3
 /* ---- as bytes ------------------------------------------------------------ */
 
 static const struct pack_member rank_members[] = {
-	PACK(rank, began),          PACK(rank, ended),
-	PACK(rank, busy),           PACK(rank, iteration),
-	PACK(rank, step),           PACK(rank, active),
-	PACK(rank, sequence.round), PACK(rank, sequence.pending),
+	PACK_TIME(rank, began),       PACK_TIME(rank, ended),
+	PACK_SUM(rank, busy),         PACK(rank, step),
+	PACK(rank, active),           PACK(rank, sequence.round),
+	PACK(rank, sequence.pending),
 };
 
 static const struct pack_member strand_members[] = {
@@ -558,7 +560,7 @@ static void pack_cpu(struct rank_group *t, struct pack *k, uint32_t rank, struct
 {
 	size_t n = c->n - c->head;
 
-	pack_u64(k, &c->until);
+	pack_time(k, &c->until);
 	if (c->until != HD_TIME_NEVER)
 		pack_task(t, k, rank, &c->now);
 	n = pack_count(k, n);
@@ -638,6 +640,7 @@ void rank_group_pack_rank(struct rank_group *t, struct pack *k, uint32_t rank)
 	const struct job *j = t->job;
 
 	PACK_STRUCT(k, rank_members, r);
+	pack_sum_below(k, &r->iteration, r->ended == HD_TIME_NEVER ? j->repeat - 1 : j->repeat);
 	if (!pack_check(k, r->step < j->n_steps && (is_at_work(r) ? r->iteration < j->repeat
 								  : r->iteration <= j->repeat)))
 		*r = (struct rank){ .free_receive = RANK_GROUP_NONE };

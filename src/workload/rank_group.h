@@ -58,12 +58,12 @@ struct critical_path {
 
 /* Its members, in a table of another struct's (base/pack.h). */
 /* NOLINTBEGIN(bugprone-macro-parentheses): names of members */
-#define PACK_CRITICAL_PATH(type, member)                                                     \
-	PACK(type, member.compute), PACK(type, member.messages), PACK(type, member.sending), \
-		PACK(type, member.n_messages), PACK(type, member.last.until),                \
-		PACK(type, member.last.held), PACK(type, member.last.wait),                  \
-		PACK(type, member.last.from), PACK(type, member.last.number),                \
-		PACK(type, member.last.has_left)
+#define PACK_CRITICAL_PATH(type, member)                                           \
+	PACK_SUM(type, member.compute), PACK_SUM(type, member.messages),           \
+		PACK_SUM(type, member.sending), PACK_SUM(type, member.n_messages), \
+		PACK_TIME(type, member.last.until), PACK(type, member.last.held),  \
+		PACK(type, member.last.wait), PACK(type, member.last.from),        \
+		PACK_SUM(type, member.last.number), PACK(type, member.last.has_left)
 /* NOLINTEND(bugprone-macro-parentheses) */
 
 /* Who carries messages. */
@@ -79,6 +79,8 @@ struct network_ops {
 			uint64_t *size);
 	/* Calls rank_group_wake then. */
 	void (*wake)(void *context, uint32_t rank, hd_time when);
+	/* The rank has ended an iteration; or NULL. */
+	void (*iterated)(void *context, uint32_t rank);
 };
 
 struct round_sequence {

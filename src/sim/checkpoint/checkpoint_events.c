@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "sim/checkpoint/checkpoint_state.h"
+#include "sim/core/run.h"
 #include "sim/routing/reduce.h"
 
 static bool names_packet(uint64_t key)
@@ -71,7 +72,8 @@ static size_t events_add(const struct checkpoint_state *v, const struct sim *own
 
 	eventq_list(&owner->q, out);
 	for (size_t i = 0; i < n; i++) {
-		if (key_kind(out[i].key) != EV_ARRIVAL)
+		if (key_kind(out[i].key) != EV_ARRIVAL &&
+		    !(v->p->list && key_kind(out[i].key) == EV_STUCK))
 			out[kept++] = out[i];
 	}
 	events_number(v, owner, out, kept);
@@ -182,7 +184,7 @@ static void pack_event(struct checkpoint_state *v, struct event *e)
 	uint8_t vl = (uint8_t)key_vl(e->key);
 	uint32_t port = key_port(e->key), id = key_id(e->key);
 
-	pack_u64(v->p, &e->when);
+	pack_time(v->p, &e->when);
 	pack_u8(v->p, &kind);
 	pack_u32(v->p, &port);
 	pack_u8(v->p, &vl);
@@ -224,6 +226,31 @@ void checkpoint_state_events_begin(struct checkpoint_state *v)
 	free(v->coming);
 }
 
+/* The next look for a deadlock, which does not influence the run. */
+static void pack_stuck(struct checkpoint_state *v)
+{
+	struct sim *s = v->s;
+	struct checkpoint_state_event stuck = { s, { NEVER, event_key(EV_STUCK, 0, 0, 0) } };
+	struct event *all = v->p->reads ? NULL : hd_alloc(eventq_count(&s->q), sizeof(*all));
+	uint64_t interval = deadlock_interval(s);
+
+	if (all)
+		eventq_list(&s->q, all);
+	for (size_t i = 0; all && i < eventq_count(&s->q); i++) {
+		if (key_kind(all[i].key) == EV_STUCK)
+			stuck.event.when = all[i].when;
+	}
+	free(all);
+	v->p->role = ROLE_EVERY;
+	pack_u64(v->p, &stuck.event.when);
+	v->p->role = ROLE_STATE;
+	pack_u64(v->p, &interval);
+	if (!v->p->reads || stuck.event.when == NEVER)
+		return;
+	v->coming = hd_grow(v->coming, &v->coming_cap, v->n_coming + 1, sizeof(*v->coming));
+	v->coming[v->n_coming++] = stuck;
+}
+
 void checkpoint_state_events(struct checkpoint_state *v)
 {
 	size_t n = 0;
@@ -239,5 +266,7 @@ void checkpoint_state_events(struct checkpoint_state *v)
 		if (!all)
 			read_event(v, &e);
 	}
+	if (v->p->list)
+		pack_stuck(v);
 	free(all);
 }

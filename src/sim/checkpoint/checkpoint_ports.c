@@ -8,7 +8,7 @@
 static void pack_credit(struct checkpoint_state *v, struct sim *owner, struct ring *r,
 			struct spill_entry e)
 {
-	pack_u64(v->p, &e.when);
+	pack_time(v->p, &e.when);
 	pack_u16(v->p, &e.what);
 	if (v->p->reads && pack_check(v->p, checkpoint_state_has_vl(v->s, e.what >> RING_VL_SHIFT)))
 		ring_insert(owner, r, e.when, e.what);
@@ -20,7 +20,7 @@ static void pack_ring(struct checkpoint_state *v, struct sim *owner, struct ring
 	const struct spill *spill = was.spill == NONE ? NULL : &owner->spill.all[was.spill];
 	size_t n = was.n + (spill ? spill->n - spill->at : 0u);
 
-	pack_u64(v->p, &r->area);
+	pack_sum(v->p, &r->area);
 	pack_u8(v->p, &r->waiting_for_credit);
 	n = pack_count(v->p, n);
 	for (size_t i = 0; i < n && !v->p->refused; i++) {
@@ -37,14 +37,15 @@ static void pack_ring(struct checkpoint_state *v, struct sim *owner, struct ring
 /* ---- outputs ------------------------------------------------------------- */
 
 static const struct pack_member output_members[] = {
-	PACK(sim_output, busy_until),    PACK(sim_output, since),    PACK(sim_output, wake_at),
-	PACK(sim_output, waited),        PACK(sim_output, requests), PACK(sim_output, low_credit),
-	PACK_EACH(sim_output, arb.left), PACK(sim_output, arb.high), PACK_EACH(sim_output, arb.at),
+	PACK_TIME(sim_output, busy_until), PACK_TIME(sim_output, since),
+	PACK_TIME(sim_output, wake_at),    PACK_SUM(sim_output, waited),
+	PACK(sim_output, requests),        PACK(sim_output, low_credit),
+	PACK_EACH(sim_output, arb.left),   PACK(sim_output, arb.high),
+	PACK_EACH(sim_output, arb.at),
 };
 
 static const struct pack_member lane_members[] = {
-	PACK(lane, bytes),
-	PACK(lane, packets),
+	PACK_SUM(lane, bytes),
 	PACK(lane, least),
 	PACK(lane, rr),
 };
@@ -144,6 +145,21 @@ static void pack_voqs(struct checkpoint_state *v, struct sim *owner, uint32_t po
 
 /* ---- a port ------------------------------------------------------------- */
 
+/* Packets that a lane has sent, in two numbers; a list has one. */
+static void pack_packets(struct pack *p, uint32_t *low, uint32_t *high)
+{
+	uint64_t n = *low | (uint64_t)*high << 32;
+
+	if (!p->list) {
+		pack_u32(p, low);
+		pack_u32(p, high);
+		return;
+	}
+	pack_sum(p, &n);
+	*low = (uint32_t)n;
+	*high = (uint32_t)(n >> 32);
+}
+
 static void pack_lanes(struct checkpoint_state *v, struct sim *owner, uint32_t port)
 {
 	struct sim *s = v->s;
@@ -152,7 +168,7 @@ static void pack_lanes(struct checkpoint_state *v, struct sim *owner, uint32_t p
 
 	for (size_t i = first; i < first + s->n_lanes; i++) {
 		PACK_STRUCT(v->p, lane_members, &s->lanes[i]);
-		pack_u32(v->p, &s->sums.carries[i]);
+		pack_packets(v->p, &s->lanes[i].packets, &s->sums.carries[i]);
 		pack_u16(v->p, &s->credits[i]);
 		if (queued)
 			pack_queue(v, owner, &s->lanes[i]);
@@ -175,6 +191,7 @@ static void pack_outlet(struct checkpoint_state *v, struct sim *owner, uint32_t 
 	pack_check(v->p, s->cross.vl[port] < 16);
 	for (size_t i = first; i < first + s->n_lanes; i++) {
 		PACK_STRUCT(v->p, lane_members, &s->outlet_lanes[i]);
+		pack_sum_u32(v->p, &s->outlet_lanes[i].packets);
 		pack_u16(v->p, &s->outlet_credits[i]);
 		pack_voqs(v, owner, port, &s->outlet_lanes[i]);
 	}
@@ -196,13 +213,13 @@ static const struct pack_member counters_members[] = {
 	PACK(rare_counters, rcv_constraint_errors), PACK(rare_counters, vl15_dropped),
 	PACK(rare_counters, hop_limit_exceeded),    PACK(rare_counters, link_lost),
 	PACK(rare_counters, link_downed),           PACK(rare_counters, updates_sent),
-	PACK(rare_counters, multicast_sent),        PACK(rare_counters, missed_updates),
+	PACK_SUM(rare_counters, multicast_sent),    PACK(rare_counters, missed_updates),
 	PACK(rare_counters, missed_multicast),
 };
 
 static const struct pack_member count_members[] = {
-	PACK(count, bytes),
-	PACK(count, packets),
+	PACK_SUM(count, bytes),
+	PACK_SUM(count, packets),
 };
 
 static void pack_cold(struct checkpoint_state *v, struct sim *owner, uint32_t port)
@@ -244,7 +261,7 @@ static void pack_fifo(struct checkpoint_state *v, struct sim *owner, struct fifo
 {
 	struct packet_queue waiting = { f->next, f->last };
 
-	pack_u64(v->p, &f->free_at);
+	pack_time(v->p, &f->free_at);
 	pack_bool(v->p, &f->has_first);
 	checkpoint_state_list(v, owner, &waiting);
 	f->next = waiting.first;
@@ -264,15 +281,15 @@ static void pack_readers(struct checkpoint_state *v, struct sim *owner, uint32_t
 {
 	struct sim *s = v->s;
 
-	pack_u64(v->p, &s->cross.granted[port]);
-	pack_u64(v->p, &s->cross.release_at[port]);
+	pack_time(v->p, &s->cross.granted[port]);
+	pack_time(v->p, &s->cross.release_at[port]);
 	for (uint32_t i = 0; i < s->n_readers; i++) {
 		struct crossbar_reader *r = &s->cross.readers[port * s->n_readers + i];
 
 		/* Its former owner does not matter. */
 		if (!v->p->reads && r->until <= s->now)
 			*r = (struct crossbar_reader){ .slot = NONE };
-		pack_u64(v->p, &r->until);
+		pack_time(v->p, &r->until);
 		checkpoint_state_ref(v, owner, &r->slot);
 	}
 }

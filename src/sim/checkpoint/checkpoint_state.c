@@ -174,16 +174,18 @@ void checkpoint_state_list(struct checkpoint_state *v, struct sim *owner, struct
 /* ---- packets: what they are --------------------------------------------- */
 
 static const struct pack_member packet_members[] = {
-	PACK(packet_record, born), PACK(packet_record, ready),    PACK(packet_record, head),
-	PACK(packet_record, flow), PACK(packet_record, sequence), PACK(packet_record, up),
-	PACK(packet_record, dlid), PACK(packet_record, pkey),     PACK(packet_record, in),
-	PACK(packet_record, vl),   PACK(packet_record, out_vl),   PACK(packet_record, sl),
+	PACK_TIME(packet_record, born),    PACK_TIME(packet_record, ready),
+	PACK_TIME(packet_record, head),    PACK(packet_record, flow),
+	PACK_SUM(packet_record, sequence), PACK(packet_record, up),
+	PACK(packet_record, dlid),         PACK(packet_record, pkey),
+	PACK(packet_record, in),           PACK(packet_record, vl),
+	PACK(packet_record, out_vl),       PACK(packet_record, sl),
 };
 
 static const struct pack_member extra_members[] = {
 	PACK(packet_extra, source),        PACK(packet_extra, target),
 	PACK(packet_extra, tclass),        PACK(packet_extra, hop_limit),
-	PACK(packet_extra, slid),          PACK(packet_extra, first),
+	PACK(packet_extra, slid),          PACK_TIME(packet_extra, first),
 	PACK(packet_extra, nth),           PACK(packet_extra, kind),
 	PACK(packet_extra, endpoint),      PACK(packet_extra, waits.held),
 	PACK(packet_extra, waits.longest), PACK(packet_extra, turn),
@@ -335,16 +337,16 @@ static void saved_packets(struct checkpoint_state *v)
 /* ---- the whole ---------------------------------------------------------- */
 
 static const struct pack_member clock_members[] = {
-	PACK(sim, now),
+	PACK_TIME(sim, now),
 	PACK(sim, horizon),
 	PACK(sim, from),
 	PACK(sim, arb.next_change),
-	PACK(sim, outcome.latest),
-	PACK(sim, outcome.hops),
+	PACK_TIME(sim, outcome.latest),
+	PACK_SUM(sim, outcome.hops),
 	PACK(sim, outcome.hops_before),
-	PACK(sim, outcome.hops_checked),
-	PACK(sim, outcome.events),
-	PACK(sim, outcome.delivered_all),
+	PACK_AS(sim, outcome.hops_checked, ROLE_ANY),
+	PACK_AS(sim, outcome.events, ROLE_ANY),
+	PACK_SUM(sim, outcome.delivered_all),
 };
 
 /* What a run that is read into must have in common with it. */
@@ -578,19 +580,16 @@ static void elsewhere_forget(struct sim *s)
 		remote_forget_moved(s);
 }
 
-bool checkpoint_state_read(struct sim *s, const void *bytes, size_t len)
+static bool state_read(struct sim *s, struct pack *p)
 {
 	uint16_t *section_of_node = NULL;
-	struct pack p;
-	struct checkpoint_state v = { .p = &p, .s = s };
-
-	pack_from(&p, bytes, len);
-	uint32_t n = pack_sections(&p, s, 0, &section_of_node);
+	struct checkpoint_state v = { .p = p, .s = s };
+	uint32_t n = pack_sections(p, s, 0, &section_of_node);
 
 	v.section.of_node = section_of_node;
-	for (; v.section.number < n && !p.refused; v.section.number++)
+	for (; v.section.number < n && !p->refused; v.section.number++)
 		pack_endpoints(&v);
-	for (v.section.number = 0; v.section.number < n && !p.refused; v.section.number++) {
+	for (v.section.number = 0; v.section.number < n && !p->refused; v.section.number++) {
 		pack_section(&v);
 		saved_fini(&v);
 	}
@@ -600,7 +599,15 @@ bool checkpoint_state_read(struct sim *s, const void *bytes, size_t len)
 		s->parts->part[i]->arb.tables = s->arb.tables;
 	elsewhere_forget(s);
 	control_resume(s);
-	return pack_is_done(&p);
+	return pack_is_done(p);
+}
+
+bool checkpoint_state_read(struct sim *s, const void *bytes, size_t len)
+{
+	struct pack p;
+
+	pack_from(&p, bytes, len);
+	return state_read(s, &p);
 }
 
 bool sim_load(struct sim *s, const void *bytes, size_t len)
@@ -609,4 +616,34 @@ bool sim_load(struct sim *s, const void *bytes, size_t len)
 	s->run.is_loaded = true;
 	domains_begin(s);
 	return checkpoint_state_read(s, bytes, len);
+}
+
+/* ---- lists -------------------------------------------------------------- */
+
+void sim_list(struct sim *s, struct state_list *out)
+{
+	uint16_t *section_of_node = NULL;
+	struct pack p;
+	struct checkpoint_state v = { .p = &p, .s = s };
+
+	assert(s->run.has_begun && !sim_not_saved(s) && !sim_is_remote(s));
+	if (s->parts)
+		metrics_collect(s);
+	flow_tallies_flush(&s->outcome.tally->flows);
+	pack_to_list(&p, out);
+	pack_sections(&p, s, 1, &section_of_node);
+	pack_endpoints(&v);
+	pack_section(&v);
+	saved_fini(&v);
+}
+
+bool sim_load_list(struct sim *s, const struct state_list *l)
+{
+	struct pack p;
+
+	assert(!s->run.has_begun);
+	s->run.is_loaded = true;
+	domains_begin(s);
+	pack_from_list(&p, l);
+	return state_read(s, &p);
 }

@@ -6,10 +6,10 @@
 static const struct pack_member sums_members[] = {
 	PACK(metrics_tally, m.made),
 	PACK(metrics_tally, m.made_bytes),
-	PACK(metrics_tally, m.delivered),
-	PACK(metrics_tally, m.delivered_bytes),
+	PACK_SUM(metrics_tally, m.delivered),
+	PACK_SUM(metrics_tally, m.delivered_bytes),
 	PACK_EACH(metrics_tally, m.lost),
-	PACK(metrics_tally, m.checksum),
+	PACK_AS(metrics_tally, m.checksum, ROLE_SQUARE),
 	PACK(metrics_tally, m.checks.out_of_order),
 	PACK(metrics_tally, m.checks.duplicates),
 	PACK(metrics_tally, warmed),
@@ -42,8 +42,8 @@ static const struct pack_member group_members[] = {
 };
 
 static const struct pack_member pair_members[] = {
-	PACK(order_pair, born), PACK(order_pair, flow),      PACK(order_pair, sequence),
-	PACK(order_pair, key),  PACK(order_pair, multicast), PACK(order_pair, endpoint),
+	PACK_TIME(order_pair, born), PACK(order_pair, flow),      PACK_SUM(order_pair, sequence),
+	PACK(order_pair, key),       PACK(order_pair, multicast), PACK(order_pair, endpoint),
 	PACK(order_pair, turn),
 };
 

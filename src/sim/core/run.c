@@ -38,6 +38,11 @@ void sim_observe(struct sim *s, const struct sim_observer *o)
 		s->links[i].flags |= L_SLOW_PATH;
 }
 
+bool sim_is_watched(const struct sim *s, uint32_t endpoints)
+{
+	return s->tell.n_observers > 0 || s->ends.n != endpoints;
+}
+
 uint32_t sim_attach(struct sim *s, const struct sim_endpoint *e)
 {
 	assert(s->ends.n < MOST_ENDPOINTS);
@@ -139,9 +144,14 @@ void sim_progress(const struct sim *s, struct sim_progress *out)
 
 /* ---- deadlocks (M3) ------------------------------------------------------ */
 
+hd_time deadlock_interval(const struct sim *s)
+{
+	return STUCK_EVERY * s->outcome.margin;
+}
+
 void deadlock_expect(struct sim *s)
 {
-	eventq_push(&s->q, s->now + STUCK_EVERY * s->outcome.margin, event_key(EV_STUCK, 0, 0, 0));
+	eventq_push(&s->q, s->now + deadlock_interval(s), event_key(EV_STUCK, 0, 0, 0));
 	s->background++;
 }
 
@@ -182,7 +192,7 @@ static enum sim_state run_out(struct sim *s, hd_time end)
 static enum sim_state run_whole(struct sim *s, hd_time until, sim_progress_fn *progress,
 				void *context)
 {
-	while (sim_run_instants(s, until)) {
+	while (sim_run_instants(s, s->run.pause_at < until ? s->run.pause_at : until)) {
 		struct sim_progress p;
 
 		s->outcome.events_checked = s->outcome.events + LOOK_EVERY;
@@ -200,6 +210,7 @@ static enum sim_state run_whole(struct sim *s, hd_time until, sim_progress_fn *p
 		if (s->hop_variant == HOP_GENERAL && !s->run.to_the_end && domain_is_dry(s))
 			break;
 	}
+	until = s->run.pause_at < until ? s->run.pause_at : until;
 	return run_out(s, until < s->horizon ? until : s->horizon);
 }
 
@@ -210,6 +221,9 @@ enum sim_state sim_run(struct sim *s, hd_time until, sim_progress_fn *progress, 
 	enum sim_state state = s->parts ? domains_run(s, until, progress, context)
 					: run_whole(s, until, progress, context);
 
+	s->run.has_paused = state == SIM_PAUSED && s->now == s->run.pause_at;
+	if (s->now >= s->run.pause_at)
+		s->run.pause_at = NEVER;
 	if (!s->parts)
 		metrics_end(s, state);
 	observers_notify_until(s, s->now);
@@ -224,6 +238,24 @@ void sim_pause(struct sim *s)
 	assert(!s->parts);
 	s->run.is_to_pause = true;
 	s->outcome.events_checked = 0;
+}
+
+void sim_pause_after(struct sim *s, hd_time when)
+{
+	hd_time none = NEVER;
+
+	/* What other parts do in this window is before that. */
+	if (s->parts)
+		when += s->parts->lookahead;
+	else
+		s->outcome.events_checked = 0;
+	__atomic_compare_exchange_n(&s->run.pause_at, &none, when, false, __ATOMIC_RELAXED,
+				    __ATOMIC_RELAXED);
+}
+
+bool sim_has_paused(const struct sim *s)
+{
+	return s->run.has_paused;
 }
 
 void sim_forget_pause(struct sim *s)

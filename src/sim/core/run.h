@@ -8,6 +8,8 @@
 
 /* Schedules the first check, EV_STUCK. */
 void deadlock_expect(struct sim *s);
+/* From one look to the next. */
+hd_time deadlock_interval(const struct sim *s);
 /* EV_STUCK. */
 void deadlock_look(struct sim *s);
 

@@ -505,6 +505,8 @@ struct instant_state {
 struct run_state {
 	bool to_the_end;  /* even if nothing is left to do */
 	bool is_to_pause; /* after this instant (sim_pause) */
+	hd_time pause_at; /* sim_pause_after; or NEVER */
+	bool has_paused;  /* there */
 	bool full;        /* memory is short; see rules.yields */
 	bool is_stuck;    /* for ever (M3) */
 	bool has_begun;   /* and may have been cut (domains.h) */

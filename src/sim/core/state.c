@@ -385,6 +385,7 @@ struct sim *sim_state_new(const struct sim_setup *setup, const struct sim_flow *
 	s->n_flows = n_flows;
 	s->rules = *rules;
 	s->horizon = NEVER;
+	s->run.pause_at = NEVER;
 	s->pool.free = s->spill.free = NONE;
 	s->routing = sw->routing;
 	s->arbitration = sw->arbitration;

@@ -311,6 +311,8 @@ static enum sim_state run_parts(struct sim *s, hd_time until, sim_progress_fn *p
 	for (;;) {
 		struct domain_outlook o = outlook_of(p);
 		hd_time end = until < s->horizon ? until : s->horizon;
+
+		end = s->run.pause_at < end ? s->run.pause_at : end;
 		hd_time first = o.next < o.global ? o.next : o.global;
 
 		if (s->run.is_stuck)

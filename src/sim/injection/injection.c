@@ -378,7 +378,7 @@ void injection_init(struct sim *s)
 
 static void pack_sender(struct checkpoint_state *v, struct sim *owner, struct injection_sender *x)
 {
-	pack_u32(v->p, &x->sequence);
+	pack_sum_u32(v->p, &x->sequence);
 	if (x->throttle != NONE)
 		return;
 	checkpoint_state_list(v, owner, &x->coming);

@@ -464,8 +464,10 @@ static void placed_fini(struct placed_job *p)
 		rank_group_ranks_free(p->ranks, &p->job);
 	opgraph_fini(&p->graph);
 	timeline_fini(p);
+	job_watch_fini(p);
 	for (uint32_t i = 0; i < p->n_actors; i++)
 		free(p->actors[i].log);
+	free(p->names);
 	free(p->joined);
 	free(p->link_bytes);
 	free(p->ways);

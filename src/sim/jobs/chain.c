@@ -129,7 +129,9 @@ void chain_pack(struct placed_job *p, struct pack *k, uint32_t actor)
 {
 	struct actor *a = &p->actors[actor];
 
-	pack_u32(k, &a->n_posted);
+	pack_sum_u32(k, &a->n_posted);
+	if (k->list)
+		return;
 	size_t n = a->n_posted < p->log_most ? a->n_posted : p->log_most;
 
 	if (!pack_check(k, n <= k->left))
@@ -141,6 +143,107 @@ void chain_pack(struct placed_job *p, struct pack *k, uint32_t actor)
 	for (size_t i = 0; i < n; i++) {
 		PACK_STRUCT(k, posting_members, &a->log[i]);
 		pack_check(k, chain_cause_is_valid(p, &a->log[i].cause));
+	}
+}
+
+/* ---- iterations that are not computed ----------------------------------- */
+
+/* Messages that an actor has not begun to send. */
+static uint32_t n_waiting(const struct placed_job *p, const struct actor *a)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = a->first; i != RANK_GROUP_NONE; i = message_at(p, i)->next)
+		n++;
+	for (uint32_t i = a->inner_first; i != RANK_GROUP_NONE; i = message_at(p, i)->next)
+		n++;
+	return n;
+}
+
+/* What is the same in both, but for a period. */
+static bool postings_repeat(const struct job_periods *r, const struct posting *x,
+			    const struct posting *y)
+{
+	uint32_t from = x->cause.from;
+	hd_time more = y->cause.until - x->cause.until;
+	uint32_t numbers = more ? r->posted[2][from] - r->posted[1][from] : 0;
+
+	return y->posted - x->posted == r->period && x->size == y->size && x->target == y->target &&
+	       x->cause.held == y->cause.held && x->cause.wait == y->cause.wait &&
+	       x->cause.has_left == y->cause.has_left && y->cause.from == from &&
+	       (more == 0 || more == r->period) && y->cause.number - x->cause.number == numbers;
+}
+
+/* The posting m periods after x. */
+static struct posting posting_after(const struct job_periods *r, const struct posting *x,
+				    bool cause_moves, uint64_t m)
+{
+	struct posting y = *x;
+	uint32_t from = x->cause.from;
+
+	y.posted += m * r->period;
+	y.begun += m * r->period;
+	if (!cause_moves)
+		return y;
+	y.cause.until += m * r->period;
+	y.cause.number += (uint32_t)m * (r->posted[2][from] - r->posted[1][from]);
+	return y;
+}
+
+/* Is what a posting of the last two periods waited for of these, too? */
+static bool cause_moves(const struct placed_job *p, const struct job_periods *r, uint32_t actor,
+			uint32_t number)
+{
+	uint32_t d = r->posted[2][actor] - r->posted[1][actor];
+	const struct posting *x = posting_of(p, actor, number);
+	const struct posting *other =
+		posting_of(p, actor, number > r->posted[1][actor] ? number - d : number + d);
+
+	return x->cause.number &&
+	       (other ? other->cause.until != x->cause.until : x->cause.until > r->begin);
+}
+
+bool chain_repeats(const struct placed_job *p, const struct job_periods *r, uint32_t actor)
+{
+	const struct actor *a = &p->actors[actor];
+	uint32_t first = r->posted[0][actor], middle = r->posted[1][actor];
+	uint32_t d = r->posted[2][actor] - middle;
+
+	if (d == 0)
+		return first == middle;
+	if (middle - first != d || n_waiting(p, a) > d)
+		return false;
+	for (uint32_t i = middle + 1; i <= middle + d; i++) {
+		const struct posting *x = posting_of(p, actor, i - d);
+		const struct posting *y = posting_of(p, actor, i);
+
+		if (x && y ? !postings_repeat(r, x, y)
+			   : y && y->cause.number && y->cause.until <= r->begin)
+			return false;
+	}
+	return true;
+}
+
+void chain_continue(struct placed_job *from, struct placed_job *to, const struct job_periods *r,
+		    uint32_t actor)
+{
+	struct actor *a = &to->actors[actor];
+	uint32_t begin = r->posted[0][actor], now = r->posted[2][actor];
+	uint32_t d = now - r->posted[1][actor], most = from->log_most;
+	uint32_t n = a->n_posted < most ? a->n_posted : most;
+
+	a->log = hd_grow(a->log, &a->log_cap, n, sizeof(*a->log));
+	for (uint32_t i = a->n_posted - n + 1; n && i <= a->n_posted; i++) {
+		uint32_t number = i;
+
+		if (d && a->n_posted - i < d)
+			number = now - (a->n_posted - i);
+		else if (d && i > begin)
+			number = begin + 1 + (i - begin - 1) % d;
+		a->log[(i - 1) % most] =
+			posting_after(r, posting_of(from, actor, number),
+				      number != i && cause_moves(from, r, actor, number),
+				      number != i ? (i - number) / d : 0);
 	}
 }
 

@@ -30,10 +30,79 @@ static bool has_actor(const struct placed_job *p, const struct sim_section *sect
 	return section_has(section, p->actors[actor].node);
 }
 
+/* ---- which messages ------------------------------------------------------ */
+
+struct ids {
+	uint32_t *items;
+	size_t n, cap;
+};
+
+static void ids_add(struct ids *l, uint32_t id)
+{
+	l->items = hd_grow(l->items, &l->cap, l->n + 1, sizeof(*l->items));
+	l->items[l->n++] = id;
+}
+
+struct message_name {
+	uint32_t source, number, id;
+};
+
+static int by_number(const void *a, const void *b)
+{
+	const struct message_name *x = a, *y = b;
+
+	if (x->source != y->source)
+		return x->source < y->source ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* For a list, ids follow from sources and numbers. */
+static void names_make(struct placed_job *p, struct ids *l)
+{
+	uint32_t most = l->n ? l->items[l->n - 1] : 0;
+	struct message_name *all = hd_alloc(l->n, sizeof(*all));
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct job_message *m = message_at(p, l->items[i]);
+
+		all[i] = (struct message_name){ m->source, m->number, l->items[i] };
+	}
+	if (l->n)
+		qsort(all, l->n, sizeof(*all), by_number);
+	p->names = hd_realloc(p->names, (size_t)most + 1, sizeof(*p->names));
+	for (uint32_t i = 0; i < l->n; i++) {
+		l->items[i] = all[i].id;
+		p->names[all[i].id] = i;
+	}
+	free(all);
+}
+
+/* Those whose sources are in this section. */
+static void messages_find(struct placed_job *p, const struct sim_section *section, bool has_names,
+			  struct ids *l)
+{
+	for (uint32_t id = message_next(p, 0, true); id != RANK_GROUP_NONE;
+	     id = message_next(p, id + 1, true)) {
+		if (has_actor(p, section, message_at(p, id)->source))
+			ids_add(l, id);
+	}
+	if (has_names)
+		names_make(p, l);
+}
+
+static void pack_message(const struct placed_job *p, struct pack *k, uint32_t *id)
+{
+	uint32_t name = k->list && !k->reads ? p->names[*id] : *id;
+
+	pack_u32(k, &name);
+	if (k->reads)
+		*id = name;
+}
+
 /* ---- messages, as their sources know them ------------------------------- */
 
 static const struct pack_member sent_members[] = {
-	PACK(job_message, posted),
+	PACK_TIME(job_message, posted),
 	PACK(job_message, size),
 	PACK_CRITICAL_PATH(job_message, path),
 	PACK(job_message, source),
@@ -43,7 +112,7 @@ static const struct pack_member sent_members[] = {
 	PACK(job_message, ref),
 	PACK(job_message, n_packets),
 	PACK(job_message, sent),
-	PACK(job_message, number),
+	PACK_SUM(job_message, number),
 	PACK(job_message, held),
 	PACK(job_message, lost),
 	PACK(job_message, copies),
@@ -125,7 +194,7 @@ static void pack_sent(struct placed_job *p, struct pack *k, uint32_t id)
 		one = *message_at(p, id);
 		receive = one.here.receive;
 	}
-	pack_u32(k, &id);
+	pack_message(p, k, &id);
 	PACK_STRUCT(k, sent_members, &one);
 	/* What it is for, if its source knows; or how much of it has come. */
 	pack_u32(k, &receive);
@@ -144,26 +213,12 @@ static void pack_sent(struct placed_job *p, struct pack *k, uint32_t id)
 		message_at(p, id)->here.arrived = arrived;
 }
 
-struct ids {
-	uint32_t *items;
-	size_t n, cap;
-};
-
-static void ids_add(struct ids *l, uint32_t id)
-{
-	l->items = hd_grow(l->items, &l->cap, l->n + 1, sizeof(*l->items));
-	l->items[l->n++] = id;
-}
-
 static void pack_all_sent(struct placed_job *p, struct pack *k, const struct sim_section *section)
 {
 	struct ids l = { NULL };
 
-	for (uint32_t id = k->reads ? RANK_GROUP_NONE : message_next(p, 0, true);
-	     id != RANK_GROUP_NONE; id = message_next(p, id + 1, true)) {
-		if (has_actor(p, section, message_at(p, id)->source))
-			ids_add(&l, id);
-	}
+	if (!k->reads)
+		messages_find(p, section, k->list != NULL, &l);
 	size_t n = pack_count(k, l.n);
 
 	for (size_t i = 0; i < n && !k->refused; i++)
@@ -194,9 +249,9 @@ struct job_recv_slot_name {
 };
 
 static const struct pack_member name_members[] = {
-	PACK(job_recv_slot_name, id),     PACK(job_recv_slot_name, source),
-	PACK(job_recv_slot_name, number), PACK(job_recv_slot_name, actor),
-	PACK(job_recv_slot_name, kind),   PACK(job_recv_slot_name, is_multicast),
+	PACK(job_recv_slot_name, source),       PACK_SUM(job_recv_slot_name, number),
+	PACK(job_recv_slot_name, actor),        PACK(job_recv_slot_name, kind),
+	PACK(job_recv_slot_name, is_multicast),
 };
 
 static bool landing_is_sound(const struct placed_job *p, const struct job_recv_slot_name *x,
@@ -244,6 +299,7 @@ static void pack_landing(struct placed_job *p, struct pack *k, struct job_recv_s
 		x.is_multicast = is_multicast(m);
 		one = *message_recv_slot(m, x.actor);
 	}
+	pack_message(p, k, &x.id);
 	PACK_STRUCT(k, name_members, &x);
 	PACK_STRUCT(k, landing_members, &one);
 	if (k->reads && !k->refused)
@@ -283,8 +339,14 @@ static void landings_find(const struct placed_job *p, const struct sim_section *
 static void pack_landings(struct placed_job *p, struct pack *k, const struct sim_section *section)
 {
 	struct job_recv_slot_list l = { NULL };
+	struct ids sent = { NULL };
 
-	for (uint32_t id = k->reads ? RANK_GROUP_NONE : message_next(p, 0, false);
+	if (k->list && !k->reads)
+		messages_find(p, section, true, &sent);
+	for (size_t i = 0; i < sent.n; i++)
+		landings_find(p, section, sent.items[i], &l);
+	free(sent.items);
+	for (uint32_t id = k->reads || k->list ? RANK_GROUP_NONE : message_next(p, 0, false);
 	     id != RANK_GROUP_NONE; id = message_next(p, id + 1, false))
 		landings_find(p, section, id, &l);
 	size_t n = pack_count(k, l.n);
@@ -312,7 +374,7 @@ static void pack_line(struct placed_job *p, struct pack *k, uint32_t actor, uint
 		n++;
 	n = pack_count(k, n);
 	for (; n > 0 && !k->refused; n--) {
-		pack_u32(k, &id);
+		pack_message(p, k, &id);
 		if (!k->reads) {
 			id = message_at(p, id)->next;
 			continue;
@@ -332,8 +394,8 @@ static void pack_line(struct placed_job *p, struct pack *k, uint32_t actor, uint
 }
 
 static const struct pack_member actor_members[] = {
-	PACK(actor, next_at), PACK(actor, left_at),    PACK(actor, under_way),
-	PACK(actor, reduces), PACK(actor, inner_free), PACK(actor, inner_left),
+	PACK_TIME(actor, next_at), PACK_TIME(actor, left_at),    PACK(actor, under_way),
+	PACK(actor, reduces),      PACK_TIME(actor, inner_free), PACK_TIME(actor, inner_left),
 };
 
 PACK_KNOWS(actor, 104);
@@ -410,7 +472,6 @@ static const struct pack_member item_members[] = {
 	PACK(match_item, key.rank),
 	PACK(match_item, key.source),
 	PACK(match_item, key.tag),
-	PACK(match_item, value),
 };
 
 static bool item_is_sound(const struct placed_job *p, const struct match_item *x, bool posted)
@@ -443,6 +504,10 @@ static void pack_waiting(struct placed_job *p, struct pack *k, const struct sim_
 		if (!k->reads)
 			one = all[i];
 		PACK_STRUCT(k, item_members, &one);
+		if (posted)
+			pack_u32(k, &one.value);
+		else
+			pack_message(p, k, &one.value);
 		if (k->reads && pack_check(k, item_is_sound(p, &one, posted)) &&
 		    is_here(p, one.key.rank))
 			match_put(line_of(&share_of(p, one.key.rank)->rank_group, posted), one.key,
@@ -486,7 +551,7 @@ static void pack_misfits(struct placed_job *p, struct pack *k)
 }
 
 static const struct pack_member last_members[] = {
-	PACK(rank_group, last),
+	PACK_TIME(rank_group, last),
 	PACK(rank_group, last_rank),
 	PACK_CRITICAL_PATH(rank_group, last_path),
 };
@@ -521,13 +586,13 @@ static void pack_sums(struct placed_job *p, struct pack *k)
 		messages += p->shares[i].n_messages;
 		bytes += p->shares[i].bytes;
 	}
-	pack_u64(k, &messages);
-	pack_u64(k, &bytes);
+	pack_sum(k, &messages);
+	pack_sum(k, &bytes);
 	if (k->reads) {
 		first->n_messages = messages;
 		first->bytes = bytes;
 	}
-	for (size_t i = 0; i < (size_t)p->job.repeat * p->job.n_steps; i++) {
+	for (size_t i = 0; !k->list && i < (size_t)p->job.repeat * p->job.n_steps; i++) {
 		struct step_span l = job_step_times(p, i);
 
 		pack_u64(k, &l.begin);
@@ -562,7 +627,7 @@ static void pack_links(struct placed_job *p, struct pack *k, const struct sim_se
 
 	for (uint32_t i = 0; i < setup->n_ports; i++) {
 		if (section_has(section, setup->ports[i].node))
-			pack_u64(k, &p->link_bytes[i]);
+			pack_sum(k, &p->link_bytes[i]);
 	}
 }
 
@@ -597,6 +662,5 @@ void job_list_cookies(void *context, struct pack *k)
 
 void job_pack_cookie(void *context, struct pack *k, uint32_t *cookie)
 {
-	(void)context;
-	pack_u32(k, cookie);
+	pack_message(((struct job_domain *)context)->of, k, cookie);
 }

@@ -56,4 +56,44 @@ hd_time jobs_completion(const struct jobs *jobs, uint32_t job);
 bool jobs_tables(const struct jobs *jobs, const hd_time *alone, const struct sim_metrics *m,
 		 bool all, struct results *r);
 
+/* ---- iterations that repeat ---------------------------------------------- */
+
+/*
+ * A run whose state returns, but for time and counters, does from then on what
+ * it did since. What jobs have noted of it is no part of a list of its state
+ * (sim_list): it is continued here.
+ */
+
+uint32_t jobs_number(const struct jobs *jobs);
+/* Can they be continued? */
+bool jobs_may_repeat(const struct jobs *jobs);
+/*
+ * From now on the run pauses when all ranks have ended an iteration of the job
+ * that has ended the fewest. Returns how many that job has left; 0: all have
+ * ended, and none is watched.
+ */
+uint32_t jobs_watch(struct jobs *jobs);
+/* No longer. */
+void jobs_unwatch(struct jobs *jobs);
+/* Has another job than the one that is watched ended fewer, or that one all? */
+bool jobs_watch_is_stale(const struct jobs *jobs);
+/* Bytes that are noted because of that. */
+uint64_t jobs_noted(const struct jobs *jobs);
+
+/* How far they are, of a run that has paused and is watched. */
+struct jobs_mark;
+struct jobs_mark *jobs_mark_new(const struct jobs *jobs);
+void jobs_mark_free(struct jobs_mark *m);
+
+struct jobs_repeat {
+	const struct jobs_mark *marks[3]; /* two periods ago, one, and now */
+	hd_time begin;                    /* two periods ago */
+	hd_time period;
+	uint64_t n; /* more periods */
+};
+/* Is what they have noted of the last period that of the one before? */
+bool jobs_repeat(const struct jobs *jobs, const struct jobs_repeat *r);
+/* `to` has the state after n more periods; the notes of `from` move to it. */
+void jobs_continue(struct jobs *from, struct jobs *to, const struct jobs_repeat *r);
+
 #endif

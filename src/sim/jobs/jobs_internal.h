@@ -14,6 +14,7 @@
  *	links.c		what links carried for it
  *	timeline.c	what some ranks did when
  *	pairs.c		bytes of each pair of source and destination
+ *	repeat.c	iterations that are not computed
  *	tables.c	what came of it
  *	stuck.c		what a job that does not end waits for
  *	reduce.c	reductions by the switches
@@ -138,6 +139,7 @@ struct placed_job {
 	uint32_t n_actors;
 	uint32_t *rank_of_node;
 	uint32_t endpoint;
+	struct sim *sim;
 	char *sender; /* "job train" */
 	/* With queue pairs: the pairs of sender and target, sorted, sender above target;
 	 * each has a channel of this lab. */
@@ -167,6 +169,19 @@ struct placed_job {
 	uint32_t n_timelines, spacing;
 	uint32_t *bins; /* of actors (pairs.c) */
 	uint32_t n_bins;
+	uint32_t *names;               /* of messages by id, in a list of the state */
+	struct iteration_watch *watch; /* repeat.c; or NULL */
+};
+
+/* Of a job: periods of its run that are not computed (repeat.c). */
+struct job_periods {
+	hd_time begin; /* two periods ago */
+	hd_time period;
+	uint64_t n;          /* more periods */
+	uint32_t iterations; /* of a period */
+	/* Two periods ago, one, and now: messages posted by each actor, noted
+	 * spans of each timeline, iterations that each rank has ended. */
+	const uint32_t *posted[3], *spans[3], *iteration[3];
 };
 
 struct jobs {
@@ -260,8 +275,19 @@ bool chain_cause_is_valid(const struct placed_job *p, const struct path_message 
 void chain_collect(struct placed_job *p, struct pack *k, uint32_t actor);
 /* All that are kept of an actor, for a checkpoint. */
 void chain_pack(struct placed_job *p, struct pack *k, uint32_t actor);
+/* Are the messages of the last period those of the one before, a period later? */
+bool chain_repeats(const struct placed_job *p, const struct job_periods *r, uint32_t actor);
+/* Gives `to`, where they have been posted, those of the next n periods. */
+void chain_continue(struct placed_job *from, struct placed_job *to, const struct job_periods *r,
+		    uint32_t actor);
 /* What waited where on the way to the last rank's end. */
 void chain_tables(const struct jobs *jobs, bool all, struct results *r);
+
+/* ---- repeat.c ------------------------------------------------------------ */
+
+/* A rank has ended an iteration. */
+void job_iterated(struct job_domain *s, uint32_t rank);
+void job_watch_fini(struct placed_job *p);
 
 /* ---- links.c ------------------------------------------------------------- */
 
@@ -279,6 +305,13 @@ void timeline_receives(struct job_domain *s, uint32_t rank, int more);
 void timeline_collect(struct placed_job *p, struct pack *k, uint32_t rank);
 /* All of it, for a checkpoint. */
 void timeline_pack(struct placed_job *p, struct pack *k, uint32_t rank);
+/* Spans that are noted since timeline_note_all, of timeline `number`. */
+void timeline_note_all(struct placed_job *p, bool on);
+uint64_t timeline_noted_bytes(const struct placed_job *p); /* bytes */
+uint32_t timeline_noted(const struct placed_job *p, uint32_t number);
+/* The noted spans from `first` to `end` - 1 happen n more times. */
+void timeline_continue(struct placed_job *from, struct placed_job *to, const struct job_periods *r,
+		       uint32_t number);
 void timeline_table(const struct jobs *jobs, struct results *r);
 
 /* ---- pairs.c ------------------------------------------------------------- */

@@ -290,6 +290,14 @@ static void wake(void *context, uint32_t rank, hd_time when)
 	sim_timer(s->sim, s->of->endpoint, s->of->actors[rank].node, when, rank);
 }
 
+static void iterated(void *context, uint32_t rank)
+{
+	struct job_domain *s = context;
+
+	if (s->of->watch)
+		job_iterated(s, rank);
+}
+
 /* ---- what the simulator tells ------------------------------------------- */
 
 struct critical_path message_path_until(const struct job_message *m, const struct sim_waits *waits,
@@ -529,7 +537,7 @@ static void on_lost(void *context, hd_time when, uint32_t cookie, bool was_sent)
 
 static void share_init(struct placed_job *p, struct job_domain *s, uint32_t number, struct sim *sim)
 {
-	const struct network_ops network = { s, post, matched, wake };
+	const struct network_ops network = { s, post, matched, wake, iterated };
 
 	*s = (struct job_domain){ .of = p,
 				  .number = number,
@@ -580,6 +588,7 @@ void job_attach(struct placed_job *p, struct sim *sim)
 		.collect = job_collect,
 	};
 
+	p->sim = sim;
 	p->endpoint = sim_attach(sim, &e);
 	for (uint32_t i = 0; i < p->job.n_ranks; i++)
 		sim_timer(sim, p->endpoint, p->actors[i].node, p->job.start, i);

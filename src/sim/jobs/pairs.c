@@ -99,8 +99,8 @@ void pairs_count(struct job_domain *s, const struct job_message *m, uint64_t byt
 }
 
 static const struct pack_member count_members[] = {
-	PACK(pair_count, messages),
-	PACK(pair_count, bytes),
+	PACK_SUM(pair_count, messages),
+	PACK_SUM(pair_count, bytes),
 };
 
 void pairs_collect(struct job_domain *s, struct pack *k)

@@ -36,6 +36,10 @@ struct job_timeline {
 	struct purpose purpose;
 	uint32_t receiving; /* messages */
 	bool has_begun;
+	bool is_noted; /* what is added, as it was (timeline_note_all) */
+	struct timeline_span *noted;
+	uint32_t n_noted;
+	size_t noted_cap;
 };
 
 void timeline_init(struct placed_job *p, uint32_t n_jobs)
@@ -49,10 +53,16 @@ void timeline_init(struct placed_job *p, uint32_t n_jobs)
 		p->timelines[i].spans = hd_alloc(MOST_SPANS, sizeof(struct timeline_span));
 }
 
+static void timeline_free(struct job_timeline *t)
+{
+	free(t->spans);
+	free(t->noted);
+}
+
 void timeline_fini(struct placed_job *p)
 {
 	for (uint32_t i = 0; i < p->n_timelines; i++)
-		free(p->timelines[i].spans);
+		timeline_free(&p->timelines[i]);
 	free(p->timelines);
 }
 
@@ -81,14 +91,23 @@ static void spans_join(struct job_timeline *t)
 	t->n /= 2;
 }
 
-static void span_add(struct job_timeline *t, hd_time until)
+static void span_put(struct job_timeline *t, const struct timeline_span *s)
 {
 	if (t->n == MOST_SPANS)
 		spans_join(t);
-	struct timeline_span *s = &t->spans[t->n++];
+	t->spans[t->n++] = *s;
+}
 
-	*s = (struct timeline_span){ .begin = t->since, .end = until, .purpose = t->purpose };
-	s->times[t->doing] = until - t->since;
+static void span_add(struct job_timeline *t, hd_time until)
+{
+	struct timeline_span s = { .begin = t->since, .end = until, .purpose = t->purpose };
+
+	s.times[t->doing] = until - t->since;
+	span_put(t, &s);
+	if (!t->is_noted)
+		return;
+	t->noted = hd_grow(t->noted, &t->noted_cap, (size_t)t->n_noted + 1, sizeof(*t->noted));
+	t->noted[t->n_noted++] = s;
 }
 
 static enum doing doing_of(const struct job_domain *s, uint32_t rank, const struct job_timeline *t,
@@ -165,7 +184,7 @@ void timeline_collect(struct placed_job *p, struct pack *k, uint32_t rank)
 }
 
 static const struct pack_member timeline_members[] = {
-	PACK(job_timeline, since),        PACK(job_timeline, purpose.iteration),
+	PACK_TIME(job_timeline, since),   PACK_SUM(job_timeline, purpose.iteration),
 	PACK(job_timeline, purpose.step), PACK(job_timeline, purpose.line),
 	PACK(job_timeline, receiving),    PACK(job_timeline, has_begun),
 };
@@ -178,11 +197,57 @@ void timeline_pack(struct placed_job *p, struct pack *k, uint32_t rank)
 		return;
 	uint8_t doing = (uint8_t)t->doing;
 
-	timeline_collect(p, k, rank);
+	if (!k->list)
+		timeline_collect(p, k, rank);
 	PACK_STRUCT(k, timeline_members, t);
 	pack_u8(k, &doing);
 	if (pack_check(k, doing < N_DOING && t->purpose.step < p->job.n_steps))
 		t->doing = (enum doing)doing;
+}
+
+/* ---- iterations that are not computed ----------------------------------- */
+
+void timeline_note_all(struct placed_job *p, bool on)
+{
+	for (uint32_t i = 0; i < p->n_timelines; i++) {
+		p->timelines[i].is_noted = on;
+		p->timelines[i].n_noted = 0;
+	}
+}
+
+uint64_t timeline_noted_bytes(const struct placed_job *p)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < p->n_timelines; i++)
+		n += p->timelines[i].noted_cap;
+	return n * sizeof(struct timeline_span);
+}
+
+uint32_t timeline_noted(const struct placed_job *p, uint32_t number)
+{
+	return p->timelines[number].n_noted;
+}
+
+void timeline_continue(struct placed_job *from, struct placed_job *to, const struct job_periods *r,
+		       uint32_t number)
+{
+	struct job_timeline *t = &from->timelines[number], *out = &to->timelines[number];
+	struct timeline_span *unused = out->spans;
+
+	out->spans = t->spans;
+	out->n = t->n;
+	t->spans = unused;
+	for (uint64_t k = 1; k <= r->n; k++) {
+		for (uint32_t i = r->spans[1][number]; i < r->spans[2][number]; i++) {
+			struct timeline_span s = t->noted[i];
+
+			s.begin += k * r->period;
+			s.end += k * r->period;
+			s.purpose.iteration += (uint32_t)k * r->iterations;
+			span_put(out, &s);
+		}
+	}
 }
 
 /* ---- afterwards --------------------------------------------------------- */

@@ -322,6 +322,17 @@ static unsigned asked_sl(const struct sim *s, const struct packet_record *p)
 
 /* ---- how packets end ---------------------------------------------------- */
 
+/*
+ * A line in the times, with the same slope in every period of a run that
+ * repeats: what is not computed can be added (ROLE_SQUARE).
+ */
+static uint64_t checksum_of_endpoint(const struct packet_record *p, uint32_t where, hd_time when)
+{
+	uint64_t slope = mix_bits((uint64_t)where << 32 ^ (uint64_t)p->sl << 28 ^ p->bytes);
+
+	return when * (slope | 1) + p->born * (mix_bits(slope) | 1);
+}
+
 void metrics_delivered(struct sim *s, const struct packet_record *p, uint32_t where, hd_time when)
 {
 	struct metrics_tally *t = s->outcome.tally;
@@ -350,10 +361,13 @@ void metrics_delivered(struct sim *s, const struct packet_record *p, uint32_t wh
 
 	t->m.delivered++;
 	t->m.delivered_bytes += p->bytes;
-	t->m.checksum +=
-		mix_bits(when ^ (uint64_t)p->flow << 40 ^ (uint64_t)where << 20 ^ p->sequence);
-	if (likely(p->flow < s->n_flows))
+	if (likely(p->flow < s->n_flows)) {
+		t->m.checksum += mix_bits(when ^ (uint64_t)p->flow << 40 ^ (uint64_t)where << 20 ^
+					  p->sequence);
 		flow_delivered(s, t, p, where, latency);
+	} else {
+		t->m.checksum += checksum_of_endpoint(p, where, when);
+	}
 	if (likely(!has_packet_rules(&s->rules)))
 		return;
 	if (p->flow < s->n_flows)

@@ -490,12 +490,12 @@ void sim_choices(const struct sim *s, struct sim_choice_counts *out)
 }
 
 static const struct pack_member port_members[] = {
-	PACK(choice_port, down),   PACK(choice_port, taken), PACK(choice_port, away),
-	PACK(choice_port, around), PACK(choice_port, load),  PACK(choice_port, busy),
+	PACK(choice_port, down),       PACK_SUM(choice_port, taken), PACK_SUM(choice_port, away),
+	PACK_SUM(choice_port, around), PACK(choice_port, load),      PACK(choice_port, busy),
 };
 
 static const struct pack_member way_members[] = {
-	PACK(group_choice, last),
+	PACK_TIME(group_choice, last),
 	PACK(group_choice, flow),
 	PACK(group_choice, port),
 };
