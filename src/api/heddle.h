@@ -187,7 +187,7 @@ HD_API int64_t hd_cell_int(const struct hd_table *t, size_t row, size_t column);
  *
  * A message is cut into packets of the fabric's MTU. Messages of a host and
  * class leave one after the other, in the order in which they were sent; those
- * of other classes overtake as lanes allow. Nothing is acknowledged or
+ * of other classes overtake as VLs allow. Nothing is acknowledged or
  * repeated. Time is in picoseconds since the scenario's beginning.
  */
 struct hd_net;

@@ -192,7 +192,7 @@ static void steps_end_at_the_next_arrival(void **state)
 static void classes_do_not_wait_for_each_other(void **state)
 {
 	static const char text[] = STAR
-		"qos: {lanes: 2, classes: [{name: slow, sl: 0, lane: 0}, {name: fast, sl: 1, lane: 1, priority: high}]}\n";
+		"qos: {vls: 2, classes: [{name: slow, sl: 0, vl: 0}, {name: fast, sl: 1, vl: 1, priority: high}]}\n";
 	struct hd_net *net = net_of(text);
 	struct hd_error e = HD_ERROR_INIT;
 	struct note slow = { 0 }, fast = { 0 };

@@ -172,7 +172,7 @@ struct nic_backend {
 	enum hd_status (*run)(struct nic_backend *b, unsigned n_ranks, nic_program *program,
 			      void *context, struct diag *d);
 	/* A number for SL to VL: how many SLs are apart; 0 = unknown. */
-	uint32_t lanes;
+	uint32_t vls;
 	/* Facts about host and device, for the record. */
 	void (*describe)(struct nic_backend *b, struct results *r);
 	void (*close)(struct nic_backend *b);

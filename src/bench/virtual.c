@@ -556,7 +556,7 @@ struct describe_row {
 	const char *backend, *profile, *about;
 	uint64_t hosts;
 	const char *link;
-	uint64_t lanes, mtu;
+	uint64_t vls, mtu;
 };
 
 static const struct column describe_columns[] = {
@@ -565,7 +565,7 @@ static const struct column describe_columns[] = {
 	{ "about", NULL, CELL(describe_row, about) },
 	{ "hosts", NULL, CELL(describe_row, hosts) },
 	{ "link", NULL, CELL(describe_row, link) },
-	{ "lanes", NULL, CELL(describe_row, lanes) },
+	{ "vls", NULL, CELL(describe_row, vls) },
 	{ "mtu", "B", CELL(describe_row, mtu) },
 	{ NULL },
 };
@@ -593,7 +593,7 @@ static void virtual_describe(struct nic_backend *b, struct results *r)
 		.about = p->about,
 		.hosts = count_ends(&v->bed.fabric->setup),
 		.link = v->bed.has_flows ? "as in the scenario" : p->link,
-		.lanes = p->lanes,
+		.vls = p->vls,
 		.mtu = b->default_mtu,
 	};
 
@@ -652,7 +652,7 @@ enum hd_status virtual_open(const struct virtual_options *o, struct diag *d,
 		.max_ranks = hosts > 1 ? hosts + 1 : hosts,
 		.default_mtu = most < v->bed.profile.mtu ? most : (uint32_t)v->bed.profile.mtu,
 		.max_mtu = most,
-		.lanes = (uint32_t)v->bed.profile.lanes,
+		.vls = (uint32_t)v->bed.profile.vls,
 		.run = virtual_run,
 		.describe = virtual_describe,
 		.close = virtual_close,

@@ -98,7 +98,7 @@ const struct command command_decode = {
 	.arguments = "[FILE]",
 	.description =
 		"Reads a capture and prints one line per packet: where it "
-		"came from and went, on which service level and lane, what it "
+		"came from and went, on which service level and VL, what it "
 		"does, whether it met congestion (FECN, BECN), and whether "
 		"its checksums hold. Counts follow.\n\n"
 		"FILE is pcap, pcapng or native ERF, also compressed by gzip; "

@@ -16,7 +16,7 @@ struct live_dump_options {
 static const struct option options[] = {
 	LIVE_NAME_OPTION(struct live_dump_options),
 	{ "to", 0, OPT_TEXT, offsetof(struct live_dump_options, format), "FORMAT", "fts",
-	  "fts, lfts, opensm or fdbs (forwarding), mfts or mcfdbs (multicast), sl2vl (lanes) or json (all tables)",
+	  "fts, lfts, opensm or fdbs (forwarding), mfts or mcfdbs (multicast), sl2vl (VLs) or json (all tables)",
 	  NULL, 0, 0 },
 	{ NULL },
 };
@@ -42,7 +42,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 static const struct example examples[] = {
 	{ "heddle live dump", "forwarding tables as dump_fts prints them" },
 	{ "heddle live dump --to json -o tables.json",
-	  "LIDs, forwarding, lanes and weights, for programs" },
+	  "LIDs, forwarding, VLs and weights, for programs" },
 	{ NULL, NULL },
 };
 

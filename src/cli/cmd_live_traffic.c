@@ -119,9 +119,9 @@ const struct command command_live_traffic = {
 	.arguments = "FILE [-- OPTION...]",
 	.description = "What 'heddle sim --live NAME' does: the traffic of the "
 		       "scenario FILE, whose fabric must be the one that runs, "
-		       "forwarded by the tables, lanes, weights and partitions that "
+		       "forwarded by the tables, VLs, weights and partitions that "
 		       "its subnet manager has programmed, over the links that are "
-		       "active. Routes, groups, lanes, arbitration, partitions, "
+		       "active. Routes, groups, VLs, arbitration, partitions, "
 		       "congestion control and links that change while it runs "
 		       "change in the run; '--pace 1e-4' gives a "
 		       "subnet manager a second for 100 us of it. perfquery then "

@@ -35,12 +35,12 @@ static const struct option options[] = {
 	{ "tree", 0, OPT_LIST, FIELD(how.trees), "KIND", NULL,
 	  "xy, union, shortest, shared, dual-path, multi-path or double-xy; all that the fabric allows if none is named",
 	  .words = mcast_compare_tree_words },
-	{ "lanes", 0, OPT_UINT, FIELD(how.lanes), "N", "1",
-	  "SLs that messages are spread over, from 0", .low = 1, .high = 15 },
+	{ "vls", 0, OPT_UINT, FIELD(how.vls), "N", "1", "SLs that messages are spread over, from 0",
+	  .low = 1, .high = 15 },
 	{ "per-packet", 0, OPT_FLAG, FIELD(how.per_packet), NULL, NULL,
 	  "spread packets over them, not messages" },
 	{ "dedicated", 0, OPT_FLAG, FIELD(how.dedicated), NULL, NULL,
-	  "lanes by direction (1, 2 or 4), on meshes and tori" },
+	  "VLs by direction (1, 2 or 4), on meshes and tori" },
 	{ "headers", 0, OPT_FLAG, FIELD(how.headers), NULL, NULL,
 	  "add 26 bytes to a packet and 40 of a GRH to a multicast one" },
 	OPTION_SET(struct cli_mcast_compare_options, fabric),
@@ -132,7 +132,7 @@ const struct command command_mcast_compare = {
 		"with an MLID per source; 'shared' is the one spanning tree per group\n"
 		"that OpenSM builds. On a mesh 'dual-path' and 'multi-path' visit the\n"
 		"members one after the other, up and down a Hamiltonian path, and\n"
-		"'double-xy' has a tree for each quadrant, on two lanes.\n"
+		"'double-xy' has a tree for each quadrant, on two VLs.\n"
 		"\n"
 		"FILE is a scenario whose fabric is used and whose traffic is not. Completion is\n"
 		"when the last member has everything, the bound what no run can beat, the cycle the\n"

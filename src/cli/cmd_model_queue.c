@@ -25,7 +25,7 @@ static const struct example examples[] = {
 	{ "heddle model queue priority --class 1:4:0 --class 2:10 --simulate 1000000",
 	  "two classes, the first served first" },
 	{ "heddle model queue sharing --mu 10 --class 9:3:2048 --class 9:1:256",
-	  "two saturated lanes: weights of 3 and 1 blocks of 64 bytes" },
+	  "two saturated VLs: weights of 3 and 1 blocks of 64 bytes" },
 	{ NULL, NULL },
 };
 
@@ -49,7 +49,7 @@ const struct command command_model_queue = {
 		       "constant, or of squared variability --cs2. mm1n: at most --capacity\n"
 		       "packets, the rest is lost; any load.\n\n"
 		       "priority: the first --class that waits is served next, a service\n"
-		       "under way is not interrupted. sharing: lanes take turns on a link\n"
+		       "under way is not interrupted. sharing: VLs take turns on a link\n"
 		       "of rate --mu, each by the weight of a VL arbitration entry.\n",
 	.options = options,
 	.examples = examples,

@@ -19,7 +19,7 @@ const struct command command_qos = {
 	.name = "qos",
 	.summary = "plan, check and verify service classes and guarantees",
 	.arguments = "",
-	.description = "Turns goals into service levels, lanes and arbitration tables, says\n"
+	.description = "Turns goals into service levels, VLs and arbitration tables, says\n"
 		       "what the tables are worth, and checks configurations before they\n"
 		       "meet a fabric.\n",
 	.examples = examples,

@@ -13,8 +13,8 @@ struct qos_diffserv_options {
 #define FIELD(name) offsetof(struct qos_diffserv_options, name)
 
 static const struct option options[] = {
-	{ "lanes", 0, OPT_CHOICE, FIELD(vls), NULL, "8", "data lanes of the subnet's links",
-	  scn_lane_words },
+	{ "vls", 0, OPT_CHOICE, FIELD(vls), NULL, "8", "data VLs of the subnet's links",
+	  scn_vl_words },
 	{ .name = NULL },
 };
 
@@ -32,17 +32,16 @@ static int run(const struct command *self, void *values, int n, char **args)
 		r,
 		"AF's drop precedence has no counterpart: a lossless fabric drops nothing, so AF11, AF12 and AF13 are one");
 	if (!map.separate_af)
-		results_remark(r, "AF1 to AF4 share an SL: %u lanes do not allow one for each",
-			       vls);
+		results_remark(r, "AF1 to AF4 share an SL: %u VLs do not allow one for each", vls);
 	if (vls == 2)
-		results_remark(r, "EF and AF share a lane, default and lower effort the other");
+		results_remark(r, "EF and AF share a VL, default and lower effort the other");
 	if (vls == 1)
 		results_remark(r, "one VL: classes share it");
 	return output_results(&v->common, r, true);
 }
 
 static const struct example examples[] = {
-	{ "heddle qos diffserv --lanes 4", "DSCP to class, SL and VL, and back, with four lanes" },
+	{ "heddle qos diffserv --vls 4", "DSCP to class, SL and VL, and back, with four VLs" },
 	{ NULL, NULL },
 };
 
@@ -51,7 +50,7 @@ const struct command command_qos_diffserv = {
 	.summary = "map DSCP values to class, SL and VL, and back",
 	.arguments = "",
 	.description = "Prints how a subnet treats DiffServ's marks: EF is DBTS, AF1x to AF4x\n"
-		       "are DB (an SL each where lanes allow), default is best effort, lower\n"
+		       "are DB (an SL each where VLs allow), default is best effort, lower\n"
 		       "effort challenged; other marks are best effort. The TClass of the GRH\n"
 		       "carries the DS byte, 4 times the DSCP, over routers, which choose the\n"
 		       "SL in each subnet (qos.tclasses of a scenario). Then the TClass\n"

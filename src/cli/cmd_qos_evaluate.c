@@ -68,7 +68,7 @@ static const struct example examples[] = {
 	  "1024 connections on each of the three fabrics, two packet sizes" },
 	{ "heddle qos evaluate --switches all --topology mesh",
 	  "8, 16, 32 and 64 switches: is the tendency the same?" },
-	{ "heddle qos evaluate --mix deadlines --lanes 4 --topology mesh",
+	{ "heddle qos evaluate --mix deadlines --vls 4 --topology mesh",
 	  "DBTS connections with deadlines as well, on links with four VLs" },
 	{ NULL, NULL },
 };
@@ -85,7 +85,7 @@ const struct command command_qos_evaluate = {
 		       "(IAT), and the best and the worst connection. 'heddle paper run 000'\n"
 		       "compares these with the published values.\n"
 		       "\n"
-		       "Switches have queues of 4 packets per lane at input and output, a\n"
+		       "Switches have queues of 4 packets per VL at input and output, a\n"
 		       "crossbar at twice the link's rate and 20 ns of arbitration. Packets\n"
 		       "have 8 bytes in addition to the payload, as the paper's buffers imply.\n",
 	.options = cli_evaluate_options,

@@ -10,7 +10,7 @@ struct qos_explain_options {
 	struct fabric_choice fabric;
 	struct option_list classes;
 	const char *against;
-	uint64_t lanes, mtu, overhead, entries;
+	uint64_t vls, mtu, overhead, entries;
 	struct hd_rate rate;
 };
 
@@ -21,7 +21,7 @@ static const struct option options[] = {
 	  "another opensm.conf: what changes from the first to it, the most important first" },
 	{ "class", 0, OPT_LIST, FIELD(classes), "NAME=SL[,PAYLOAD]", NULL,
 	  "competing traffic: its SL and payload; default: every SL with packets of the MTU" },
-	{ "lanes", 0, OPT_UINT, FIELD(lanes), "N", "8",
+	{ "vls", 0, OPT_UINT, FIELD(vls), "N", "8",
 	  "data VLs of the links: 1, 2, 4, 8 or 15; with a FABRIC an upper limit", .low = 1,
 	  .high = 15 },
 	{ "entries", 0, OPT_UINT, FIELD(entries), "N", "64",
@@ -78,7 +78,7 @@ static int explain(struct qos_explain_options *v, const struct explain_view *vie
 		return show(v, view, files, NULL);
 	if (fabric_choice_overrides(&v->fabric, SEED_OF_SCENARIO, &d) != HD_OK)
 		return command_refuse(&d);
-	overrides_put(&v->fabric.overrides, "--lanes", "qos.lanes", "%u", view->vls);
+	overrides_put(&v->fabric.overrides, "--vls", "qos.vls", "%u", view->vls);
 	if (fabric_open(fabric, &v->fabric.overrides, &d, &f) != HD_OK)
 		return refuse_fabric(v, &d);
 	int status = show(v, view, files, &f->subnet);
@@ -95,13 +95,13 @@ static int run(const struct command *self, void *values, int n, char **args)
 	struct cli_conf_files files;
 	int status;
 
-	if (!cli_qos_check_vls(self, v->lanes, &status) ||
+	if (!cli_qos_check_vls(self, v->vls, &status) ||
 	    !cli_qos_check_packets(self, v->mtu, v->overhead, &largest, &status))
 		return status;
 	struct explain_view view = { .mtu = (uint32_t)v->mtu,
 				     .overhead = largest.overhead,
 				     .entries = (unsigned)v->entries,
-				     .vls = (unsigned)v->lanes,
+				     .vls = (unsigned)v->vls,
 				     .rate = v->rate };
 
 	if (explain_classes(&v->classes, &d, &view) != HD_OK ||
@@ -128,13 +128,13 @@ const struct command command_qos_explain = {
 	.summary = "show what an opensm.conf gives each service level",
 	.arguments = "FILE [--against FILE] [FABRIC]",
 	.description = "Reads the QoS options of an opensm.conf as OpenSM does, and shows the\n"
-		       "tables that each kind of port ends up with (lanes folded, lists padded\n"
+		       "tables that each kind of port ends up with (VLs folded, lists padded\n"
 		       "and cut) and what they are worth: the share of a link when all classes\n"
 		       "send without end, the share that is sure whichever of the others do,\n"
-		       "and how long the first packet of a lane waits at most. Shares count\n"
+		       "and how long the first packet of a VL waits at most. Shares count\n"
 		       "bytes on the wire, as the arbiter sends them: whole packets.\n\n"
 		       "FABRIC is what 'heddle route' takes; it says which kinds of ports there\n"
-		       "are, and their lanes and rates.\n",
+		       "are, and their VLs and rates.\n",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct qos_explain_options, 1, 2),

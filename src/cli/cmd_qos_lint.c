@@ -15,13 +15,13 @@ struct qos_lint_options {
 #define FIELD(name) offsetof(struct qos_lint_options, name)
 
 static const struct option options[] = {
-	{ "lanes", 0, OPT_UINT, FIELD(vls), "N", "8",
-	  "data lanes of the fabric's links: 1, 2, 4, 8 or 15", .low = 1, .high = 15 },
+	{ "vls", 0, OPT_UINT, FIELD(vls), "N", "8",
+	  "data VLs of the fabric's links: 1, 2, 4, 8 or 15", .low = 1, .high = 15 },
 	{ "mtu", 0, OPT_SIZE, FIELD(mtu), "SIZE", "4096", "payload of the largest packets" },
 	{ "entries", 0, OPT_UINT, FIELD(entries), "N", "64",
 	  "entries that a port's arbitration tables have", .low = 1, .high = 64 },
 	{ "policy", 0, OPT_INPUT, FIELD(policy), "FILE", NULL,
-	  "the qos-policy.conf that labels connections: what it has no effect on, and lanes that no rule leads to" },
+	  "the qos-policy.conf that labels connections: what it has no effect on, and VLs that no rule leads to" },
 	{ "class", 0, OPT_LIST, FIELD(classes), "NAME=SL[,PAYLOAD]", NULL,
 	  "a class of the site: finds classes that share a VL, and what each loses" },
 	{ .name = NULL },
@@ -88,8 +88,8 @@ static int run(const struct command *self, void *values, int n, char **args)
 
 static const struct example examples[] = {
 	{ "heddle qos lint /etc/opensm/opensm.conf",
-	  "check a configuration for links with 8 lanes and 4 KiB packets" },
-	{ "heddle qos lint --lanes 4 --mtu 2048 --entries 8 opensm.conf",
+	  "check a configuration for links with 8 VLs and 4 KiB packets" },
+	{ "heddle qos lint --vls 4 --mtu 2048 --entries 8 opensm.conf",
 	  "the same for smaller hardware" },
 	{ "heddle qos lint opensm.conf --policy qos-policy.conf",
 	  "with the file that labels connections" },
@@ -103,7 +103,7 @@ const struct command command_qos_lint = {
 	.description =
 		"Reads the QoS options of an opensm.conf the way OpenSM does and\n"
 		"reports where the outcome differs from what the file looks like:\n"
-		"weights below one packet, lists that are too short, lanes that the\n"
+		"weights below one packet, lists that are too short, VLs that the\n"
 		"links do not have, keys without effect, lines that are cut, classes\n"
 		"that share a VL, SL 0 in the high-priority table, congestion control\n"
 		"that OpenSM ignores. Then shows the tables that switch ports end up with. Exit status 1 if\n"

@@ -7,7 +7,7 @@
 #define FIELD(name) offsetof(struct qos_plan_options, name)
 
 static const struct option options[] = {
-	{ "lanes", 0, OPT_UINT, FIELD(vls), "N", "8", "data lanes of the links: 1, 2, 4, 8 or 15",
+	{ "vls", 0, OPT_UINT, FIELD(vls), "N", "8", "data VLs of the links: 1, 2, 4, 8 or 15",
 	  .low = 1, .high = 15 },
 	{ "entries", 0, OPT_UINT, FIELD(entries), "N", "64",
 	  "entries that each of a port's two arbitration tables has (VLArbHighCap and VLArbLowCap of 'smpquery portinfo')",
@@ -63,7 +63,7 @@ static const struct example examples[] = {
 	{ "heddle qos plan mpi=70% ost=30%", "two classes by share, packets of the MTU" },
 	{ "heddle qos plan mds=10%,latency,256 mpi=60%,2KiB ost=30%,4KiB",
 	  "metadata first, each class with packets of its own size" },
-	{ "heddle qos plan --entries 8 --lanes 4 mpi=70% ost=30%", "for ports with small tables" },
+	{ "heddle qos plan --entries 8 --vls 4 mpi=70% ost=30%", "for ports with small tables" },
 	{ "heddle qos plan --goals goals.yaml site.ibnet --verify",
 	  "goals as people say them, put to the test on the site's fabric" },
 	{ "heddle qos plan mpi=60%,sl=1 ost=30%,default --against /etc/opensm/opensm.conf",
@@ -77,7 +77,7 @@ const struct command command_qos_plan = {
 	.summary = "compute SLs, VLs and weights for bandwidth goals",
 	.arguments = "NAME=SHARE[,SETTING]... | FABRIC",
 	.description = "SETTING is latency, PAYLOAD, sl=N or default.\n\n"
-		       "Gives each class a service level and a lane, and chooses weights as\n"
+		       "Gives each class a service level and a VL, and chooses weights as\n"
 		       "whole packets, since the arbiter rounds up to whole packets. Shows\n"
 		       "what each class achieves when all others always have packets to\n"
 		       "send and latency classes, which go into the high-priority table and\n"

@@ -18,8 +18,8 @@ static const struct option options[] = {
 	OPTION_FILL_PLACE(FIELD(params.place)),
 	OPTION_BEST_EFFORT(FIELD(params.best_effort)),
 	OPTION_PREFERRED(FIELD(params.preferred)),
-	{ "lanes", 0, OPT_UINT, FIELD(vls), "N", "15",
-	  "data lanes: 1, 2, 4, 8 or 15; classes fold onto fewer", .low = 1, .high = 15 },
+	{ "vls", 0, OPT_UINT, FIELD(vls), "N", "15",
+	  "data vls: 1, 2, 4, 8 or 15; classes fold onto fewer", .low = 1, .high = 15 },
 	{ .name = NULL },
 };
 
@@ -60,7 +60,7 @@ static const struct example examples[] = {
 	{ "heddle qos table --link 2.5Gb/s DB:64Kb/s DB:64Mb/s DB:300Mb/s",
 	  "how three connections share entries" },
 	{ "heddle qos table --place spread DBTS:1Gb/s DB:2Gb/s",
-	  "spread over the table, so that no lane waits long" },
+	  "spread over the table, so that no VL waits long" },
 	{ NULL, NULL },
 };
 

@@ -130,7 +130,7 @@ const struct command command_qos_verify = {
 	.summary = "compare a plan with a fabric or the present opensm.conf",
 	.arguments = "[PLAN] [FABRIC | SCENARIO]",
 	.description =
-		"Compares lanes, limits, arbitration tables and SL-to-VL maps of a fabric, port by port\n"
+		"Compares VLs, limits, arbitration tables and SL-to-VL maps of a fabric, port by port\n"
 		"and entry by entry, with those that OpenSM programs by PLAN, an opensm.conf as 'heddle\n"
 		"qos plan --conf' writes it, or that 'heddle live sm --tables' programs by the same\n"
 		"file. All files of the folder are read that smpquery (vlarb, sl2vl, portinfo), saquery\n"

@@ -12,8 +12,7 @@
 static const struct example examples[] = {
 	{ "heddle route 'torus --sizes=5x5' --engine minhop --check",
 	  "shows the cycle of channels that can lock up" },
-	{ "heddle route 'torus --sizes=5x5' --engine torus --check",
-	  "two lanes per ring break it" },
+	{ "heddle route 'torus --sizes=5x5' --engine torus --check", "two VLs per ring break it" },
 	{ "heddle route 'fat-tree --radix 36 --levels 3' -e ftree --load 100",
 	  "effective bisection bandwidth of 11664 hosts" },
 	{ "heddle route site.ibnet -e file --routes opensm-lfts.dump --check",

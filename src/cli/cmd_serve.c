@@ -115,7 +115,7 @@ const struct command command_serve = {
 	.description =
 		"Runs SCENARIO and shows its progress as a page for a browser on this machine:\n"
 		"the fabric with the use of its links, traffic, queues, goals. It can be paused, stepped\n"
-		"and hastened; a cable is cut, a load or the weights of lanes are changed by a click.\n"
+		"and hastened; a cable is cut, a load or the weights of VLs are changed by a click.\n"
 		"Every change is a field of the scenario from then on: what the page saves gives the\n"
 		"same bytes with 'heddle sim'.\n\n"
 		"--live shows a fabric that runs by itself, as unmodified tools find it: what its\n"

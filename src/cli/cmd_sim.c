@@ -9,7 +9,7 @@
 
 static const struct option options[] = {
 	{ "live", 0, OPT_TEXT, FIELD(live), "NAME", NULL,
-	  "run on the tables, lanes and links of the live fabric NAME as they are, and count there what the traffic does" },
+	  "run on the tables, VLs and links of the live fabric NAME as they are, and count there what the traffic does" },
 	{ "pace", 0, OPT_DOUBLE, FIELD(pace), "FACTOR", "0",
 	  "with --live: seconds of the run in a second of the clock; 0: as fast as it goes" },
 	{ "explain", 0, OPT_FLAG, FIELD(explain), NULL, NULL,

@@ -59,7 +59,7 @@ HD_MUST_CHECK enum hd_status cli_live_tables_update(struct cli_live_tables *l,
 
 /*
  * The scenario in `path` on that fabric: its topology must be that one's; LIDs,
- * routes, lanes, tables and partitions are what was programmed there, and links
+ * routes, VLs, tables and partitions are what was programmed there, and links
  * that are not active are down. What was found later happens at its time. Lives
  * no longer than `l`.
  */

@@ -82,8 +82,7 @@ void ge_tables_begin(struct ge_output *o)
 			coefficient_columns, &o->order);
 	if (v->compare)
 		o->without = cli_model_table(
-			r, "without",
-			"the first rate alone, with one lane's room and with all of it",
+			r, "without", "the first rate alone, with one VL's room and with all of it",
 			without_columns, &o->order);
 	if (v->classes.n > 1)
 		o->classes = results_table(r, "classes", "each class", class_columns);
@@ -106,11 +105,11 @@ static struct ge_row row_of(const struct batch_queue *q, const struct ge_result 
 static void put_without(struct table *t, const struct batch_queue *q,
 			const struct ge_des_point *point)
 {
-	struct ge_row lane = row_of(q, &point->lane);
+	struct ge_row vl = row_of(q, &point->vl);
 	struct ge_row whole = row_of(q, &point->whole);
 
-	lane.capacity = point->lane_capacity;
-	table_put_row(t, &lane);
+	vl.capacity = point->vl_capacity;
+	table_put_row(t, &vl);
 	whole.capacity = q->service.capacity;
 	table_put_row(t, &whole);
 }

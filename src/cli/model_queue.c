@@ -120,7 +120,7 @@ static enum hd_status solve_sharing(const struct queue_sweep *s, struct queue_po
 				    struct diag *d)
 {
 	struct queue_des *q = &point->des;
-	struct share_class lanes[QUEUE_MAX_CLASSES];
+	struct share_class vls[QUEUE_MAX_CLASSES];
 	double got[QUEUE_MAX_CLASSES];
 
 	q->order = QUEUE_TURNS;
@@ -129,11 +129,11 @@ static enum hd_status solve_sharing(const struct queue_sweep *s, struct queue_po
 		const double *f = s->fields[k];
 		unsigned bytes = (unsigned)f[2];
 
-		lanes[k] = (struct share_class){ f[0], queue_share_quantum((unsigned)f[1], bytes) };
-		q->turn[k] = (unsigned)(lanes[k].quantum / bytes);
+		vls[k] = (struct share_class){ f[0], queue_share_quantum((unsigned)f[1], bytes) };
+		q->turn[k] = (unsigned)(vls[k].quantum / bytes);
 		q->classes[k] = (struct queue_class){ f[0] / bytes, s->mu / bytes, 0 };
 	}
-	if (queue_share(lanes, s->n_classes, s->mu, d, got) != HD_OK)
+	if (queue_share(vls, s->n_classes, s->mu, d, got) != HD_OK)
 		return d->status;
 	for (size_t k = 0; k < s->n_classes; k++)
 		point->result[k] = (struct queue_result){

@@ -115,7 +115,7 @@ void queue_output_begin(struct queue_output *o, const struct queue_sweep *sweep)
 	results_remark(o->results, "t is the unit of time that the rates are per");
 	if (sharing)
 		o->points = results_table(o->results, "points",
-					  "what each lane gets; load is in the unit of --mu",
+					  "what each VL gets; load is in the unit of --mu",
 					  share_columns);
 	else
 		o->points = results_series(o->results, "points", "exact solution", columns);

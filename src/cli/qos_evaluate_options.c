@@ -34,8 +34,8 @@ const struct option cli_evaluate_options[] = {
 	{ "mix", 0, OPT_CHOICE, V(mix), NULL, "paper",
 	  "connections: the paper's; with DBTS by deadlines; only slow ones (SL 0-2); only fast ones (SL 2-3)",
 	  eval_mix_names },
-	{ "lanes", 0, OPT_CHOICE, V(lanes), NULL, "15",
-	  "data VLs of every link; with fewer, classes fold", scn_lane_words },
+	{ "vls", 0, OPT_CHOICE, V(vls), NULL, "15",
+	  "data VLs of every link; with fewer, classes fold", scn_vl_words },
 	{ "fill", 0, OPT_CHOICE, V(fill), NULL, "paper",
 	  "64 entries enforced, slots only, or full entries", fill_mode_names },
 	{ "reserve", 0, OPT_CHOICE, V(reserve), NULL, "wire",
@@ -58,7 +58,7 @@ static struct eval_plan plan_of(const struct cli_evaluate_options *v)
 	plan.width = widths[v->rate];
 	plan.rule = (enum eval_rule)v->rule;
 	plan.mix = (enum eval_mix)v->mix;
-	plan.lanes = vls_of_code(v->lanes + 1u);
+	plan.vls = vls_of_code(v->vls + 1u);
 	plan.fill = (enum fill_mode)v->fill;
 	plan.establish_only = v->establish;
 	if (v->tried)

@@ -9,7 +9,7 @@
 
 struct cli_evaluate_options {
 	struct common_options common;
-	unsigned topology, size, rate, switches, rule, mix, lanes, fill;
+	unsigned topology, size, rate, switches, rule, mix, vls, fill;
 	unsigned reserve;
 	bool establish;
 	uint64_t minutes, retries, tried, seeds;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/qos_options.h"
 
-#include "qos/tables/lanes.h"
+#include "qos/tables/vls.h"
 
 bool cli_qos_check_best_effort(const struct command *self, struct hd_ratio share,
 			       struct hd_ratio preferred, int *status)
@@ -33,11 +33,11 @@ bool cli_qos_check_payload(const struct command *self, uint64_t payload, int *st
 	return cli_qos_check_packets(self, payload, 0, &any, status);
 }
 
-bool cli_qos_check_vls(const struct command *self, uint64_t lanes, int *status)
+bool cli_qos_check_vls(const struct command *self, uint64_t vls, int *status)
 {
-	if (lanes == 15 || (lanes >= 1 && lanes <= 8 && !(lanes & (lanes - 1))))
+	if (vls == 15 || (vls >= 1 && vls <= 8 && !(vls & (vls - 1))))
 		return true;
-	*status = command_usage(self, "option --lanes: a link has 1, 2, 4, 8 or 15 data VLs");
+	*status = command_usage(self, "option --vls: a link has 1, 2, 4, 8 or 15 data VLs");
 	return false;
 }
 
@@ -64,21 +64,21 @@ unsigned cli_qos_least_vls(const struct fabric *fabric, unsigned most)
 }
 
 /*
- * Maps the classes of qos/tables/classes.h to VLs (qos/tables/lanes.h), unless a scenario or
+ * Maps the classes of qos/tables/classes.h to VLs (qos/tables/vls.h), unless a scenario or
  * an opensm.conf says where SLs go; in blocks, if the routing algorithm needs
  * VLs for itself.
  */
 static enum hd_status map_classes(struct fabric *fabric, struct diag *d)
 {
 	const struct scn_qos *q = &fabric->scenario->qos;
-	const struct lane_plan *plan = class_plan();
+	const struct vl_plan *plan = class_plan();
 	struct sl2vl blocks;
 
 	if (q->sl2vl.given || scenario_admits(fabric->scenario) || q->opensm)
 		return HD_OK;
-	if (fabric->subnet.sl_of_path || fabric->subnet.lanes_by_engine)
-		return qos_lanes_split(&fabric->subnet, plan, d, &blocks);
-	qos_lanes_program(&fabric->subnet, plan);
+	if (fabric->subnet.sl_of_path || fabric->subnet.vls_by_engine)
+		return qos_vls_split(&fabric->subnet, plan, d, &blocks);
+	qos_vls_program(&fabric->subnet, plan);
 	return HD_OK;
 }
 
@@ -130,7 +130,7 @@ enum hd_status cli_qos_admission(struct fabric *fabric, uint32_t payload,
 void cli_qos_remark_classes(const struct fabric *fabric, struct results *r)
 {
 	const struct scn_qos *q = &fabric->scenario->qos;
-	const struct lane_split *split = &fabric->subnet.split;
+	const struct vl_split *split = &fabric->subnet.split;
 	struct strbuf lost = STRBUF_INIT;
 
 	if (scenario_admits(fabric->scenario))

@@ -38,7 +38,7 @@ HD_MUST_CHECK enum hd_status cli_qos_admission(struct fabric *fabric, uint32_t p
 					       struct broker_params *broker,
 					       struct qos_terms *terms);
 
-/* The lanes that all links of a fabric have, of `most`. */
+/* The VLs that all links of a fabric have, of `most`. */
 unsigned cli_qos_least_vls(const struct fabric *fabric, unsigned most);
 /*
  * What is lost where classes share VLs, and what of the scenario does not
@@ -70,10 +70,10 @@ void cli_qos_remark_classes(const struct fabric *fabric, struct results *r);
 			"entries",                                  \
 			fill_mode_names                             \
 	}
-#define OPTION_FILL_PLACE(offset)                                                \
-	{                                                                        \
-		"place", 0, OPT_CHOICE, offset, NULL, "first",                   \
-			"where a lane's next table entry goes", fill_place_names \
+#define OPTION_FILL_PLACE(offset)                                              \
+	{                                                                      \
+		"place", 0, OPT_CHOICE, offset, NULL, "first",                 \
+			"where a VL's next table entry goes", fill_place_names \
 	}
 /* How admission of a scenario fills tables; OPT_SET. */
 #define OPTIONS_ADMISSION(offset)                                                            \
@@ -148,7 +148,7 @@ bool cli_qos_check_best_effort(const struct command *self, struct hd_ratio share
 			       struct hd_ratio preferred, int *status);
 
 /* Whether a link can have this number of data VLs; else *status. */
-bool cli_qos_check_vls(const struct command *self, uint64_t lanes, int *status);
+bool cli_qos_check_vls(const struct command *self, uint64_t vls, int *status);
 
 /* Bytes of packets, both OPT_SIZE. */
 #define OPTION_PAYLOAD(offset, what)                                 \

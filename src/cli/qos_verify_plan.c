@@ -6,7 +6,7 @@ static enum hd_status open_conf(const struct cli_verify_plan *p, struct fabric_c
 				const char *fabric, struct diag *d, struct fabric **out)
 {
 	overrides_put(&choice->overrides, "PLAN", "qos.opensm", "%s", p->conf);
-	overrides_put(&choice->overrides, "PLAN", "qos.lanes", "15");
+	overrides_put(&choice->overrides, "PLAN", "qos.vls", "15");
 	enum hd_status status = fabric_open(fabric, &choice->overrides, d, out);
 
 	if (status == HD_OK && !(*out)->scenario->opensm->qos) {
@@ -28,7 +28,7 @@ static enum hd_status open_tables(struct cli_verify_plan *p, struct fabric_choic
 
 	if (port_conf_load(p->tables, d, &p->ports) != HD_OK)
 		return d->status;
-	overrides_put(&choice->overrides, "--tables", "qos.lanes", "%u", p->ports.vls);
+	overrides_put(&choice->overrides, "--tables", "qos.vls", "%u", p->ports.vls);
 	enum hd_status status = fabric_open(fabric, &choice->overrides, d, out);
 
 	if (status != HD_OK)

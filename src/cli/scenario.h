@@ -37,7 +37,7 @@ void fabric_choice_fini(struct fabric_choice *c);
 	{ .name = "opensm", .kind = OPT_SET,                               \
 	  .offset = CHOICE_SET(type, member), .value = "FILE",             \
 	  .path = "qos.opensm", .as = OPT_INPUT,                   \
-	  .help = "lanes, tables and congestion control as OpenSM "        \
+	  .help = "VLs, tables and congestion control as OpenSM "        \
 		  "programs them by this opensm.conf" },                   \
 	{ .name = "policy", .kind = OPT_SET,                               \
 	  .offset = CHOICE_SET(type, member), .value = "FILE",             \

@@ -14,7 +14,7 @@
  */
 #define LINK                                                                         \
 	"fabric:\n  topology: {kind: star, hosts: 2}\n  link: 8Gb/s\n"               \
-	"qos:\n  lanes: 15\n  admission: {release_delay: 0s}\n"                      \
+	"qos:\n  vls: 15\n  admission: {release_delay: 0s}\n"                        \
 	"  classes: [{name: db, sl: 2, kind: DB},"                                   \
 	" {name: ts, sl: 4, kind: DBTS}, {name: be, sl: 8, kind: BE, weight: 3315}," \
 	" {name: pbe, sl: 10, kind: PBE, weight: 1530}]\n"
@@ -62,7 +62,7 @@ static void preferred_traffic_has_its_own_share(void **state)
 #define MANY                                                                  \
 	"fabric:\n  topology: {kind: mesh, columns: 3, rows: 2, hosts: 2}\n"  \
 	"  link: 8Gb/s\n  routing: %s\n"                                      \
-	"qos:\n  lanes: 15\n  admission: {release_delay: 20us, place: %s}\n"  \
+	"qos:\n  vls: 15\n  admission: {release_delay: 20us, place: %s}\n"    \
 	"  classes: [{name: a, sl: 1, kind: DB}, {name: b, sl: 2, kind: DB}," \
 	" {name: be, sl: 8, kind: BE}]\n"                                     \
 	"traffic:\n"                                                          \

@@ -283,7 +283,7 @@ struct cc_config **fabric_ask_responses(struct fabric *fabric, const struct fabr
 
 uint16_t fabric_paced_sls(const struct fabric *fabric)
 {
-	const struct lane_split *split = &fabric->subnet.split;
+	const struct vl_split *split = &fabric->subnet.split;
 	uint16_t controlled = scenario_controlled_sls(fabric->scenario);
 	uint16_t promised = scenario_promised_sls(fabric->scenario);
 	uint16_t some = 0, not = 0;

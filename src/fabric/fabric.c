@@ -280,17 +280,17 @@ static enum hd_status build_subnet(struct fabric *fabric, struct diag *d)
 	if (s->fabric.routing.lids != SCN_LIDS_AUTO)
 		lids.order = (enum lid_order)s->fabric.routing.lids;
 	subnet_init(&fabric->subnet, &fabric->topo);
-	subnet_limit_vls(&fabric->subnet, scenario_lanes(s));
+	subnet_limit_vls(&fabric->subnet, scenario_vls(s));
 	enum hd_status status = subnet_assign_lids(&fabric->subnet, &lids, &inner);
 
 	if (status != HD_OK)
 		return fabric_refuse(fabric, d, &s->fabric.routing.lids, "fabric.routing.lids",
 				     &inner);
-	status = fabric_build_lanes(fabric, d);
+	status = fabric_build_vls(fabric, d);
 	if (status == HD_OK)
 		status = build_routes(fabric, d);
-	if (status == HD_OK && (fabric->subnet.lanes_by_engine || fabric->subnet.sl_of_path))
-		status = fabric_split_lanes(fabric, d);
+	if (status == HD_OK && (fabric->subnet.vls_by_engine || fabric->subnet.sl_of_path))
+		status = fabric_split_vls(fabric, d);
 	if (status == HD_OK)
 		status = fabric_build_partitions(fabric, d);
 	return status;

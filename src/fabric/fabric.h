@@ -4,7 +4,7 @@
 
 /*
  * From a scenario to what the simulator runs: the fabric is generated or read,
- * addressed and routed, its lane and arbitration tables are filled, and every
+ * addressed and routed, its VL and arbitration tables are filled, and every
  * traffic row is resolved to flows. All that is random is drawn from the
  * scenario's seed, each purpose and name from a stream of its own, so that a
  * row does not change what others draw, wherever it is written. No other module

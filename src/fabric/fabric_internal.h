@@ -27,11 +27,11 @@ enum hd_status fabric_refuse(const struct fabric *fabric, struct diag *d, const 
 HD_MUST_CHECK enum hd_status fabric_adaptive_sls(const struct scenario *s, struct diag *d,
 						 uint16_t *sls);
 
-/* ---- lanes.c: SL2VL and VLArb tables, lanes per port, partitions */
+/* ---- vls.c: SL2VL and VLArb tables, VLs per port, partitions */
 
-HD_MUST_CHECK enum hd_status fabric_build_lanes(struct fabric *fabric, struct diag *d);
-/* Blocks of lanes for classes, where the engine needs lanes for itself. */
-HD_MUST_CHECK enum hd_status fabric_split_lanes(struct fabric *fabric, struct diag *d);
+HD_MUST_CHECK enum hd_status fabric_build_vls(struct fabric *fabric, struct diag *d);
+/* Blocks of VLs for classes, where the engine needs VLs for itself. */
+HD_MUST_CHECK enum hd_status fabric_split_vls(struct fabric *fabric, struct diag *d);
 /* The SLs on which rows, traces and jobs send what is not reserved. */
 uint16_t fabric_unreserved_sls(const struct fabric *fabric);
 HD_MUST_CHECK enum hd_status fabric_build_partitions(struct fabric *fabric, struct diag *d);
@@ -63,7 +63,7 @@ HD_MUST_CHECK enum hd_status fabric_build_trace(struct fabric *fabric, uint32_t 
 /* Multicast flows of a row, and the trees they need. */
 HD_MUST_CHECK enum hd_status fabric_build_group(struct fabric *fabric, uint32_t row,
 						const struct selection *sources, struct diag *d);
-/* Whether trees and routes, each on the lanes of its SLs, may lock up; once all
+/* Whether trees and routes, each on the VLs of its SLs, may lock up; once all
  * else is built. */
 void fabric_check_groups(struct fabric *fabric);
 

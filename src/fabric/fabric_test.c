@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a scenario's fabric, lanes, faults and rules become. */
+/* What a scenario's fabric, VLs, faults and rules become. */
 #include "fabric/build_for_tests.h"
 #include "fabric/fabric_internal.h"
 #include "subnet/routing/adaptive.h"
@@ -194,9 +194,9 @@ static void classes_become_tables(void **state)
 
 	(void)state;
 	must_build(SMALL "qos:\n"
-			 "  lanes: 4\n"
+			 "  vls: 4\n"
 			 "  classes:\n"
-			 "  - {name: v, sl: 5, lane: 3, priority: high, weight: 300}\n"
+			 "  - {name: v, sl: 5, vl: 3, priority: high, weight: 300}\n"
 			 "  - {name: w, sl: 1, weight: 20}\n"
 			 "  high_limit: 7\n"
 			 "traffic: [{name: a, kind: saturating, class: v}]\n",
@@ -232,7 +232,7 @@ static void ports_have_maps_by_input_and_output(void **state)
 	must_build(
 		"fabric: {topology: {kind: mesh, columns: 3, rows: 3, hosts: 1}, routing: xy}\n"
 		"qos:\n"
-		"  lanes: 4\n"
+		"  vls: 4\n"
 		"  ports:\n"
 		"  - {ports: 's*:1', sl2vl: 0}\n"
 		"  - {ports: 's*:2', sl2vl: 1}\n"
@@ -272,7 +272,7 @@ static void classes_that_ask_are_not_routed_adaptively(void **state)
 	(void)state;
 	must_build(
 		"fabric: {topology: {kind: xgft, down: '2,2', up: '1,2'}, routing: {engine: updn, adaptive: {choice: load}}}\n"
-		"qos: {lanes: 15, classes: [{name: t, sl: 1, kind: DBTS}, {name: d, sl: 4, kind: DB}, {name: p, sl: 6, kind: PBE}, {name: w, sl: 5, kind: BE}, {name: c, sl: 9, kind: CH}]}\n"
+		"qos: {vls: 15, classes: [{name: t, sl: 1, kind: DBTS}, {name: d, sl: 4, kind: DB}, {name: p, sl: 6, kind: PBE}, {name: w, sl: 5, kind: BE}, {name: c, sl: 9, kind: CH}]}\n"
 		"traffic: [{name: a, class: w, kind: saturating}]\n",
 		&fabric);
 	assert_int_equal(fabric->subnet.adaptive->sls, 0xffff & ~(1 << 1 | 1 << 4 | 1 << 6));
@@ -280,7 +280,7 @@ static void classes_that_ask_are_not_routed_adaptively(void **state)
 	/* Packets have the SLs of their class's block. */
 	must_build(
 		"fabric: {topology: {kind: torus, sizes: 5x5, hosts: 1}, routing: {engine: torus, adaptive: {choice: turns}}}\n"
-		"qos: {lanes: 15, classes: [{name: d, sl: 9, kind: DB}, {name: w, sl: 5, kind: BE}]}\n"
+		"qos: {vls: 15, classes: [{name: d, sl: 9, kind: DB}, {name: w, sl: 5, kind: BE}]}\n"
 		"traffic: [{name: a, class: w, kind: saturating}]\n",
 		&fabric);
 	unsigned sls = fabric->subnet.split.sls;
@@ -300,10 +300,10 @@ static void kinds_share_the_blocks_of_an_algorithm(void **state)
 	(void)state;
 	must_build(
 		"fabric: {topology: {kind: torus, sizes: 5x5, hosts: 1}, routing: torus}\n"
-		"qos: {lanes: 4, classes: [{name: u, sl: 1, kind: BE}, {name: v, sl: 2, kind: DB}, {name: w, sl: 3, kind: DBTS}]}\n"
+		"qos: {vls: 4, classes: [{name: u, sl: 1, kind: BE}, {name: v, sl: 2, kind: DB}, {name: w, sl: 3, kind: DBTS}]}\n"
 		"traffic: [{name: a, class: u, kind: saturating}]\n",
 		&fabric);
-	const struct lane_split *split = &fabric->subnet.split;
+	const struct vl_split *split = &fabric->subnet.split;
 
 	assert_int_equal(split->n_classes, 2);
 	assert_int_equal(split->vls, 2);
@@ -314,16 +314,16 @@ static void kinds_share_the_blocks_of_an_algorithm(void **state)
 	fabric_free(fabric);
 }
 
-static void narrow_links_fold_lanes(void **state)
+static void narrow_links_fold_vls(void **state)
 {
 	struct fabric *fabric;
 
 	(void)state;
 	must_build(SMALL "qos:\n"
-			 "  lanes: 8\n"
+			 "  vls: 8\n"
 			 "  high: none\n"
 			 "  low: [0:1, 5:2]\n"
-			 "  ports: [{ports: h2, lanes: 2, low: [1:9]}]\n" ANY,
+			 "  ports: [{ports: h2, vls: 2, low: [1:9]}]\n" ANY,
 		   &fabric);
 	const struct selection *hosts = selector_hosts(fabric->selector);
 	port_id h2 = hosts->ports[2];
@@ -504,19 +504,18 @@ static const struct {
 	  "x.yaml:4:19: fabric.links[].ports: no node 'h7' (did you mean 'h0'?)" },
 	{ SMALL "qos: {ports: [{ports: nowhere}]}\n" ANY,
 	  "x.yaml:4:23: qos.ports[].ports: no node 'nowhere'" },
-	{ SMALL "qos: {lanes: 4, ports: [{ports: h2, lanes: 2}, {ports: h2, sl2vl: 3}]}\n" ANY,
+	{ SMALL "qos: {vls: 4, ports: [{ports: h2, vls: 2}, {ports: h2, sl2vl: 3}]}\n" ANY,
 	  "x.yaml:4:67: qos.ports[].sl2vl: SL 0 goes to VL 3, but port 1 of 'h2' has 2 VLs" },
 	{ SMALL "qos: {ports: [{ports: h2, from: h1, sl2vl: 3}]}\n" ANY,
 	  "x.yaml:4:33: qos.ports[].from: port 1 of 'h2' is no switch port, and only switches map SLs by input port" },
 	{ SMALL "qos: {ports: [{ports: h2, from: h9, sl2vl: 3}]}\n" ANY,
 	  "x.yaml:4:33: qos.ports[].from: no node 'h9'" },
 	{ "fabric: {topology: {kind: torus, sizes: 5x5, hosts: 1}, routing: torus}\nqos: {ports: [{ports: hosts, sl2vl: 0}]}\n" ANY,
-	  "x.yaml:2:37: the routing engine 'torus' needs lanes to be free of deadlock, and chooses those of all SLs" },
+	  "x.yaml:2:37: the routing engine 'torus' needs VLs to be free of deadlock, and chooses those of all SLs" },
 	{ "fabric: {topology: {kind: xgft, down: '2,2', up: '1,2'}, routing: {engine: updn, adaptive: {choice: load, sls: 1-3}}}\nqos: {classes: [{name: v, sl: 3, kind: DB}, {name: w, sl: 5, kind: BE}]}\n"
 	  "traffic: [{name: a, class: w, kind: saturating}]\n",
 	  "x.yaml:1:112: SL 3 is that of class 'v', which asks admission for one path; leave it out of fabric.routing.adaptive.sls" },
-	{ SMALL
-	  "qos: {classes: [{name: v, sl: 1, weight: 16320}, {name: w, sl: 2}], lanes: 4}\n" ANY,
+	{ SMALL "qos: {classes: [{name: v, sl: 1, weight: 16320}, {name: w, sl: 2}], vls: 4}\n" ANY,
 	  "x.yaml:4:24: the weights of the classes need more than the 64 entries of a VL arbitration table" },
 	{ SMALL "qos: {partitions: [{name: p, key: 1, full: h9}]}\n" ANY,
 	  "x.yaml:4:44: qos.partitions[].full: no host 'h9' (did you mean 'h0'?)" },
@@ -560,10 +559,10 @@ static const struct {
 	{ SMALL "  groups: [{name: g, tree: xy}]\n"
 		"traffic: [{name: a, kind: saturating, pattern: group, group: g}]\n",
 	  "x.yaml:4:28: fabric.groups[].tree: " },
-	{ "fabric: {topology: {kind: torus, sizes: 5x5, hosts: 1}, routing: torus}\nqos: {classes: [{name: v, sl: 1, lane: 1}]}\n" ANY,
-	  "x.yaml:2:40: the routing engine 'torus' needs lanes to be free of deadlock, and chooses those of all SLs" },
-	{ "fabric: {topology: {kind: torus, sizes: 5x5, hosts: 1}, routing: torus}\nqos: {lanes: 4, classes: [{name: u, sl: 1}, {name: v, sl: 2}, {name: w, sl: 3}]}\n" ANY,
-	  "x.yaml:2:34: qos.classes: torus needs 2 lanes for itself; 3 classes need 6, and port " },
+	{ "fabric: {topology: {kind: torus, sizes: 5x5, hosts: 1}, routing: torus}\nqos: {classes: [{name: v, sl: 1, vl: 1}]}\n" ANY,
+	  "x.yaml:2:40: the routing engine 'torus' needs VLs to be free of deadlock, and chooses those of all SLs" },
+	{ "fabric: {topology: {kind: torus, sizes: 5x5, hosts: 1}, routing: torus}\nqos: {vls: 4, classes: [{name: u, sl: 1}, {name: v, sl: 2}, {name: w, sl: 3}]}\n" ANY,
+	  "x.yaml:2:34: qos.classes: torus needs 2 VLs for itself; 3 classes need 6, and port " },
 	{ "fabric: {topology: {kind: torus, sizes: 5x5x5, hosts: 1}, routing: torus}\nqos: {classes: [{name: u, sl: 1}, {name: v, sl: 2}, {name: w, sl: 3}]}\n" ANY,
 	  "x.yaml:2:24: qos.classes: torus needs 8 SLs for itself; 3 classes need 24, and there are 16" },
 	{ SMALL "qos: {changes: [{at: 1us, ports: s9, low: [0:1]}]}\n" ANY,
@@ -626,7 +625,7 @@ int main(void)
 		cmocka_unit_test(ports_have_maps_by_input_and_output),
 		cmocka_unit_test(classes_that_ask_are_not_routed_adaptively),
 		cmocka_unit_test(kinds_share_the_blocks_of_an_algorithm),
-		cmocka_unit_test(narrow_links_fold_lanes),
+		cmocka_unit_test(narrow_links_fold_vls),
 		cmocka_unit_test(partitions_are_enforced_where_hosts_are),
 		cmocka_unit_test(faults_are_in_order_of_time),
 		cmocka_unit_test(changes_are_those_of_all_ports_named),

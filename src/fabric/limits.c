@@ -93,7 +93,7 @@ static uint64_t count_arbitration(const struct sim_setup *s)
 	return named > SIM_MOST_TABLES && s->n_changes ? count_at_once(s) : named;
 }
 
-/* In blocks, on data lanes: VL15 may drop what it cannot hold. */
+/* In blocks, on data VLs: VL15 may drop what it cannot hold. */
 static uint64_t largest_packet(const struct sim_flow *flows, uint32_t n_flows)
 {
 	uint64_t most = 0;

@@ -14,7 +14,7 @@
 #include "base/strbuf.h"
 #include "fabric/fabric.h"
 #include "fabric/limits.h"
-#include "subnet/routing/lanes.h"
+#include "subnet/routing/vls.h"
 #include "topo/read.h"
 
 /* What is counted without being looked at: no row of memory behind it. */
@@ -207,7 +207,7 @@ static void only_tables_in_use_at_one_time_count(void **state)
 }
 
 /* Two switches of 255 ports have twice the pairs that there are numbers. */
-static void a_file_of_too_many_lane_tables_is_refused_by_its_line(void **state)
+static void a_file_of_too_many_vl_tables_is_refused_by_its_line(void **state)
 {
 	struct diag d = { .status = HD_OK };
 	struct strbuf text = STRBUF_INIT;
@@ -289,7 +289,7 @@ int main(void)
 		cmocka_unit_test(links_have_at_most_256_rates),
 		cmocka_unit_test(packets_fit_the_smallest_buffer),
 		cmocka_unit_test(only_tables_in_use_at_one_time_count),
-		cmocka_unit_test(a_file_of_too_many_lane_tables_is_refused_by_its_line),
+		cmocka_unit_test(a_file_of_too_many_vl_tables_is_refused_by_its_line),
 		cmocka_unit_test(a_file_of_too_many_subnets_is_refused),
 	};
 

@@ -91,7 +91,7 @@ static void count_flow(struct network *w, uint32_t k, uint32_t flow)
 		struct stream_crossing *c = crossing(w, k, way.links[i].port);
 
 		if (c->n && c->vl != way.links[i].vl)
-			x->why = "none: they have several lanes";
+			x->why = "none: they have several VLs";
 		c->vl = way.links[i].vl;
 		c->n++;
 	}
@@ -155,14 +155,14 @@ static uint32_t size_at(const struct network *w, uint32_t stream, port_id port)
 
 /* What a group needs of one of a link's two tables. */
 struct need {
-	uint32_t lanes;  /* set of those that it has there */
+	uint32_t vls;    /* set of those that it has there */
 	uint32_t wasted; /* those that may leave a part of one entry free */
 	const struct fill *fill;
 };
 
-static unsigned n_lanes(const struct need *n)
+static unsigned n_vls(const struct need *n)
 {
-	return (unsigned)__builtin_popcount(n->lanes);
+	return (unsigned)__builtin_popcount(n->vls);
 }
 
 static void add_need(const struct network *w, uint32_t k, port_id port, struct need need[2])
@@ -175,22 +175,22 @@ static void add_need(const struct network *w, uint32_t k, port_id port, struct n
 	n->fill = broker_fill(link, vl);
 	if (!is_whole || fill_reserved(n->fill, vl))
 		n->wasted |= 1u << vl;
-	n->lanes |= 1u << vl;
+	n->vls |= 1u << vl;
 }
 
-/* Entries for the group if one of its lanes sends: the others may be at their
+/* Entries for the group if one of its VLs sends: the others may be at their
  * floors. */
 static uint32_t entries_left(const struct need *n)
 {
-	bool floors = (n->fill->floors & n->lanes) != 0;
+	bool floors = (n->fill->floors & n->vls) != 0;
 
 	return FRAME_ENTRIES - n->fill->n_entries + floors;
 }
 
-/* Slots that one lane can have, in what it has begun, too. */
-static uint32_t room_of_lane(const struct need *n)
+/* Slots that one VL can have, in what it has begun, too. */
+static uint32_t room_of_vl(const struct need *n)
 {
-	unsigned vl = (unsigned)__builtin_ctz(n->lanes);
+	unsigned vl = (unsigned)__builtin_ctz(n->vls);
 	uint32_t has = fill_reserved(n->fill, vl);
 
 	return entries_left(n) * ENTRY_SLOTS + entries_for(has) * ENTRY_SLOTS - has;
@@ -198,18 +198,17 @@ static uint32_t room_of_lane(const struct need *n)
 
 /*
  * Cuts the places of a link to what entries allow; false if that depends on who
- * has which of them. Every lane wastes less than one.
+ * has which of them. Every VL wastes less than one.
  */
 static bool cut_to_entries(struct need need[2], uint32_t *places)
 {
-	const struct need *only = !need[0].lanes ? &need[1] : !need[1].lanes ? &need[0] : NULL;
+	const struct need *only = !need[0].vls ? &need[1] : !need[1].vls ? &need[0] : NULL;
 
 	if (only && !only->fill)
 		return true; /* no connection of this kind */
-	if (only &&
-	    (n_lanes(only) == 1 || (!only->wasted && !(only->fill->floors & only->lanes)))) {
+	if (only && (n_vls(only) == 1 || (!only->wasted && !(only->fill->floors & only->vls)))) {
 		uint32_t room =
-			n_lanes(only) == 1 ? room_of_lane(only) : entries_left(only) * ENTRY_SLOTS;
+			n_vls(only) == 1 ? room_of_vl(only) : entries_left(only) * ENTRY_SLOTS;
 
 		*places = room < *places ? room : *places;
 		return true;
@@ -219,7 +218,7 @@ static bool cut_to_entries(struct need need[2], uint32_t *places)
 		uint32_t most =
 			*places + (uint32_t)__builtin_popcount(n->wasted) * (ENTRY_SLOTS - 1);
 
-		if (n->lanes && most / ENTRY_SLOTS > entries_left(n))
+		if (n->vls && most / ENTRY_SLOTS > entries_left(n))
 			return false;
 	}
 	return true;
@@ -279,7 +278,7 @@ static const char *places_of(const struct network *w, uint32_t group, port_id po
 		*places = slots_of_share(w->broker->params.preferred);
 		return NULL;
 	}
-	if (link->unreserved_vls || (is_greedy && n_lanes(&need[0]) + n_lanes(&need[1]) > 1))
+	if (link->unreserved_vls || (is_greedy && n_vls(&need[0]) + n_vls(&need[1]) > 1))
 		return "none: what switches serve limits, too";
 	*places = FRAME_SLOTS - link->high.total - link->low.total;
 	/* No more can be reserved at a time. */

@@ -10,10 +10,10 @@
 /* Student's t for 99.9 % and 7 degrees of freedom. */
 #define T_999 5.408
 
-#define STAR(hosts, classes)                                                     \
-	"fabric:\n  topology: {kind: star, hosts: " hosts "}\n"                  \
-	"  link: 8Gb/s\nqos:\n  lanes: 15\n  admission: {release_delay: 10us}\n" \
-	"  classes: [{name: db, sl: 2, kind: DB}, {name: db2, sl: 3, "           \
+#define STAR(hosts, classes)                                                   \
+	"fabric:\n  topology: {kind: star, hosts: " hosts "}\n"                \
+	"  link: 8Gb/s\nqos:\n  vls: 15\n  admission: {release_delay: 10us}\n" \
+	"  classes: [{name: db, sl: 2, kind: DB}, {name: db2, sl: 3, "         \
 	"kind: DB}, {name: ts, sl: 4, kind: DBTS}, " classes "]\ntraffic:\n"
 /* Whole entries: 47 of them, 11,985 slots, are left for DB and DBTS; each of
  * the three keeps an entry in the low table. */
@@ -172,7 +172,7 @@ static const struct {
 		  ROW("b", "db", "source: h0, destination: h2", "500Mb/s",
 		      "{gap: 12us, distribution: constant}", "90us"),
 	  "none: others on its links have none" },
-	/* Lanes that leave parts of entries free, and no entry to spare. */
+	/* VLs that leave parts of entries free, and no entry to spare. */
 	{ STAR("2", BROKEN) ROW("a", "db", ONE, "700Mb/s", "12us", "90us")
 		  ROW("b", "db2", ONE, "500Mb/s", "12us", "90us"),
 	  "none: table entries limit, too" },

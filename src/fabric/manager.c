@@ -216,8 +216,8 @@ static void write_all(struct manager *m, struct fabric_sweep *w)
 	m->idle_from = w->last;
 }
 
-/* True if both send every SL on the same lanes, wherever cables are left. */
-static bool lanes_agree(const struct subnet *whole, const struct subnet *plan)
+/* True if both send every SL on the same VLs, wherever cables are left. */
+static bool vls_agree(const struct subnet *whole, const struct subnet *plan)
 {
 	const struct topo *t = plan->topo;
 
@@ -263,7 +263,7 @@ static enum hd_status plan_routes(struct manager *m, struct fabric_sweep *w, str
 		replan_fini(&w->plan);
 		return refuse(m, d, w->noticed, inner.message);
 	}
-	if (!whole->lanes_by_engine || lanes_agree(whole, &w->plan.subnet))
+	if (!whole->vls_by_engine || vls_agree(whole, &w->plan.subnet))
 		return HD_OK;
 	replan_fini(&w->plan);
 	return refuse(m, d, w->noticed,

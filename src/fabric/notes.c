@@ -302,7 +302,7 @@ static bool engine_is_safe(const struct fabric *fabric, const char *engine)
 	struct subnet s;
 
 	subnet_init(&s, &fabric->topo);
-	subnet_limit_vls(&s, scenario_lanes(fabric->scenario));
+	subnet_limit_vls(&s, scenario_vls(fabric->scenario));
 	bool safe = subnet_assign_lids(&s, &lids, &d) == HD_OK &&
 		    subnet_route(&s, engine, &plain, &d) == HD_OK && !can_deadlock(&s);
 

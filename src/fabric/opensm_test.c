@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "fabric/fabric.h"
 
-/* Two switches; links have 8, 4, 15, 1 and 2 lanes, s1 an enhanced port 0. */
+/* Two switches; links have 8, 4, 15, 1 and 2 VLs, s1 an enhanced port 0. */
 #define NET HD_SOURCE_DIR "/tests/fixtures/opensm/kinds.net"
 
 static struct fabric *build(const char *conf, const char *qos)
@@ -29,7 +29,7 @@ static struct fabric *build(const char *conf, const char *qos)
 	assert_int_equal(file_write(path, conf, strlen(conf), &d), HD_OK);
 	strbuf_printf(&text,
 		      "fabric: {topology: {file: " NET "}}\n"
-		      "qos: {lanes: 15, opensm: %s%s}\n",
+		      "qos: {vls: 15, opensm: %s%s}\n",
 		      path, qos);
 	if (fabric_load(text.text, text.len, NULL, NULL, &d, &fabric) != HD_OK)
 		fail_msg("%s", d.message);
@@ -48,7 +48,7 @@ static port_id port_named(const struct fabric *fabric, const char *node, unsigne
 	return TOPO_NONE;
 }
 
-/* Each kind of port by its own set, folded by the lanes of its link. */
+/* Each kind of port by its own set, folded by the VLs of its link. */
 static void kinds_of_ports_have_their_sets(void **state)
 {
 	(void)state;
@@ -66,10 +66,10 @@ static void kinds_of_ports_have_their_sets(void **state)
 	const struct vlarb *s1 = vlarb_of(s, port_named(fabric, "s1", 2));
 	const struct vlarb *r0 = vlarb_of(s, port_named(fabric, "r0", 1));
 
-	assert_int_equal(h0->low[0].vl, 7); /* 8 lanes */
-	assert_int_equal(h1->low[0].vl, 3); /* 4 lanes */
+	assert_int_equal(h0->low[0].vl, 7); /* 8 VLs */
+	assert_int_equal(h1->low[0].vl, 3); /* 4 VLs */
 	assert_int_equal(h1->low[0].weight, 30);
-	assert_int_equal(s1->low[0].vl, 1); /* to h1: 4 lanes */
+	assert_int_equal(s1->low[0].vl, 1); /* to h1: 4 VLs */
 	assert_int_equal(s1->low[1].vl, 2);
 	assert_int_equal(s1->high_limit, 3);
 	assert_int_equal(r0->high_limit, 9);
@@ -77,11 +77,11 @@ static void kinds_of_ports_have_their_sets(void **state)
 	assert_int_equal(sl2vl_at(s, 0, 1, 2)->vl[0], 1);
 	assert_int_equal(sl2vl_at(s, 0, 1, 2)->vl[2], 15);
 	assert_int_equal(sl2vl_at(s, 0, 1, 2)->vl[3], 0); /* padded */
-	assert_int_equal(sl2vl_at(s, 0, 1, 4)->vl[1], 6); /* 15 lanes */
+	assert_int_equal(sl2vl_at(s, 0, 1, 4)->vl[1], 6); /* 15 VLs */
 	fabric_free(fabric);
 }
 
-static void lanes_and_entries_are_limited(void **state)
+static void vls_and_entries_are_limited(void **state)
 {
 	(void)state;
 	struct fabric *fabric = build("qos TRUE\nmax_op_vls 3\n"
@@ -89,14 +89,14 @@ static void lanes_and_entries_are_limited(void **state)
 				      ", entries: 3");
 	const struct subnet *s = &fabric->subnet;
 
-	assert_int_equal(scenario_lanes(fabric->scenario), 4);
+	assert_int_equal(scenario_vls(fabric->scenario), 4);
 	assert_int_equal(s->vls_of_port[port_named(fabric, "s1", 4)], 4);
 	assert_int_equal(s->vls_of_port[port_named(fabric, "h3", 1)], 2);
 	assert_int_equal(vlarb_of(s, port_named(fabric, "s1", 4))->n_low, 3);
 	fabric_free(fabric);
 }
 
-/* Tables that OpenSM does not send stay; the lanes are limited all the same. */
+/* Tables that OpenSM does not send stay; the VLs are limited all the same. */
 static void without_qos_nothing_is_sent(void **state)
 {
 	(void)state;
@@ -114,7 +114,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kinds_of_ports_have_their_sets),
-		cmocka_unit_test(lanes_and_entries_are_limited),
+		cmocka_unit_test(vls_and_entries_are_limited),
 		cmocka_unit_test(without_qos_nothing_is_sent),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,7 +15,7 @@
 #include "qos/tables/slots.h"
 
 #define CLASSES                                                        \
-	"qos:\n  lanes: 15\n"                                          \
+	"qos:\n  vls: 15\n"                                            \
 	"  classes: [{name: film, sl: 2, kind: DB}, {name: call, sl: " \
 	"4, kind: DBTS}, {name: be, sl: 8, kind: BE}]\n"
 
@@ -298,10 +298,10 @@ static void broken_connections_are_restored_with_the_link(void **state)
 	fabric_free(fabric);
 }
 
-#define TREE_OF(be)                                                                                       \
-	"fabric:\n  topology: {kind: xgft, down: \"4,2\", up: \"1,2\"}\n  link: 8Gb/s\n"                  \
-	"  routing: updn\n  switch: {input_buffer: 64KiB}\n"                                              \
-	"qos:\n  lanes: 15\n  classes: [{name: film, sl: 2, kind: DB}, {name: call, sl: 4, kind: DBTS}, " \
+#define TREE_OF(be)                                                                                     \
+	"fabric:\n  topology: {kind: xgft, down: \"4,2\", up: \"1,2\"}\n  link: 8Gb/s\n"                \
+	"  routing: updn\n  switch: {input_buffer: 64KiB}\n"                                            \
+	"qos:\n  vls: 15\n  classes: [{name: film, sl: 2, kind: DB}, {name: call, sl: 4, kind: DBTS}, " \
 	"{name: be, sl: 8, kind: BE, weight: " be "}]\n"
 #define BEST_EFFORT \
 	"- {name: be, class: be, kind: saturating, payload: 2KiB, source: \"1,2,3\", destination: \"5,6,7\", pattern: pairs}\n"
@@ -374,7 +374,7 @@ static void slots_kept_for_a_deadline_go_to_the_next_connection(void **state)
 	(void)state;
 	must_build(
 		"fabric:\n  topology: {kind: star, hosts: 6}\n  link: 8Gb/s\n  groups: [{name: g, members: \"h0,h3,h4\"}]\n"
-		"qos: {lanes: 15, classes: [{name: film, sl: 2, kind: DB}, {name: be, sl: 8, kind: BE, weight: 5100}]}\n"
+		"qos: {vls: 15, classes: [{name: film, sl: 2, kind: DB}, {name: be, sl: 8, kind: BE, weight: 5100}]}\n"
 		"traffic:\n"
 		"- {name: a, class: film, kind: cbr, rate: 3600Mb/s, payload: 2KiB, source: h2, destination: h3, pattern: pairs, stop: 1ms}\n"
 		"- {name: b, class: film, kind: cbr, rate: 500Mb/s, payload: 2KiB, source: h1, pattern: group, group: g, deadline: 2ms}\n"
@@ -409,7 +409,7 @@ static void a_crossbar_serves_vls_in_turn(void **state)
 		snprintf(
 			text, sizeof(text),
 			"fabric: {topology: {kind: star, hosts: 3}, link: 8Gb/s, switch: {queueing: cioq}}\n"
-			"qos: {lanes: 15, classes: [{name: film, sl: 2, kind: DB}, {name: be, sl: 8, kind: BE}], admission: {margin: 0%%}}\n"
+			"qos: {vls: 15, classes: [{name: film, sl: 2, kind: DB}, {name: be, sl: 8, kind: BE}], admission: {margin: 0%%}}\n"
 			"traffic:\n"
 			"- {name: a, class: film, kind: cbr, rate: %s, payload: 256, source: h1, destination: h0, pattern: pairs}\n"
 			"- {name: be, class: be, kind: saturating, payload: 4KiB, source: h2, destination: h0, pattern: pairs}\n",
@@ -441,7 +441,7 @@ static void blocks_of_promised_sls_are_not_slowed_down(void **state)
 		"congestion: {algorithm: pipd}\n"
 		"run: {measure: 1ms}\n",
 		&fabric);
-	const struct lane_split *split = &fabric->subnet.split;
+	const struct vl_split *split = &fabric->subnet.split;
 
 	assert_true(split->sls > 0);
 	for (unsigned k = 0; k < split->sls; k++)

@@ -87,7 +87,7 @@ static void change_port(struct fabric *fabric, const struct fabric_tables *was,
 							     .port = port });
 }
 
-/* ---- lanes and partitions */
+/* ---- VLs and partitions */
 
 static bool keys_differ(const struct pkey_table *a, const struct pkey_table *b)
 {
@@ -114,7 +114,7 @@ static bool switch_differs(const struct subnet *a, const struct subnet *b, switc
 	return false;
 }
 
-static bool lanes_differ(const struct subnet *a, const struct subnet *b)
+static bool vls_differ(const struct subnet *a, const struct subnet *b)
 {
 	for (port_id p = 0; p < a->topo->n_ports; p++)
 		if (port_differs(a, b, p))
@@ -125,11 +125,11 @@ static bool lanes_differ(const struct subnet *a, const struct subnet *b)
 	return false;
 }
 
-/* SLs of paths, lanes, partitions: all of them are the new subnet's. */
-static void change_lanes(struct sim_setup *s, const struct subnet *was, const struct subnet *is,
-			 hd_time at)
+/* SLs of paths, VLs, partitions: all of them are the new subnet's. */
+static void change_vls(struct sim_setup *s, const struct subnet *was, const struct subnet *is,
+		       hd_time at)
 {
-	if (!is->sl_of_path && !was->sl_of_path && !lanes_differ(was, is))
+	if (!is->sl_of_path && !was->sl_of_path && !vls_differ(was, is))
 		return;
 	s->paths = hd_realloc(s->paths, s->n_paths + 1u, sizeof(*s->paths));
 	s->paths[s->n_paths++] = (struct sim_path_change){ at, is, true };
@@ -197,6 +197,6 @@ enum hd_status fabric_reprogram(struct fabric *fabric, const struct fabric_table
 	change_groups(fabric, was, is, at);
 	for (port_id p = 0; p < fabric->topo.n_ports; p++)
 		change_port(fabric, was, is, p, at);
-	change_lanes(&fabric->setup, was->subnet, is->subnet, at);
+	change_vls(&fabric->setup, was->subnet, is->subnet, at);
 	return change_control(fabric, is->by, at, d);
 }

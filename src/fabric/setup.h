@@ -13,7 +13,7 @@
  * ports[v.first_port + n], n = 0 .. v.n_ports. An end node has its one port at
  * number 1; unused slots have no peer.
  *
- * Forwarding, lanes, arbitration and partitions are those of the subnet,
+ * Forwarding, VLs, arbitration and partitions are those of the subnet,
  * looked up by sim_node.sw (switches) and sim_port.origin.
  */
 
@@ -133,12 +133,12 @@ struct sim_route_change {
 
 /*
  * T11r: from `time` on, the SLs of paths are those of `subnet`; T11l: and with
- * `lanes` its SL2VL, lanes in operation and partitions hold, too.
+ * `vls` its SL2VL, VLs in operation and partitions hold, too.
  */
 struct sim_path_change {
 	hd_time time;
 	const struct subnet *subnet;
-	bool lanes;
+	bool vls;
 };
 
 /* S1: the aggregation trees that hold from then on. */
@@ -165,8 +165,8 @@ struct sim_borrowing {
 	bool on;           /* anywhere */
 	bool hosts;        /* at end ports */
 	bool switches;     /* at outputs of switches and routers */
-	uint32_t capacity; /* packets per lane of an end port; 0 = no limit */
-	/* With thresholds[vl][k] packets a VL asks for its (k + 1)th lane. */
+	uint32_t capacity; /* packets per VL of an end port; 0 = no limit */
+	/* With thresholds[vl][k] packets a VL asks for its (k + 1)th VL. */
 	unsigned n_thresholds[N_DATA_VLS];
 	uint32_t thresholds[N_DATA_VLS][SIM_MAX_LOANS]; /* rising, at least 2 */
 	uint16_t lenders[N_DATA_VLS];                   /* per VL: set of lenders */

@@ -15,7 +15,7 @@ void device_init(struct v_device *dev, struct lab *lab, uint32_t host, uint32_t 
 	const struct fabric *fabric = lab->fabric;
 	const struct sim_port *port =
 		&fabric->setup.ports[fabric->setup.nodes[node].first_port + 1];
-	const struct sl2vl *lanes = sl2vl_of(&fabric->subnet, port->origin);
+	const struct sl2vl *vls = sl2vl_of(&fabric->subnet, port->origin);
 
 	*dev = (struct v_device){
 		.lab = lab,
@@ -33,7 +33,7 @@ void device_init(struct v_device *dev, struct lab *lab, uint32_t host, uint32_t 
 		/* Whose address it is can be seen in a capture. */
 		.next_addr = ((uint64_t)host + 1) << 32,
 	};
-	memcpy(dev->vl_of_sl, lanes->vl, sizeof(dev->vl_of_sl));
+	memcpy(dev->vl_of_sl, vls->vl, sizeof(dev->vl_of_sl));
 	dev->timer = device_follow(dev);
 	tlb_init(&dev->tlb, (uint32_t)lab->profile->entries);
 }
@@ -60,7 +60,7 @@ void device_fini(struct v_device *dev)
 
 void device_queue(struct v_device *dev, struct v_qp *qp)
 {
-	unsigned vl = device_lane(dev, qp->sl);
+	unsigned vl = device_vl(dev, qp->sl);
 	struct qp_list *l = &dev->active[vl][qp->rank];
 
 	qp->next = NULL;
@@ -149,7 +149,7 @@ static struct v_qp *pick(struct v_device *dev)
 /* Back to the end of its list, or to the front if its turn continues. */
 static void put_back(struct v_device *dev, struct v_qp *qp)
 {
-	unsigned vl = device_lane(dev, qp->sl);
+	unsigned vl = device_vl(dev, qp->sl);
 	struct qp_list *l = &dev->active[vl][qp->rank];
 
 	if (dev->lab->profile->schedule == SCHEDULE_WEIGHTED && qp->burst > 1 && l->first) {
@@ -343,7 +343,7 @@ static void launch(struct v_device *dev, struct v_qp *qp, uint32_t id, hd_time w
 		s->copies = n;
 	}
 	s->copies += s->tells;
-	s->vl = device_lane(dev, p->lrh.sl);
+	s->vl = device_vl(dev, p->lrh.sl);
 	s->staged = p->payload_len > MIN_STAGED ? (uint32_t)p->payload_len : MIN_STAGED;
 	dev->staged[s->vl] += s->staged;
 	pace_launched(qp, s);

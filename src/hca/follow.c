@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a manager outside sets while adapters are at work: lanes (docs/timing-rules.md,
+ * What a manager outside sets while adapters are at work: VLs (docs/timing-rules.md,
  * T11l); of congestion control (C9) see pace.c. An adapter looks at it before
  * it uses it, and at the instant of each change, since what waits may then go.
  */
@@ -8,7 +8,7 @@
 
 #include "hca/hca_internal.h"
 
-/* Those that wait to send do so for the lanes that they have now. */
+/* Those that wait to send do so for the VLs that they have now. */
 static void line_up_anew(struct v_device *dev)
 {
 	struct qp_list was[N_VLS][N_PRIORITIES];
@@ -28,17 +28,17 @@ static void line_up_anew(struct v_device *dev)
 	}
 }
 
-static void follow_lanes(struct v_device *dev)
+static void follow_vls(struct v_device *dev)
 {
 	const struct sim_setup *s = &dev->lab->fabric->setup;
 	port_id origin = s->ports[dev->port].origin;
 	bool changed = false;
 
-	for (; dev->relaned < s->n_paths && s->paths[dev->relaned].time <= dev->lab->now;
-	     dev->relaned++) {
-		const struct sim_path_change *to = &s->paths[dev->relaned];
+	for (; dev->vls_change < s->n_paths && s->paths[dev->vls_change].time <= dev->lab->now;
+	     dev->vls_change++) {
+		const struct sim_path_change *to = &s->paths[dev->vls_change];
 
-		if (!to->lanes)
+		if (!to->vls)
 			continue;
 		changed = true;
 		memcpy(dev->vl_of_sl, sl2vl_of(to->subnet, origin)->vl, sizeof(dev->vl_of_sl));
@@ -52,15 +52,15 @@ hd_time device_follow(struct v_device *dev)
 	const struct sim_setup *s = &dev->lab->fabric->setup;
 	hd_time control = pace_next_change(dev->lab);
 
-	follow_lanes(dev);
-	for (uint32_t i = dev->relaned; i < s->n_paths; i++)
-		if (s->paths[i].lanes)
+	follow_vls(dev);
+	for (uint32_t i = dev->vls_change; i < s->n_paths; i++)
+		if (s->paths[i].vls)
 			return s->paths[i].time < control ? s->paths[i].time : control;
 	return control;
 }
 
-unsigned device_lane(struct v_device *dev, unsigned sl)
+unsigned device_vl(struct v_device *dev, unsigned sl)
 {
-	follow_lanes(dev);
+	follow_vls(dev);
 	return dev->vl_of_sl[sl] % N_VLS;
 }

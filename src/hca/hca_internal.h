@@ -267,8 +267,8 @@ struct v_device {
 	uint8_t lmc;
 	uint8_t vl_of_sl[N_SLS];
 	uint32_t mtu;
-	/* Changes of lanes (T11l) that it has seen; follows from the time. */
-	uint32_t relaned;
+	/* Changes of VLs (T11l) that it has seen; follows from the time. */
+	uint32_t vls_change;
 
 	hd_time alarm; /* of its useful timer, or NEVER */
 	/* Congestion control per SL; NULL: none. The first adapter of a port
@@ -460,8 +460,8 @@ bool hca_group_is_here(const struct v_device *dev, const struct packet *p);
 
 /* Takes over what is set by now; when it has to look again. */
 hd_time device_follow(struct v_device *dev);
-/* The lane of an SL. */
-unsigned device_lane(struct v_device *dev, unsigned sl);
+/* The VL of an SL. */
+unsigned device_vl(struct v_device *dev, unsigned sl);
 
 /* ---- pace.c: congestion control --------------------------------------- */
 

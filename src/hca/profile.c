@@ -29,7 +29,7 @@ static const struct schema_row rows[] = {
 	  .help = "hosts on the switch" },
 	{ "fabric.link", SCHEMA_TEXT, AT(link), .initial = "4x SDR",
 	  .help = "width and speed of all links" },
-	{ "fabric.lanes", SCHEMA_UINT, AT(lanes), .initial = "8", .low = "1", .high = "15",
+	{ "fabric.vls", SCHEMA_UINT, AT(vls), .initial = "8", .low = "1", .high = "15",
 	  .help = "data VLs" },
 	{ "fabric.mtu", SCHEMA_UINT, AT(mtu), .initial = "2048", .choices = mtus,
 	  .help = "path MTU, unless a test says otherwise" },

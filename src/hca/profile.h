@@ -32,7 +32,7 @@ struct hca_profile {
 	char *name;
 	char *about;
 	/* The fabric that the adapters are on, unless another is given. */
-	uint64_t hosts, lanes, mtu;
+	uint64_t hosts, vls, mtu;
 	char *link; /* "4x SDR" */
 	hd_time switch_delay, propagation;
 	enum profile_schedule schedule;

@@ -206,8 +206,8 @@ static const struct plan plans[] = {
 	  { 0, 1, 1 },
 	  { 0, 1, 0 },
 	  .done = { 1, 1.0 / 3, 1 } },
-	/* The lane of the first has half of the time until it is done. */
-	{ "priorities order a lane; lanes take turns",
+	/* The VL of the first has half of the time until it is done. */
+	{ "priorities order a VL; VLs take turns",
 	  SCHEDULE_WEIGHTED,
 	  { 1, 1, 1 },
 	  { 0, 7, 0 },

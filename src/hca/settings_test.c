@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Queue pairs obey what a manager sets while they send: tables of congestion
- * control (C9) and lanes (T11l).
+ * control (C9) and VLs (T11l).
  */
 #include "base/alloc.h"
 #include "fabric/control.h"
@@ -9,7 +9,7 @@
 
 #define STAR                                                          \
 	"fabric:\n  topology: {kind: star, hosts: 4, link: 4x HDR}\n" \
-	"qos: {lanes: 2}\n"
+	"qos: {vls: 2}\n"
 #define PHASE (200 * HD_US)
 
 /* What adapters have taken before a change: 64 KiB in packets of 4 KiB, and one
@@ -130,7 +130,7 @@ static void tables_delay_from_the_instant_of_their_change(void **state)
 	check_delays(2, "sl");
 }
 
-static void set_lane(struct subnet *s, unsigned sl, uint8_t vl)
+static void set_vl(struct subnet *s, unsigned sl, uint8_t vl)
 {
 	struct sl2vl map = sl2vl_default(2);
 
@@ -145,10 +145,10 @@ static void set_lane(struct subnet *s, unsigned sl, uint8_t vl)
 }
 
 /*
- * What h0 sends to h2 never gets there, and fills the lane that what it sends
- * to h1 shares with it: nothing comes, until that has a lane of its own.
+ * What h0 sends to h2 never gets there, and fills the VL that what it sends
+ * to h1 shares with it: nothing comes, until that has a VL of its own.
  */
-static void a_lane_of_its_own_frees_who_waited(void **state)
+static void a_vl_of_its_own_frees_who_waited(void **state)
 {
 	static const char text[] = STAR
 		"traffic:\n"
@@ -164,8 +164,8 @@ static void a_lane_of_its_own_frees_who_waited(void **state)
 	(void)state;
 	must_build(text, &fabric);
 	must_build(text, &then);
-	set_lane(&fabric->subnet, 1, 0);
-	set_lane(&then->subnet, 1, 1);
+	set_vl(&fabric->subnet, 1, 0);
+	set_vl(&then->subnet, 1, 1);
 	bool *down = hd_alloc(fabric->topo.n_ports, sizeof(*down));
 	const struct fabric_tables was = { &fabric->subnet, down, NULL };
 	const struct fabric_tables is = { &then->subnet, down, NULL };
@@ -187,7 +187,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables_delay_from_the_instant_of_their_change),
-		cmocka_unit_test(a_lane_of_its_own_frees_who_waited),
+		cmocka_unit_test(a_vl_of_its_own_frees_who_waited),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,10 +33,10 @@ static void put_profile(struct testbed *bed, const char *name)
 	overrides_put(o, label.text, "fabric.topology.kind", "star");
 	overrides_put(o, label.text, "fabric.topology.link", "%s", p->link);
 	put_number(o, label.text, "fabric.topology.hosts", p->hosts, "");
-	put_number(o, label.text, "fabric.topology.vls", p->lanes, "");
+	put_number(o, label.text, "fabric.topology.vls", p->vls, "");
 	put_number(o, label.text, "fabric.link.propagation", p->propagation, "ps");
 	put_number(o, label.text, "fabric.switch.routing_delay", p->switch_delay, "ps");
-	put_number(o, label.text, "qos.lanes", p->lanes, "");
+	put_number(o, label.text, "qos.vls", p->vls, "");
 	strbuf_fini(&label);
 }
 
@@ -89,7 +89,7 @@ void testbed_close(struct testbed *bed)
 	profile_fini(&bed->profile);
 }
 
-/* The port's own, or less if its buffer of a lane holds no such packet: that
+/* The port's own, or less if its buffer of a VL holds no such packet: that
  * would wait for ever. */
 uint32_t hca_port_mtu(const struct fabric *fabric, uint32_t port)
 {

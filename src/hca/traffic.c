@@ -353,7 +353,7 @@ static enum hd_status refuse_endless(const struct fabric *fabric, struct diag *d
 		if (is_endless(fabric, f))
 			return scenario_refuse(
 				fabric->scenario, d, &t->transport,
-				"traffic '%s': SL %u has no lane where it is sent, and a saturating row without acknowledgements would never stop posting",
+				"traffic '%s': SL %u has no VL where it is sent, and a saturating row without acknowledgements would never stop posting",
 				t->name, f->sl);
 	}
 	return HD_OK;

@@ -52,21 +52,21 @@ HD_MUST_CHECK enum hd_status queue_priority(const struct queue_class *classes, s
  */
 double queue_conserved(const struct queue_class *classes, size_t n);
 
-/* A lane that shares a link with others by weight. */
+/* A VL that shares a link with others by weight. */
 struct share_class {
 	double offered; /* load, in the unit of the link's rate */
 	double quantum; /* what it may send at its turn, in any unit */
 };
 
 /*
- * Long-run rates under weighted round robin: a lane whose load is below its
+ * Long-run rates under weighted round robin: a VL whose load is below its
  * share gets all of it, and the others divide the rest by their quanta.
  */
 HD_MUST_CHECK enum hd_status queue_share(const struct share_class *classes, size_t n, double rate,
 					 struct diag *d, double *got);
 
 /*
- * Bytes that a VL arbitration entry lets pass at its turn when its lane is
+ * Bytes that a VL arbitration entry lets pass at its turn when its VL is
  * never empty: weight counts blocks of 64 bytes, a packet uses whole blocks,
  * and the packet that uses up the rest is sent whole.
  */

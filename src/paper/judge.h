@@ -28,7 +28,7 @@ void judgement_fini(struct judgement *j);
 /* Of a check whose value is not there, for this reason. */
 void judgement_missing(struct judgement *j, const char *why);
 
-/* "0.9987 us", "372 of 378 cases, worst 0.97 at lanes=2": ours, to be read. */
+/* "0.9987 us", "372 of 378 cases, worst 0.97 at vls=2": ours, to be read. */
 void judgement_print(const struct judgement *j, struct strbuf *out);
 
 /* Of an experiment whose checks were judged so. */

@@ -20,7 +20,7 @@ struct bindings {
 };
 void bindings_add(struct bindings *b, const char *name, size_t len, const struct value *is);
 void bindings_fini(struct bindings *b);
-/* "lanes=2, size=32" */
+/* "vls=2, size=32" */
 void bindings_print(const struct bindings *b, struct strbuf *out);
 
 struct paper_cells {

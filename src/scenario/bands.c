@@ -26,7 +26,7 @@ void scenario_fill_bands(struct scenario *s)
 		q->classes[sl] = (struct scn_class){
 			.name = hd_strdup(name),
 			.sl = sl,
-			.lane = SCN_LANE_AUTO,
+			.vl = SCN_VL_AUTO,
 			.kind = kind,
 			.weight = SCN_WEIGHT_AUTO,
 		};

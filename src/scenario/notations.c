@@ -324,28 +324,28 @@ static void print_set(uint16_t set, struct strbuf *out)
 		strbuf_puts(out, "none");
 }
 
-static enum hd_status lanes_parse(const char *text, struct diag *d, void *out)
+static enum hd_status vls_parse(const char *text, struct diag *d, void *out)
 {
-	struct scn_lanes lanes = { 0 };
+	struct scn_vls vls = { 0 };
 
-	if (!read_set(strcmp(text, "none") == 0 ? "" : text, N_DATA_VLS - 1, &lanes.vls))
+	if (!read_set(strcmp(text, "none") == 0 ? "" : text, N_DATA_VLS - 1, &vls.vls))
 		return diag_fail(
 			d, HD_ERR_INPUT,
 			"'%.40s' is not a list of VLs (expected numbers 0 to 14, e.g. 0,1)", text);
-	*(struct scn_lanes *)out = lanes;
+	*(struct scn_vls *)out = vls;
 	return HD_OK;
 }
 
-static void lanes_print(const void *value, struct strbuf *out)
+static void vls_print(const void *value, struct strbuf *out)
 {
-	print_set(((const struct scn_lanes *)value)->vls, out);
+	print_set(((const struct scn_vls *)value)->vls, out);
 }
 
-const struct schema_custom notation_lanes = {
+const struct schema_custom notation_vls = {
 	.what = "VLs (e.g. 0,1) or 'none'",
-	.size = sizeof(struct scn_lanes),
-	.parse = lanes_parse,
-	.print = lanes_print,
+	.size = sizeof(struct scn_vls),
+	.parse = vls_parse,
+	.print = vls_print,
 };
 
 static enum hd_status sls_parse(const char *text, struct diag *d, void *out)

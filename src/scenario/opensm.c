@@ -41,7 +41,7 @@ static enum hd_status check_alone(const struct scenario *s, struct diag *d)
 	for (size_t i = 0; i < q->n_classes && !field; i++) {
 		const struct scn_class *c = &q->classes[i];
 
-		field = c->lane != SCN_LANE_AUTO       ? (const void *)&c->lane
+		field = c->vl != SCN_VL_AUTO           ? (const void *)&c->vl
 			: c->kind != SCN_NO_KIND       ? (const void *)&c->kind
 			: c->priority != SCN_LOW       ? (const void *)&c->priority
 			: c->weight != SCN_WEIGHT_AUTO ? &c->weight
@@ -51,7 +51,7 @@ static enum hd_status check_alone(const struct scenario *s, struct diag *d)
 		return HD_OK;
 	return scenario_refuse(
 		s, d, field,
-		"not allowed with an opensm.conf (qos.opensm, --opensm), which sets lanes, maps, tables and limits; a class then has name and sl only");
+		"not allowed with an opensm.conf (qos.opensm, --opensm), which sets VLs, maps, tables and limits; a class then has name and sl only");
 }
 
 static unsigned word_number(const char *const *words, const char *word)
@@ -186,9 +186,9 @@ void scenario_forget_opensm(struct scenario *s)
 	free(s->partitions);
 }
 
-unsigned scenario_lanes(const struct scenario *s)
+unsigned scenario_vls(const struct scenario *s)
 {
-	unsigned lanes = (unsigned)s->qos.lanes;
+	unsigned vls = (unsigned)s->qos.vls;
 
-	return s->opensm && opensm_lanes(s->opensm) < lanes ? opensm_lanes(s->opensm) : lanes;
+	return s->opensm && opensm_vls(s->opensm) < vls ? opensm_vls(s->opensm) : vls;
 }

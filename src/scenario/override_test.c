@@ -151,12 +151,12 @@ static const struct {
 	{ "traffic.0={name: &x a}", HD_ERR_USAGE,
 	  "--set traffic.0: anchors ('&') are not used in scenarios" },
 	/* What stays refused is still found in the file. */
-	{ "qos.lanes=1", HD_ERR_INPUT, "x.yaml:6:40: lane 3 is not in " },
+	{ "qos.vls=1", HD_ERR_INPUT, "x.yaml:6:40: VL 3 is not in " },
 };
 
 static void refusals_name_the_override_in_one_line(void **state)
 {
-	static const char text[] = HEAD BODY "qos: {classes: [{name: c, sl: 3, lane: 3}]}\n";
+	static const char text[] = HEAD BODY "qos: {classes: [{name: c, sl: 3, vl: 3}]}\n";
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {

@@ -247,10 +247,10 @@ static enum hd_status check_table(const struct scenario *s, struct diag *d,
 				  const struct scn_vlarb *table)
 {
 	for (unsigned i = 0; i < table->n; i++) {
-		if (table->entries[i].vl >= s->qos.lanes)
+		if (table->entries[i].vl >= s->qos.vls)
 			return scenario_refuse(s, d, table,
-					       "VL %u is not in operation; qos.lanes is %u",
-					       table->entries[i].vl, (unsigned)s->qos.lanes);
+					       "VL %u is not in operation; qos.vls is %u",
+					       table->entries[i].vl, (unsigned)s->qos.vls);
 	}
 	return HD_OK;
 }
@@ -265,16 +265,15 @@ static enum hd_status check_class(const struct scenario *s, struct diag *d,
 			return scenario_refuse(s, d, &c->sl, "SL %u has a class already: '%s'",
 					       (unsigned)c->sl, o->name);
 	}
-	if (c->lane == SCN_LANE_AUTO)
+	if (c->vl == SCN_VL_AUTO)
 		return HD_OK;
-	if (c->lane >= s->qos.lanes)
-		return scenario_refuse(s, d, &c->lane,
-				       "lane %u is not in operation; qos.lanes is %u",
-				       (unsigned)c->lane, (unsigned)s->qos.lanes);
-	if (map->given && map->table.vl[c->sl] != c->lane)
-		return scenario_refuse(s, d, &c->lane,
-				       "lane %u contradicts qos.sl2vl, which has SL %u on VL %u",
-				       (unsigned)c->lane, (unsigned)c->sl, map->table.vl[c->sl]);
+	if (c->vl >= s->qos.vls)
+		return scenario_refuse(s, d, &c->vl, "VL %u is not in operation; qos.vls is %u",
+				       (unsigned)c->vl, (unsigned)s->qos.vls);
+	if (map->given && map->table.vl[c->sl] != c->vl)
+		return scenario_refuse(s, d, &c->vl,
+				       "VL %u contradicts qos.sl2vl, which has SL %u on VL %u",
+				       (unsigned)c->vl, (unsigned)c->sl, map->table.vl[c->sl]);
 	return HD_OK;
 }
 
@@ -304,11 +303,11 @@ static enum hd_status check_qos(const struct scenario *s, struct diag *d)
 	for (unsigned sl = 0; sl < N_SLS && status == HD_OK; sl++) {
 		unsigned vl = q->sl2vl.table.vl[sl];
 
-		if (q->sl2vl.given && vl >= q->lanes && vl != VL_MANAGEMENT)
+		if (q->sl2vl.given && vl >= q->vls && vl != VL_MANAGEMENT)
 			status = scenario_refuse(
 				s, d, &q->sl2vl,
-				"SL %u goes to VL %u, which is not in operation; qos.lanes is %u",
-				sl, vl, (unsigned)q->lanes);
+				"SL %u goes to VL %u, which is not in operation; qos.vls is %u", sl,
+				vl, (unsigned)q->vls);
 	}
 	if (status == HD_OK)
 		status = scenario_check_bands(s, d);
@@ -317,12 +316,12 @@ static enum hd_status check_qos(const struct scenario *s, struct diag *d)
 	if (status == HD_OK)
 		status = check_changes(s, d);
 	for (size_t i = 0; i < q->n_ports && status == HD_OK; i++) {
-		uint64_t lanes = q->ports[i].lanes;
+		uint64_t vls = q->ports[i].vls;
 
-		if (lanes && !are_vls(lanes))
-			status = scenario_refuse(s, d, &q->ports[i].lanes,
-						 "'%u' is not one of 1, 2, 4, 8, 15",
-						 (unsigned)lanes);
+		if (vls && !are_vls(vls))
+			status =
+				scenario_refuse(s, d, &q->ports[i].vls,
+						"'%u' is not one of 1, 2, 4, 8, 15", (unsigned)vls);
 		else if (q->ports[i].from && !q->ports[i].sl2vl.given)
 			status = scenario_refuse(
 				s, d, &q->ports[i].from,
@@ -344,7 +343,7 @@ static enum hd_status check_level_list(const struct scenario *s, struct diag *d,
 		if (at->at[k] > t->capacity * (k + 1))
 			return scenario_refuse(
 				s, d, at,
-				"threshold %u is never reached: %u lanes of %u packets hold %u",
+				"threshold %u is never reached: %u VLs of %u packets hold %u",
 				at->at[k], k + 1, (unsigned)t->capacity,
 				(unsigned)(t->capacity * (k + 1)));
 	}
@@ -363,10 +362,10 @@ static enum hd_status check_vl_levels(const struct scenario *s, struct diag *d)
 		if (t->mechanism == SCN_NO_LOANS)
 			return scenario_refuse(s, d, &v->vl,
 					       "qos.thresholds.vls needs a mechanism, et or ajt");
-		if (v->vl >= s->qos.lanes)
+		if (v->vl >= s->qos.vls)
 			return scenario_refuse(s, d, &v->vl,
-					       "a VL that is not in operation; qos.lanes is %u",
-					       (unsigned)s->qos.lanes);
+					       "a VL that is not in operation; qos.vls is %u",
+					       (unsigned)s->qos.vls);
 		if (seen >> v->vl & 1)
 			return scenario_refuse(s, d, &v->vl, "VL %u has thresholds already",
 					       (unsigned)v->vl);
@@ -420,16 +419,16 @@ static enum hd_status check_levels(const struct scenario *s, struct diag *d)
 static enum hd_status check_loans(const struct scenario *s, struct diag *d)
 {
 	const struct scn_thresholds *t = &s->qos.thresholds;
-	const struct scn_lanes *sets[] = { &t->high, &t->high_lent, &t->low, &t->low_lent };
+	const struct scn_vls *sets[] = { &t->high, &t->high_lent, &t->low, &t->low_lent };
 	unsigned seen = 0;
 
 	if (t->mechanism != SCN_AJT)
 		return HD_OK;
 	for (unsigned i = 0; i < 4; i++) {
-		if (sets[i]->vls >> s->qos.lanes)
+		if (sets[i]->vls >> s->qos.vls)
 			return scenario_refuse(s, d, sets[i],
-					       "a VL that is not in operation; qos.lanes is %u",
-					       (unsigned)s->qos.lanes);
+					       "a VL that is not in operation; qos.vls is %u",
+					       (unsigned)s->qos.vls);
 		if (sets[i]->vls & seen)
 			return scenario_refuse(s, d, sets[i], "a VL that has another role already");
 		seen |= sets[i]->vls;

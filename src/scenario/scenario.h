@@ -147,14 +147,14 @@ struct scn_sl2vl {
 	struct sl2vl table;
 };
 
-#define SCN_LANE_AUTO   UINT64_MAX
+#define SCN_VL_AUTO     UINT64_MAX
 #define SCN_WEIGHT_AUTO 0
 #define SCN_NO_KIND     TC_COUNT /* a weight only, without admission */
 
 struct scn_class {
 	char *name;
 	uint64_t sl;
-	uint64_t lane; /* or SCN_LANE_AUTO: where sl2vl says */
+	uint64_t vl;   /* or SCN_VL_AUTO: where sl2vl says */
 	unsigned kind; /* enum traffic_class, or SCN_NO_KIND */
 	enum { SCN_LOW, SCN_HIGH } priority;
 	uint64_t weight; /* 64-byte blocks, 0..255 per table entry */
@@ -171,7 +171,7 @@ struct scn_admission {
 /* Other tables at some ports. */
 struct scn_qos_port {
 	char *ports;
-	uint64_t lanes; /* 0: as everywhere */
+	uint64_t vls; /* 0: as everywhere */
 	struct scn_sl2vl sl2vl;
 	char *from; /* input ports that sl2vl is for; NULL: all */
 	struct scn_vlarb high, low;
@@ -205,7 +205,7 @@ struct scn_partition {
 };
 
 /* A set of VLs, a bit each. */
-struct scn_lanes {
+struct scn_vls {
 	uint16_t vls;
 };
 
@@ -239,13 +239,13 @@ struct scn_thresholds {
 	struct scn_levels at;
 	struct scn_vl_levels *vls; /* that have thresholds of their own */
 	size_t n_vls;
-	uint64_t capacity;                /* packets per lane; 0: any */
-	struct scn_lanes high, high_lent; /* ajt */
-	struct scn_lanes low, low_lent;
+	uint64_t capacity;              /* packets per VL; 0: any */
+	struct scn_vls high, high_lent; /* ajt */
+	struct scn_vls low, low_lent;
 };
 
 struct scn_qos {
-	uint64_t lanes;
+	uint64_t vls;
 	char *opensm;                   /* a configuration that says the tables, or NULL */
 	uint64_t entries;               /* that ports' arbitration tables have, for it */
 	char *policy, *partitions_file; /* OpenSM's other files, or NULL */
@@ -596,7 +596,7 @@ bool scenario_is_labelled(const struct scenario *s, const struct scn_traffic *t)
 /* The P_Key of a partition, of qos.partitions or its file; 0 if none. */
 uint16_t scenario_pkey(const struct scenario *s, const char *name);
 /* Data VLs that links have in operation at most. */
-unsigned scenario_lanes(const struct scenario *s);
+unsigned scenario_vls(const struct scenario *s);
 /* Whether tables are made by admission: classes have kinds. */
 bool scenario_admits(const struct scenario *s);
 /* The class of a row, by its name or, with qos.bands, its rate; NULL if it has none. */

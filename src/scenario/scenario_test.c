@@ -70,20 +70,19 @@ static const struct {
 	  "x.yaml:3:26: fabric.switch.input_buffer: 'four packets' is not a size (e.g. 256, 4KiB) or '4 packets'" },
 	{ HEAD "  packet: {mtu: 1500}\n" BODY,
 	  "x.yaml:3:17: fabric.packet.mtu: '1500' is not one of 256, 512, 1024, 2048, 4096" },
-	{ HEAD "qos: {lanes: 3}\n" BODY,
-	  "x.yaml:3:14: qos.lanes: '3' is not one of 1, 2, 4, 8, 15" },
+	{ HEAD "qos: {vls: 3}\n" BODY, "x.yaml:3:12: qos.vls: '3' is not one of 1, 2, 4, 8, 15" },
 	{ HEAD "qos: {sl2vl: [0, 1, 2, 3]}\n" BODY,
 	  "x.yaml:3:14: qos.sl2vl: '0,1,2,3' is not a map of SLs to VLs (expected 16 numbers 0 to 15, one for each SL, or one for all; 15 drops the SL)" },
 	{ HEAD "qos: {ports: [{ports: trunks, from: hosts}]}\n" BODY,
 	  "x.yaml:3:37: qos.ports[].from selects the input ports of a map; add sl2vl" },
-	{ HEAD "qos: {lanes: 4, sl2vl: '0,0,0,0,0,0,0,0,0,0,0,9,0,0,0,0'}\n" BODY,
-	  "x.yaml:3:24: SL 11 goes to VL 9, which is not in operation; qos.lanes is 4" },
+	{ HEAD "qos: {vls: 4, sl2vl: '0,0,0,0,0,0,0,0,0,0,0,9,0,0,0,0'}\n" BODY,
+	  "x.yaml:3:22: SL 11 goes to VL 9, which is not in operation; qos.vls is 4" },
 	{ HEAD "qos: {low: '0:4,1-8'}\n" BODY,
 	  "x.yaml:3:12: qos.low: '0:4,1-8' is not a VL arbitration table (expected up to 64 pairs VL:weight, VL 0 to 14, weight 0 to 255, e.g. 0:4,1:8)" },
 	{ HEAD "qos: {low: [15:4]}\n" BODY, "x.yaml:3:12: qos.low: '15:4' is" },
 	{ HEAD "qos: {low: [1:256]}\n" BODY, "x.yaml:3:12: qos.low: '1:256' is" },
-	{ HEAD "qos: {lanes: 2, high: [2:4]}\n" BODY,
-	  "x.yaml:3:23: VL 2 is not in operation; qos.lanes is 2" },
+	{ HEAD "qos: {vls: 2, high: [2:4]}\n" BODY,
+	  "x.yaml:3:21: VL 2 is not in operation; qos.vls is 2" },
 	{ HEAD "qos: {classes: [{name: v, sl: 16}]}\n" BODY,
 	  "x.yaml:3:31: qos.classes[].sl: '16' is out of range (at most 15)" },
 	{ HEAD "qos: {classes: [{name: v, sl: 1}, {name: v, sl: 2}]}\n" BODY,
@@ -101,19 +100,19 @@ static const struct {
 	{ HEAD "qos: {bands: true}\n"
 	       "traffic: [{name: a, class: DB4, kind: cbr, rate: 64kb/s}]\n",
 	  "x.yaml:4:28: no class 'DB4' in qos.classes (did you mean" },
-	{ HEAD "qos: {lanes: 2, classes: [{name: v, sl: 1, lane: 2}]}\n" BODY,
-	  "x.yaml:3:50: lane 2 is not in operation; qos.lanes is 2" },
+	{ HEAD "qos: {vls: 2, classes: [{name: v, sl: 1, vl: 2}]}\n" BODY,
+	  "x.yaml:3:48: VL 2 is not in operation; qos.vls is 2" },
 	{ HEAD
-	  "qos: {sl2vl: [0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7], classes: [{name: v, sl: 1, lane: 2}]}\n" BODY,
-	  "x.yaml:3:82: lane 2 contradicts qos.sl2vl, which has SL 1 on VL 1" },
-	{ HEAD "qos: {ports: [{ports: hosts, lanes: 3}]}\n" BODY,
+	  "qos: {sl2vl: [0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7], classes: [{name: v, sl: 1, vl: 2}]}\n" BODY,
+	  "x.yaml:3:80: VL 2 contradicts qos.sl2vl, which has SL 1 on VL 1" },
+	{ HEAD "qos: {ports: [{ports: hosts, vls: 3}]}\n" BODY,
 	  "x.yaml:3:37: '3' is not one of 1, 2, 4, 8, 15" },
 	{ HEAD "qos: {changes: [{at: 1us, ports: hosts}]}\n" BODY,
 	  "x.yaml:3:22: a change that changes nothing" },
 	{ HEAD "qos: {changes: [{ports: hosts, low: [0:1]}]}\n" BODY,
 	  "x.yaml:3:17: missing field 'qos.changes[].at'" },
-	{ HEAD "qos: {lanes: 2, changes: [{at: 1us, ports: hosts, low: [2:1]}]}\n" BODY,
-	  "x.yaml:3:56: VL 2 is not in operation; qos.lanes is 2" },
+	{ HEAD "qos: {vls: 2, changes: [{at: 1us, ports: hosts, low: [2:1]}]}\n" BODY,
+	  "x.yaml:3:54: VL 2 is not in operation; qos.vls is 2" },
 	{ HEAD "qos: {partitions: [{name: p, key: 0x7fff}]}\n" BODY,
 	  "x.yaml:3:35: qos.partitions[].key: '0x7fff' is out of range (1 to 32766)" },
 	{ HEAD "traffic: [{name: a}]\n", "x.yaml:3:11: missing field 'traffic[].kind'" },
@@ -151,8 +150,8 @@ static const struct {
 	  "x.yaml:3:27: qos.thresholds.ports needs a mechanism, et or ajt" },
 	{ HEAD "qos: {thresholds: {vls: [{vl: 0, at: 4}]}}\n" BODY,
 	  "x.yaml:3:31: qos.thresholds.vls needs a mechanism, et or ajt" },
-	{ HEAD "qos: {lanes: 2, thresholds: {mechanism: et, vls: [{vl: 3, at: 4}]}}\n" BODY,
-	  "x.yaml:3:56: a VL that is not in operation; qos.lanes is 2" },
+	{ HEAD "qos: {vls: 2, thresholds: {mechanism: et, vls: [{vl: 3, at: 4}]}}\n" BODY,
+	  "x.yaml:3:54: a VL that is not in operation; qos.vls is 2" },
 	{ HEAD "qos: {thresholds: {mechanism: et, vls: [{vl: 0, at: 4}, {vl: 0, at: 5}]}}\n" BODY,
 	  "x.yaml:3:62: VL 0 has thresholds already" },
 	{ HEAD "qos: {thresholds: {mechanism: et, vls: [{vl: 0, at: '4,5'}]}}\n" BODY,
@@ -168,14 +167,13 @@ static const struct {
 	{ HEAD "qos: {thresholds: {mechanism: ajt, at: '8,8'}}\n" BODY,
 	  "x.yaml:3:40: qos.thresholds.at: '8,8' is not a list of thresholds" },
 	{ HEAD "qos: {thresholds: {mechanism: et, at: 9, capacity: 8}}\n" BODY,
-	  "x.yaml:3:39: threshold 9 is never reached: 1 lanes of 8 packets hold 8" },
+	  "x.yaml:3:39: threshold 9 is never reached: 1 VLs of 8 packets hold 8" },
 	{ HEAD "qos: {thresholds: {mechanism: ajt, at: 8}}\n" BODY,
 	  "x.yaml:3:31: ajt needs a normal and a shared VL of one priority" },
 	{ HEAD "qos: {thresholds: {mechanism: ajt, at: 8, high: 0, high_shared: 0}}\n" BODY,
 	  "x.yaml:3:65: a VL that has another role already" },
-	{ HEAD
-	  "qos: {lanes: 2, thresholds: {mechanism: ajt, at: 8, high: 0, high_shared: 3}}\n" BODY,
-	  "x.yaml:3:75: a VL that is not in operation; qos.lanes is 2" },
+	{ HEAD "qos: {vls: 2, thresholds: {mechanism: ajt, at: 8, high: 0, high_shared: 3}}\n" BODY,
+	  "x.yaml:3:73: a VL that is not in operation; qos.vls is 2" },
 	{ HEAD "qos: {thresholds: {mechanism: ajt, at: 8, high: x}}\n" BODY,
 	  "x.yaml:3:49: qos.thresholds.high: 'x' is not a list of VLs" },
 	{ HEAD "traffic: [{name: a, kind: saturating, partition: p}]\n",
@@ -221,8 +219,8 @@ static void refuses_what_makes_no_sense(void **state)
 	}
 }
 
-/* One lane may have all others lent: each threshold up to what they hold. */
-static void thresholds_are_at_most_one_per_lane_to_lend(void **state)
+/* One VL may have all others lent: each threshold up to what they hold. */
+static void thresholds_are_at_most_one_per_vl_to_lend(void **state)
 {
 	for (unsigned n = 1; n < 16; n++) {
 		struct strbuf text = STRBUF_INIT;
@@ -230,8 +228,8 @@ static void thresholds_are_at_most_one_per_lane_to_lend(void **state)
 		struct scenario s;
 
 		(void)state;
-		strbuf_puts(&text, HEAD
-			    "qos: {lanes: 15, thresholds: {mechanism: ajt, capacity: 4, at: '");
+		strbuf_puts(&text,
+			    HEAD "qos: {vls: 15, thresholds: {mechanism: ajt, capacity: 4, at: '");
 		for (unsigned k = 0; k < n; k++)
 			strbuf_printf(&text, "%s%u", k ? "," : "", 4 * (k + 1));
 		strbuf_puts(&text,
@@ -274,7 +272,7 @@ static void fills_in_what_a_short_scenario_leaves_out(void **state)
 	assert_int_equal(s.fabric.sw.order, SIM_VOQ);
 	assert_true(s.fabric.sw.crossbar_reads == SCN_CROSSBAR_READS_AUTO);
 	assert_int_equal(s.fabric.sw.input_buffer.unit, SCN_PACKETS);
-	assert_int_equal(s.qos.lanes, 8);
+	assert_int_equal(s.qos.vls, 8);
 	assert_false(s.qos.low.given);
 	assert_int_equal(s.traffic[0].pattern, SCN_UNIFORM);
 	assert_string_equal(s.traffic[0].source, "all");
@@ -346,7 +344,7 @@ static void reads_tables_as_opensm_writes_them(void **state)
 
 	(void)state;
 	assert_int_equal(parse(HEAD "qos:\n"
-				    "  lanes: 15\n"
+				    "  vls: 15\n"
 				    "  sl2vl: 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,7\n"
 				    "  high: 0:4,1:0,2:255\n"
 				    "  low: [0:0, 14:4]\n"
@@ -487,7 +485,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(refuses_what_makes_no_sense),
-		cmocka_unit_test(thresholds_are_at_most_one_per_lane_to_lend),
+		cmocka_unit_test(thresholds_are_at_most_one_per_vl_to_lend),
 		cmocka_unit_test(a_run_needs_traffic_and_a_fabric_does_not),
 		cmocka_unit_test(fills_in_what_a_short_scenario_leaves_out),
 		cmocka_unit_test(names_mean_what_the_enums_say),

@@ -9,7 +9,7 @@ const char *const scn_arbitration_words[] = { "round-robin", "oldest", NULL };
 const char *const scn_lid_words[] = { "opensm", "paper", "nodes", "keep", "auto", NULL };
 const char *const scn_adaptive_words[] = { "off", "load", "random", "turns", NULL };
 const char *const scn_adaptive_unit_words[] = { "packet", "flow", "flowlet", NULL };
-const char *const scn_lane_words[] = { "1", "2", "4", "8", "15", NULL };
+const char *const scn_vl_words[] = { "1", "2", "4", "8", "15", NULL };
 /* Algorithms as cc_find() knows them. */
 #define ALGORITHMS "fimd", "lipd", "pipd", "aimd", "cct"
 const char *const scn_control_words[] = { "inherit", ALGORITHMS, NULL };

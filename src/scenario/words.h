@@ -13,7 +13,7 @@ extern const char *const scn_arbitration_words[];
 extern const char *const scn_lid_words[];
 extern const char *const scn_adaptive_words[]; /* from SCN_AR_OFF */
 extern const char *const scn_adaptive_unit_words[];
-extern const char *const scn_lane_words[];      /* numbers of data VLs */
+extern const char *const scn_vl_words[];        /* numbers of data VLs */
 extern const char *const scn_control_words[];   /* of a row */
 extern const char *const scn_algorithm_words[]; /* of a run */
 extern const char *const scn_grh_words[];

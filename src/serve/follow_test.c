@@ -13,7 +13,7 @@
 #define SCENARIO                                                               \
 	"fabric:\n  topology: {kind: fat-tree, radix: 4, levels: 2}\n"         \
 	"  routing: ftree\n"                                                   \
-	"qos: {lanes: 2, low: \"0:64,1:64\"}\n"                                \
+	"qos: {vls: 2, low: \"0:64,1:64\"}\n"                                  \
 	"traffic:\n"                                                           \
 	"  - {name: '{a}: \"b\"', kind: poisson, load: 50%}\n"                 \
 	"  - {name: v, kind: cbr, rate: 1Gb/s, sl: 1, pattern: permutation}\n" \

@@ -487,27 +487,26 @@ void sim_port_times(const struct sim_metrics *m, uint32_t port, double *sent, do
  * counters of all ports. */
 uint64_t sim_checksum(const struct sim_metrics *m);
 
-/* ---- lanes on loan ------------------------------------------------------ */
+/* ---- VLs on loan ------------------------------------------------------ */
 
 /* What a VL of an end port did while measuring (B1 to B6); times in ps. */
-struct sim_lane_use {
+struct sim_vl_use {
 	uint64_t offered, blocked; /* packets */
 	uint64_t sent;             /* whose tail has left */
 	struct interval jobs;      /* packets waiting or being sent, in time */
 	struct interval blocking;  /* share of the offered */
 	struct interval stay;      /* from entering until the tail has left */
 	uint32_t most;             /* jobs at once */
-	uint64_t acquired;         /* lanes */
-	uint64_t refused;          /* requests for a lane when none was free */
-	double in_line;            /* share of time in line for a lane */
-	/* With k lanes on loan: share of time with jobs present, and sent. */
+	uint64_t acquired;         /* VLs */
+	uint64_t refused;          /* requests for a VL when none was free */
+	double in_line;            /* share of time in line for a VL */
+	/* With k VLs on loan: share of time with jobs present, and sent. */
 	double busy[SIM_MAX_LOANS + 1];
 	uint64_t sent_with[SIM_MAX_LOANS + 1];
 };
 
-/* False if the run has no such lanes, or nothing was offered there. */
-bool sim_lane_use(struct sim *s, uint32_t port, unsigned vl, double level,
-		  struct sim_lane_use *out);
+/* False if the run has no such VLs, or nothing was offered there. */
+bool sim_vl_use(struct sim *s, uint32_t port, unsigned vl, double level, struct sim_vl_use *out);
 
 /* ---- memory ------------------------------------------------------------- */
 

@@ -85,7 +85,7 @@ static void what_is_no_axis_is_refused(void **state)
 		{ LOAD, "10%..2000%:10%", "out of range" },
 		{ PAYLOAD, "0..1000000000:1", "has 1000000001 values" },
 		{ PAYLOAD, "0.00000000000001..99999999999999:1", "too many digits" },
-		{ "qos.lanes", "1,2,3", "'3' is not one of" },
+		{ "qos.vls", "1,2,3", "'3' is not one of" },
 		{ "traffic.0.kind", "cbr,poison", "did you mean 'poisson'" },
 	};
 
@@ -135,7 +135,7 @@ static void numbers_have_one_unit(void **state)
 		{ "run.measure", "500ns,2us,1ms", "us", 1000 },
 		{ "fabric.link.rate", "4x SDR,100Gb/s", "Gb/s", 100 },
 		{ PAYLOAD, "100,2KiB", "B", 2048 },
-		{ "qos.lanes", "1,8", "", 8 },
+		{ "qos.vls", "1,8", "", 8 },
 		{ "fabric.topology.radix", "4,6", "", 6 },
 		{ "fabric.switch.input_buffer", "2 packets,4 packets", "packets", 4 },
 		{ "fabric.switch.input_buffer", "2 packets,4KiB", "", NAN },

@@ -228,11 +228,11 @@ static void fill_flow(struct operation *r, const struct subnet *s, uint32_t i,
 
 		for (uint32_t q = 0; q < r->packets; q++) {
 			uint32_t turn = op->per_packet ? i + n : i + k;
-			uint8_t sl = (uint8_t)(turn % op->lanes);
+			uint8_t sl = (uint8_t)(turn % op->vls);
 
-			/* Lanes between which a method divides its groups. */
+			/* VLs between which a method divides its groups. */
 			if (many && op->tree == MCAST_DOUBLE)
-				sl = s->groups[first + k].sl % op->lanes;
+				sl = s->groups[first + k].sl % op->vls;
 
 			/* Some engines need a path's SL to be theirs. */
 			if (r->scheme == COLLECTIVE_UNICAST)

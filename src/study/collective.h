@@ -12,7 +12,7 @@
  * says who has what, who lacks what and when each member was served. The
  * operation is complete when the last member has the last message whole.
  *
- * With `per_packet` a source spreads its packets over the SLs 0 .. lanes - 1
+ * With `per_packet` a source spreads its packets over the SLs 0 .. VLs - 1
  * in turn; packets of one message may then overtake each other and members
  * put them together by number. Otherwise a message keeps one SL.
  */
@@ -32,7 +32,7 @@ struct collective_op {
 	uint32_t mtu;      /* payload of a packet */
 	uint32_t overhead; /* of every packet */
 	uint32_t grh;      /* of multicast packets besides */
-	uint8_t lanes;     /* SLs to use, from 0 */
+	uint8_t vls;       /* SLs to use, from 0 */
 	bool per_packet;
 	enum mcast_method tree;
 	hd_time horizon; /* 0: as long as it takes */

@@ -22,7 +22,7 @@ struct bed {
 };
 
 struct wish {
-	unsigned columns, rows, lanes;
+	unsigned columns, rows, vls;
 	const char *sw; /* what is said of switches besides */
 	uint64_t bytes;
 	const char *faults; /* in YAML, or NULL */
@@ -41,9 +41,9 @@ static void set_up(struct bed *b, const struct wish *w)
 		 "  switch: {routing_delay: 95ns, arbitration_delay: 0ns%s}\n"
 		 "  packet: {overhead: 0}\n"
 		 "  routing: {engine: xy, lids: paper}\n"
-		 "qos: {lanes: %u}\n"
+		 "qos: {vls: %u}\n"
 		 "traffic: [{name: op, kind: messages, payload: %u}]\n",
-		 w->columns, w->rows, w->sw ? w->sw : "", w->lanes,
+		 w->columns, w->rows, w->sw ? w->sw : "", w->vls,
 		 (unsigned)(w->bytes < 4096 ? w->bytes : 4096));
 	if (w->faults)
 		overrides_put(&overrides, "faults", "faults", "%s", w->faults);
@@ -62,7 +62,7 @@ static void set_up(struct bed *b, const struct wish *w)
 		.n_members = hosts->n,
 		.bytes = w->bytes,
 		.mtu = 4096,
-		.lanes = (uint8_t)w->lanes,
+		.vls = (uint8_t)w->vls,
 		.tree = MCAST_XY,
 	};
 }
@@ -167,8 +167,8 @@ static void long_messages_are_sent_in_packets(void **state)
 	fabric_free(b.fabric);
 }
 
-/* Sources and members in all shares, lanes in all uses, smallest buffers. */
-static void nothing_is_lost_or_doubled_however_lanes_are_used(void **state)
+/* Sources and members in all shares, VLs in all uses, smallest buffers. */
+static void nothing_is_lost_or_doubled_however_vls_are_used(void **state)
 {
 	static const char *const switches[] = {
 		", input_buffer: 1 packets",
@@ -179,9 +179,9 @@ static void nothing_is_lost_or_doubled_however_lanes_are_used(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 27; i++) {
 		struct bed b;
-		unsigned lanes = 1u << i % 3;
+		unsigned vls = 1u << i % 3;
 
-		set_up(&b, &(struct wish){ 5, 4, lanes, switches[i / 3 % 3], 8192 });
+		set_up(&b, &(struct wish){ 5, 4, vls, switches[i / 3 % 3], 8192 });
 		b.op.per_packet = i / 9 == 1;
 		b.op.n_sources = i / 9 == 2 ? 7 : 20;
 		b.op.n_members = i / 9 == 2 ? 9 : 20;
@@ -192,8 +192,8 @@ static void nothing_is_lost_or_doubled_however_lanes_are_used(void **state)
 	}
 }
 
-/* Two packets a message; on one lane they stay in order. */
-static void packets_on_different_lanes_overtake_and_are_put_together(void **state)
+/* Two packets a message; on one VL they stay in order. */
+static void packets_on_different_vls_overtake_and_are_put_together(void **state)
 {
 	struct bed b;
 	struct collective_result r;
@@ -215,15 +215,15 @@ static void packets_on_different_lanes_overtake_and_are_put_together(void **stat
 	fabric_free(b.fabric);
 }
 
-static hd_time run_dedicated(const struct direction_lanes *l, unsigned lanes,
+static hd_time run_dedicated(const struct direction_vls *l, unsigned vls,
 			     enum collective_scheme scheme, double *mean)
 {
 	struct bed b;
 	struct collective_result r;
 	struct diag d = { .status = HD_OK };
 
-	set_up(&b, &(struct wish){ 6, 5, lanes, ", order: fifo, input_buffer: 2 packets", 8192 });
-	if (direction_set_lanes(&b.fabric->subnet, l, &d) != HD_OK)
+	set_up(&b, &(struct wish){ 6, 5, vls, ", order: fifo, input_buffer: 2 packets", 8192 });
+	if (direction_set_vls(&b.fabric->subnet, l, &d) != HD_OK)
 		fail_msg("%s", d.message);
 	run(&b, scheme, &r);
 	hd_time done = r.completion;
@@ -235,7 +235,7 @@ static hd_time run_dedicated(const struct direction_lanes *l, unsigned lanes,
 	return done;
 }
 
-static void both_namings_of_four_lanes_give_the_same(void **state)
+static void both_namings_of_four_vls_give_the_same(void **state)
 {
 	(void)state;
 	for (int scheme = 0; scheme < N_COLLECTIVE_SCHEMES; scheme++) {
@@ -246,7 +246,7 @@ static void both_namings_of_four_lanes_give_the_same(void **state)
 
 		assert_int_equal(a, c);
 		assert_true(text == figures);
-		/* A port has one lane either way. */
+		/* A port has one VL either way. */
 		assert_int_equal(a, e);
 		assert_true(text == two);
 	}
@@ -382,9 +382,9 @@ int main(void)
 		cmocka_unit_test(all_to_all_delivers_255_copies_to_each_of_256),
 		cmocka_unit_test(a_lone_multicast_takes_the_longest_way_and_no_more),
 		cmocka_unit_test(long_messages_are_sent_in_packets),
-		cmocka_unit_test(nothing_is_lost_or_doubled_however_lanes_are_used),
-		cmocka_unit_test(packets_on_different_lanes_overtake_and_are_put_together),
-		cmocka_unit_test(both_namings_of_four_lanes_give_the_same),
+		cmocka_unit_test(nothing_is_lost_or_doubled_however_vls_are_used),
+		cmocka_unit_test(packets_on_different_vls_overtake_and_are_put_together),
+		cmocka_unit_test(both_namings_of_four_vls_give_the_same),
 		cmocka_unit_test(crossing_multicasts_complete),
 		cmocka_unit_test(bit_errors_are_counted_at_each_member),
 		cmocka_unit_test(a_failing_switch_ends_in_a_list_of_who_lacks_what),

@@ -10,7 +10,7 @@
 #include "fabric/fabric.h"
 #include "fabric/limits.h"
 #include "qos/tables/classes.h"
-#include "qos/tables/lanes.h"
+#include "qos/tables/vls.h"
 #include "run/run.h"
 
 #define HOSTS         4
@@ -34,7 +34,7 @@ struct eval_plan eval_plan_default(void)
 		.tried = UINT32_MAX,
 		.retries = fit.retries,
 		.lead = fit.lead,
-		.lanes = 15,
+		.vls = 15,
 		.fill = FILL_PAPER,
 		.rule = EVAL_QUICK,
 		.seed = 1,
@@ -116,7 +116,7 @@ static enum hd_status fabric_init(struct evaluation *e, struct diag *d)
 	overrides_put(&e->overrides, "--rate", "fabric.link.rate", "%lluMb/s", 2500ull * p->width);
 	put_number(e, "--size", "fabric.packet.overhead", p->overhead);
 	put_number(e, "--size", "traffic.db.payload", p->payload);
-	put_number(e, "--lanes", "qos.lanes", p->lanes);
+	put_number(e, "--vls", "qos.vls", p->vls);
 	put_number(e, "--seed", "run.seed", p->seed);
 	return fabric_load(bare_fabric, strlen(bare_fabric), "the evaluation's fabric",
 			   &e->overrides, d, &e->fabric);
@@ -376,7 +376,7 @@ static void stop_by(enum eval_rule rule, struct sim_rules *r)
 	}
 	if (rule == EVAL_PAPER)
 		r->packets_per_flow = 100;
-	/* SLs that share a lane may not overtake; connections do not mind. */
+	/* SLs that share a VL may not overtake; connections do not mind. */
 	r->check_order = false;
 }
 
@@ -434,7 +434,7 @@ enum hd_status eval_run(const struct eval_plan *plan, sim_progress_fn *progress,
 		overrides_fini(&e.overrides);
 		return status;
 	}
-	qos_lanes_program(&e.fabric->subnet, class_plan());
+	qos_vls_program(&e.fabric->subnet, class_plan());
 	status = fill_fabric(&e, d, out);
 	if (status == HD_OK) {
 		out->reserved = out->established.wire_load;

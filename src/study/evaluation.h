@@ -60,7 +60,7 @@ struct eval_plan {
 	uint32_t tried;       /* connections asked for */
 	uint32_t retries;     /* failures of an SL in a row that end it */
 	struct hd_ratio lead; /* how far an SL may be ahead of the last */
-	uint32_t lanes;       /* data VLs: 1, 2, 4, 8 or 15 */
+	uint32_t vls;         /* data VLs: 1, 2, 4, 8 or 15 */
 	enum fill_mode fill;
 	enum eval_rule rule;
 	enum eval_mix mix;

@@ -94,7 +94,7 @@ struct crowd {
 	struct bound_network network;
 	struct bound_port *ports; /* by port_id */
 	struct bound_flow *flows;
-	uint8_t *lanes;  /* PATH_MAX_HOPS of each class */
+	uint8_t *vls;    /* PATH_MAX_HOPS of each class */
 	unsigned *class; /* per flow */
 	uint32_t n_delays;
 };
@@ -151,14 +151,14 @@ static void crowd_init(struct crowd *c, const struct goals_case *v, const struct
 	crowd_ports(c, v);
 	c->flows = hd_alloc((size_t)g->n * all->n, sizeof(*c->flows));
 	c->class = hd_alloc((size_t)g->n * all->n, sizeof(*c->class));
-	c->lanes = hd_alloc((size_t)g->n * PATH_MAX_HOPS, 1);
+	c->vls = hd_alloc((size_t)g->n * PATH_MAX_HOPS, 1);
 	c->n_delays = 0;
 	for (unsigned i = 0; i < g->n; i++) {
 		uint32_t bytes = g->items[i].payload + v->link->overhead;
 		uint32_t senders = senders_of(&g->items[i], all);
-		uint8_t *lanes = &c->lanes[(size_t)i * PATH_MAX_HOPS];
+		uint8_t *vls = &c->vls[(size_t)i * PATH_MAX_HOPS];
 
-		memset(lanes, v->plan->outcome[i].vl, PATH_MAX_HOPS);
+		memset(vls, v->plan->outcome[i].vl, PATH_MAX_HOPS);
 		for (uint32_t k = 0; g->items[i].latency && k < senders; k++) {
 			c->class[n] = i;
 			c->n_delays += all->path[k].n_hops;
@@ -169,7 +169,7 @@ static void crowd_init(struct crowd *c, const struct goals_case *v, const struct
 				.smallest = bytes,
 				.period = bytes * senders / (v->plan->outcome[i].wanted * link),
 				.path = all->path[k].port,
-				.lanes = lanes,
+				.vls = vls,
 				.n_hops = all->path[k].n_hops,
 			};
 		}
@@ -183,7 +183,7 @@ static void crowd_fini(struct crowd *c)
 	free(c->ports);
 	free(c->flows);
 	free(c->class);
-	free(c->lanes);
+	free(c->vls);
 }
 
 /* The bound of each latency class: the longest of its senders' packets. */
@@ -308,7 +308,7 @@ static void put_tables(struct overrides *o, const struct opensm_tables *t)
 
 	for (unsigned sl = 0; sl < N_SLS; sl++)
 		strbuf_printf(&map, "%s%u", sl ? "," : "", t->sl2vl.vl[sl]);
-	overrides_put(o, "--verify", "qos.lanes", "%u", t->vls);
+	overrides_put(o, "--verify", "qos.vls", "%u", t->vls);
 	overrides_put(o, "--verify", "qos.sl2vl", "%s", map.text);
 	put_entries(o, "qos.high", t->vlarb.high, t->vlarb.n_high);
 	put_entries(o, "qos.low", t->vlarb.low, t->vlarb.n_low);
@@ -462,7 +462,7 @@ static enum hd_status run_mix(struct verify_progress *w, unsigned silent, struct
 	put_tables(&o, &v->plan->tables);
 	put_traffic(&o, v, silent);
 	put_run(&o, v);
-	/* A lane that is alone must be able to fill its link. */
+	/* A VL that is alone must be able to fill its link. */
 	overrides_put(&o, "--verify", "fabric.switch.input_buffer", "64KiB");
 	overrides_put(&o, "--verify", "fabric.host.input_buffer", "64KiB");
 	enum hd_status status = fabric_open(v->name, &o, d, &fabric);
@@ -574,5 +574,5 @@ void goals_show(const struct goals *g, const struct goal_verdict *v, unsigned do
 	if (done)
 		results_remark(
 			r,
-			"simulated: all classes meet at one host's link, and all but each in turn; the senders of latency classes send their share in aligned bursts, others without end; buffers hold 64 KiB per lane");
+			"simulated: all classes meet at one host's link, and all but each in turn; the senders of latency classes send their share in aligned bursts, others without end; buffers hold 64 KiB per VL");
 }

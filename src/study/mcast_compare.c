@@ -240,7 +240,7 @@ static enum hd_status run_seed(struct mcast_comparison *s, uint32_t seed, struct
 		.mtu = MTU,
 		.overhead = s->o->headers ? PLAIN_OVERHEAD : 0,
 		.grh = s->o->headers ? GRH_BYTES : 0,
-		.lanes = (uint8_t)(s->o->dedicated ? 1 : s->o->lanes),
+		.vls = (uint8_t)(s->o->dedicated ? 1 : s->o->vls),
 		.per_packet = s->o->per_packet,
 		.progress = show_share,
 		.context = s,
@@ -280,7 +280,7 @@ static void put_topology(const struct mcast_compare_options *o, struct overrides
 		overrides_put(out, "--headers", "fabric.packet.overhead", "%u", GRH_OVERHEAD);
 	if (o->routing && strcmp(o->routing, "xy") == 0)
 		overrides_put(out, "--engine", "fabric.routing.lids", "paper");
-	overrides_put(out, "--lanes", "qos.lanes", "%u", o->lanes > 8 ? 15 : 8);
+	overrides_put(out, "--vls", "qos.vls", "%u", o->vls > 8 ? 15 : 8);
 }
 
 /* Input buffers that hold this number of packets of the message. */
@@ -329,10 +329,10 @@ static enum hd_status open_fabric(struct mcast_comparison *s, uint32_t seed,
 		fabric_free(s->fabric);
 		return status;
 	}
-	d->file = NULL;                   /* it was right: nothing later is its fault */
-	if (o->dedicated && o->lanes > 1) /* else all directions share it */
-		status = direction_set_lanes(&s->fabric->subnet,
-					     o->lanes < 4 ? &grid_vls_ne_sw : &grid_vls_n_e_s_w, d);
+	d->file = NULL;                 /* it was right: nothing later is its fault */
+	if (o->dedicated && o->vls > 1) /* else all directions share it */
+		status = direction_set_vls(&s->fabric->subnet,
+					   o->vls < 4 ? &grid_vls_ne_sw : &grid_vls_n_e_s_w, d);
 	if (status != HD_OK)
 		fabric_free(s->fabric);
 	return status;
@@ -399,8 +399,8 @@ static enum hd_status check_options(const struct mcast_compare_options *o, struc
 {
 	if (o->size == 0 || o->size > MAX_SIZE)
 		return diag_fail(d, HD_ERR_USAGE, "option --size: must be 1 byte to 1 GiB");
-	if (o->dedicated && o->lanes != 1 && o->lanes != 2 && o->lanes != 4)
-		return diag_fail(d, HD_ERR_USAGE, "--dedicated needs --lanes 1, 2 or 4");
+	if (o->dedicated && o->vls != 1 && o->vls != 2 && o->vls != 4)
+		return diag_fail(d, HD_ERR_USAGE, "--dedicated needs --vls 1, 2 or 4");
 	return HD_OK;
 }
 

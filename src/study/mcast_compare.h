@@ -25,7 +25,7 @@ struct mcast_compare_options {
 	const char *sources, *members;
 	uint64_t size;   /* of a message */
 	uint64_t buffer; /* packets of it in an input buffer; 0: the fabric's */
-	uint64_t lanes;  /* SLs, from 0 */
+	uint64_t vls;    /* SLs, from 0 */
 	bool per_packet, dedicated, headers;
 	/* Of mcast_method_names; none: all that the fabric allows. */
 	struct option_list trees;

@@ -18,7 +18,7 @@ static enum hd_status run(const char *topology, const char *fail, bool *well, st
 						       .sources = "0",
 						       .members = "all",
 						       .size = 256,
-						       .lanes = 1,
+						       .vls = 1,
 						       .seed = 1,
 						       .seeds = 2 };
 
@@ -88,7 +88,7 @@ static void rivals_reach_everybody(void **state)
 		.sources = "40%",
 		.members = "all",
 		.size = 300,
-		.lanes = 2,
+		.vls = 2,
 		.seed = 1,
 		.seeds = 3
 	};
@@ -96,7 +96,7 @@ static void rivals_reach_everybody(void **state)
 
 	(void)state;
 	overrides_put(&o, "--engine", "fabric.routing", "xy");
-	overrides_put(&o, "--lanes", "qos.lanes", "2");
+	overrides_put(&o, "--vls", "qos.vls", "2");
 	assert_int_equal(mcast_compare_run(&options, r, &d, &well), HD_OK);
 	assert_true(well);
 	const struct table *ways = results_find(r, "ways");

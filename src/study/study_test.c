@@ -41,25 +41,25 @@ static void put_cells(const struct study *s, struct strbuf *out)
 }
 
 #define LOADS "traffic.0.load=10%,20%,30%"
-#define LANES "qos.lanes=1,2"
+#define VLS   "qos.vls=1,2"
 
 static void axes_span_a_grid(void **state)
 {
 	static const struct {
 		const char *vary[4], *skip, *expected;
 	} cases[] = {
-		{ { LANES, LOADS }, NULL, "1/10% 1/20% 1/30% 2/10% 2/20% 2/30%" },
-		{ { "qos.lanes=1,2 & traffic.0.load=10%,20%" }, NULL, "1/10% 2/20%" },
-		{ { "qos.lanes=1,2 & traffic.0.load=10%,20%", "traffic.0.kind=cbr,poisson" },
+		{ { VLS, LOADS }, NULL, "1/10% 1/20% 1/30% 2/10% 2/20% 2/30%" },
+		{ { "qos.vls=1,2 & traffic.0.load=10%,20%" }, NULL, "1/10% 2/20%" },
+		{ { "qos.vls=1,2 & traffic.0.load=10%,20%", "traffic.0.kind=cbr,poisson" },
 		  NULL,
 		  "1/10%/cbr 1/10%/poisson 2/20%/cbr 2/20%/poisson" },
-		{ { LANES, LOADS },
-		  "qos.lanes = 2 and traffic.0.load > 0.1",
+		{ { VLS, LOADS },
+		  "qos.vls = 2 and traffic.0.load > 0.1",
 		  "1/10% 1/20% 1/30% 2/10%" },
-		{ { LANES, LOADS }, "traffic.0.load <= 10%, qos.lanes != 1", "1/20% 1/30%" },
-		{ { LANES, "traffic.0.sl=0,1,2" }, "traffic.0.sl >= qos.lanes", "1/0 2/0 2/1" },
-		{ { "traffic.0.kind=cbr,poisson", LANES },
-		  "traffic.0.kind = cbr and qos.lanes = 2",
+		{ { VLS, LOADS }, "traffic.0.load <= 10%, qos.vls != 1", "1/20% 1/30%" },
+		{ { VLS, "traffic.0.sl=0,1,2" }, "traffic.0.sl >= qos.vls", "1/0 2/0 2/1" },
+		{ { "traffic.0.kind=cbr,poisson", VLS },
+		  "traffic.0.kind = cbr and qos.vls = 2",
 		  "cbr/1 poisson/1 poisson/2" },
 		{ { NULL }, NULL, "" },
 	};
@@ -105,8 +105,8 @@ static const struct {
 	{ 2, "fabric[routing].engine=minhop,updn" },
 	{ 3, "fabric.topology.hosts=4,5" },
 	{ 3, "fabric[topology][hosts]=4,5" },
-	{ 4, "qos.lanes=1,2" },
-	{ 4, "qos[lanes]=1,2" },
+	{ 4, "qos.vls=1,2" },
+	{ 4, "qos[vls]=1,2" },
 };
 
 static void one_field_under_two_names_is_refused(void **state)
@@ -138,14 +138,14 @@ static void what_makes_no_study_is_refused(void **state)
 		  .part = "traffic.a.load: it is varied as 'traffic.0.load', too" },
 		{ { "run.seed=1,2" }, .part = "how many seeds" },
 		{ { "run[seed]=1,2" }, .part = "how many seeds" },
-		{ { "qos.lanes=1,2 & traffic.0.load=10%" },
+		{ { "qos.vls=1,2 & traffic.0.load=10%" },
 		  .part = "1 values cannot go along with 2" },
-		{ { LOADS }, "qos.lanes = 2", .part = "not a field" },
+		{ { LOADS }, "qos.vls = 2", .part = "not a field" },
 		{ { LOADS }, "traffic.0.load < fast", .part = "not a value" },
 		{ { LOADS }, "traffic.0.load", .part = "invalid condition" },
 		{ { LOADS }, "traffic.0.load > 1%", .part = "none of the 3" },
 		{ { "traffic.0.kind=cbr,ge" }, "traffic.0.kind < ge", .part = "are words" },
-		{ { LOADS }, .stop = "qos.lanes", .part = "names no field" },
+		{ { LOADS }, .stop = "qos.vls", .part = "names no field" },
 		{ { LOADS },
 		  .stop = "traffic.0.load when p98 > 1us",
 		  .part = "unknown measure 'p98'" },
@@ -182,7 +182,7 @@ static void what_makes_no_study_is_refused(void **state)
 
 static void a_recorded_study_comes_back_as_the_same(void **state)
 {
-	static const char *const vary[] = { "qos.lanes=1,2 & traffic.0.load=10%..20%:10%",
+	static const char *const vary[] = { "qos.vls=1,2 & traffic.0.load=10%..20%:10%",
 					    "traffic.0.kind=cbr,ge", NULL };
 	struct diag d = { .status = HD_OK };
 	struct strbuf before = STRBUF_INIT, after = STRBUF_INIT;
@@ -191,7 +191,7 @@ static void a_recorded_study_comes_back_as_the_same(void **state)
 
 	(void)state;
 	assert_int_equal(make(&s, vary, &d), HD_OK);
-	study_append(&s.skip, "traffic.0.kind = ge and qos.lanes = 2");
+	study_append(&s.skip, "traffic.0.kind = ge and qos.vls = 2");
 	study_append(&s.keep, "traffic");
 	s.stop = hd_strdup("traffic.0.load when p99 > 1us");
 	overrides_put(&s.overrides, "--set", "run.measure", "20us");

@@ -19,7 +19,7 @@
 	"  topology: {kind: two-switch, remote: 3, local: 1, victims: 1}\n" \
 	"  link: {rate: 100Gb/s, propagation: 500ns}\n"                     \
 	"  switch: {input_buffer: 16 packets}\n"                            \
-	"qos: {lanes: 1}\n"                                                 \
+	"qos: {vls: 1}\n"                                                   \
 	"congestion: {marking: iba, window: 16}\n"                          \
 	"run: {warmup: 1ms, measure: 1ms}\n"                                \
 	"traffic:\n"                                                        \

@@ -11,24 +11,24 @@
 #include "study/vl_sharing_model.h"
 
 #define LEVEL         0.999
-#define MOST_LANES    32
+#define MOST_VLS      32
 #define ENOUGH_LOSSES 100
 
-/* One run: as the scenario says, or with one lane per VL. */
+/* One run: as the scenario says, or without thresholds. */
 struct sharing_run {
 	const char *name;
 	struct overrides overrides;
 	struct fabric *fabric; /* owned by `run`, if there is one */
 	struct run *run;
 	struct report_row *rows;
-	double wait[MOST_LANES]; /* XmitWait of the lanes' ports, share */
-	struct sim_lane_use use[MOST_LANES];
+	double wait[MOST_VLS]; /* XmitWait of the VLs' ports, share */
+	struct sim_vl_use use[MOST_VLS];
 };
 
 struct study_vl_sharing {
 	struct sharing_run trials[2]; /* without, with */
-	struct vl_forecast lanes[MOST_LANES];
-	size_t n_lanes;
+	struct vl_forecast vls[MOST_VLS];
+	size_t n_vls;
 };
 
 /* The scenario as it is, or without its thresholds. */
@@ -78,11 +78,11 @@ static enum hd_status trial_run(struct study_vl_sharing *s, struct sharing_run *
 	const struct sim_metrics *m = sim_metrics(run_sim(t->run));
 
 	t->rows = report_rows(fabric, m);
-	for (size_t k = 0; k < s->n_lanes; k++) {
-		const struct vl_forecast *f = &s->lanes[k];
+	for (size_t k = 0; k < s->n_vls; k++) {
+		const struct vl_forecast *f = &s->vls[k];
 
 		t->wait[k] = m->ports[f->port].wait;
-		(void)sim_lane_use(run_sim(t->run), f->port, f->vl, LEVEL, &t->use[k]);
+		(void)sim_vl_use(run_sim(t->run), f->port, f->vl, LEVEL, &t->use[k]);
 	}
 	return HD_OK;
 }
@@ -98,9 +98,9 @@ enum hd_status study_vl_sharing_new(const char *path, const struct overrides *ov
 		status = trial_build(s, i, &text, path, overrides, d);
 	strbuf_fini(&text);
 	if (status == HD_OK)
-		status = study_vl_sharing_forecast(s->trials[1].fabric, MOST_LANES, d, s->lanes,
-						   &s->n_lanes);
-	if (status == HD_OK && s->n_lanes == 0) {
+		status = study_vl_sharing_forecast(s->trials[1].fabric, MOST_VLS, d, s->vls,
+						   &s->n_vls);
+	if (status == HD_OK && s->n_vls == 0) {
 		const struct scenario *scenario = s->trials[1].fabric->scenario;
 
 		status = scenario_refuse(
@@ -158,7 +158,7 @@ struct vl_parameters_row {
 	uint64_t capacity;
 };
 
-static const struct column lane_columns[] = {
+static const struct column vl_columns[] = {
 	{ "port", NULL, CELL(vl_parameters_row, port) },
 	{ "VL", NULL, CELL(vl_parameters_row, vl) },
 	{ "lambda", "1/us", CELL(vl_parameters_row, lambda), ORIGIN_COMPUTED, 4 },
@@ -179,15 +179,15 @@ static const char *port_name(const struct study_vl_sharing *s, struct table *t,
 	return table_take(t, &name);
 }
 
-static void lane_table(const struct study_vl_sharing *s, struct results *r)
+static void vl_table(const struct study_vl_sharing *s, struct results *r)
 {
 	struct table *t = results_table(
-		r, "lanes",
-		"the model of each lane: arrivals as its traffic has them, speeds as its arbiter gives them",
-		lane_columns);
+		r, "VLs",
+		"the model of each VL: arrivals as its traffic has them, speeds as its arbiter gives them",
+		vl_columns);
 
-	for (size_t k = 0; k < s->n_lanes; k++) {
-		const struct vl_forecast *f = &s->lanes[k];
+	for (size_t k = 0; k < s->n_vls; k++) {
+		const struct vl_forecast *f = &s->vls[k];
 		struct strbuf mu = STRBUF_INIT, at = STRBUF_INIT;
 
 		for (size_t i = 0; i < f->with.n_regions; i++) {
@@ -239,10 +239,10 @@ static void compare_measure(struct model_comparison_row *row)
 	row->within = !row->in.sound ? "unsure" : off <= row->in.half_width ? "yes" : "no";
 }
 
-static void comparison_lane(const struct study_vl_sharing *s, struct table *t, size_t k, unsigned i)
+static void comparison_vl(const struct study_vl_sharing *s, struct table *t, size_t k, unsigned i)
 {
-	const struct vl_forecast *f = &s->lanes[k];
-	const struct sim_lane_use *u = &s->trials[i].use[k];
+	const struct vl_forecast *f = &s->vls[k];
+	const struct sim_vl_use *u = &s->trials[i].use[k];
 	const struct ge_result *g = i ? &f->with_result : &f->without_result;
 	struct interval stay = u->stay, blocking = u->blocking;
 
@@ -272,9 +272,9 @@ static void comparison(const struct study_vl_sharing *s, struct results *r)
 		"queue length, blocking and delay at the host, in the fabric and in the model (+-: 99.9 %; EM = |simulated - model| / simulated)",
 		comparison_columns);
 
-	for (size_t k = 0; k < s->n_lanes; k++) {
-		comparison_lane(s, t, k, 0);
-		comparison_lane(s, t, k, 1);
+	for (size_t k = 0; k < s->n_vls; k++) {
+		comparison_vl(s, t, k, 0);
+		comparison_vl(s, t, k, 1);
 	}
 }
 
@@ -356,10 +356,10 @@ static void assume(struct table *t, struct validity_row *row, const char *assume
 	table_put_row(t, row);
 }
 
-static void validity_lane(const struct study_vl_sharing *s, struct table *t, size_t k)
+static void validity_vl(const struct study_vl_sharing *s, struct table *t, size_t k)
 {
-	const struct vl_forecast *f = &s->lanes[k];
-	const struct sim_lane_use *u = &s->trials[1].use[k];
+	const struct vl_forecast *f = &s->vls[k];
+	const struct sim_vl_use *u = &s->trials[1].use[k];
 	double ratio = f->with.mu[f->with.n_regions - 1] / f->with.mu[0];
 	bool faster = f->with.n_regions > 1 && ratio > 1.001;
 	double wait = s->trials[1].wait[k];
@@ -372,17 +372,17 @@ static void validity_lane(const struct study_vl_sharing *s, struct table *t, siz
 	       "%u flow%s, Ca2 %.3g", f->n_flows, f->n_flows == 1 ? "" : "s", f->ca2);
 	assume(t, &row, "service times are GE: Cs2 of 1 or more", f->cs2 > 0.97, "Cs2 %.3f",
 	       f->cs2);
-	assume(t, &row, "a borrowed lane serves faster", faster || f->with.n_regions == 1,
-	       "%.2f times as fast with all lanes", ratio);
-	assume(t, &row, "a lane is free whenever one is asked for", u->refused == 0,
+	assume(t, &row, "a borrowed VL serves faster", faster || f->with.n_regions == 1,
+	       "%.2f times as fast with all VLs", ratio);
+	assume(t, &row, "a VL is free whenever one is asked for", u->refused == 0,
 	       "%llu acquired, %llu times unsuccessfully", (unsigned long long)u->acquired,
 	       (unsigned long long)u->refused);
-	assume(t, &row, "other lanes never change their load", f->ignored == 0,
+	assume(t, &row, "other VLs never change their load", f->ignored == 0,
 	       "%u always busy, %u that come and go", f->rivals, f->ignored);
-	assume(t, &row, "credits never stop the lane", wait < 0.001,
+	assume(t, &row, "credits never stop the VL", wait < 0.001,
 	       "link idle with packets waiting %.2f %% of the time", 100 * wait);
 	assume(t, &row, "a packet under way gains speed at once", !faster,
-	       "lanes take turns: one packet each per round");
+	       "VLs take turns: one packet each per round");
 	strbuf_fini(&name);
 }
 
@@ -393,8 +393,8 @@ static void validity(const struct study_vl_sharing *s, struct results *r)
 		"where the model stops being valid: what it assumes, and what the fabric has",
 		validity_columns);
 
-	for (size_t k = 0; k < s->n_lanes; k++)
-		validity_lane(s, t, k);
+	for (size_t k = 0; k < s->n_vls; k++)
+		validity_vl(s, t, k);
 	results_remark(
 		r,
 		"the model is exact where every assumption holds; docs/queueing-models.md says what to expect where one does not");
@@ -402,7 +402,7 @@ static void validity(const struct study_vl_sharing *s, struct results *r)
 
 void study_vl_sharing_tables(const struct study_vl_sharing *s, struct results *r)
 {
-	lane_table(s, r);
+	vl_table(s, r);
 	comparison(s, r);
 	effect_table(s, r);
 	validity(s, r);

@@ -9,7 +9,7 @@
 
 #define TURNS 400000 /* grants from which speeds are read */
 
-/* What a port's flows ask of each of its lanes. */
+/* What a port's flows ask of each of its VLs. */
 struct demand {
 	double rate;      /* packets per us */
 	double variation; /* rate-weighted sum of the gaps' C2 */
@@ -36,7 +36,7 @@ static double gap_variation(const struct sim_flow *f)
 	}
 }
 
-static void add_flow(const struct fabric *fabric, const struct sim_flow *f, struct demand *lanes)
+static void add_flow(const struct fabric *fabric, const struct sim_flow *f, struct demand *vls)
 {
 	const struct sim_port *port =
 		&fabric->setup.ports[fabric->setup.nodes[f->source].first_port + 1];
@@ -44,7 +44,7 @@ static void add_flow(const struct fabric *fabric, const struct sim_flow *f, stru
 
 	if (f->management || vl >= port->vls)
 		return;
-	struct demand *d = &lanes[vl];
+	struct demand *d = &vls[vl];
 
 	if (f->kind == SIM_SATURATING) {
 		d->n_saturating++;
@@ -64,17 +64,17 @@ static void add_flow(const struct fabric *fabric, const struct sim_flow *f, stru
 	}
 }
 
-/* Turns of one port, each lane of `vls` always with a packet. */
+/* Turns of one port, each VL of `vls` always with a packet. */
 struct arbiter_turns {
 	const struct sim_port *port;
-	const struct demand *lanes;
-	unsigned home; /* lanes that carry the home lane's packets: */
+	const struct demand *vls;
+	unsigned home; /* VLs that carry the home VL's packets: */
 	uint32_t own, all;
 	uint32_t drawn[N_DATA_VLS];
 };
 
 /*
- * The i-th point of Halton's sequence of a lane, in (0, 1): sizes are drawn
+ * The i-th point of Halton's sequence of a VL, in (0, 1): sizes are drawn
  * evenly, so that means are right to five digits, and not at random.
  */
 static double even_point(unsigned vl, uint32_t i)
@@ -100,7 +100,7 @@ static double even_payload(const struct sim_flow *f, double u)
 
 static uint32_t size_of(struct arbiter_turns *t, unsigned vl)
 {
-	const struct demand *d = t->own >> vl & 1 ? &t->lanes[t->home] : &t->lanes[vl];
+	const struct demand *d = t->own >> vl & 1 ? &t->vls[t->home] : &t->vls[vl];
 	const struct sim_flow *f = t->own >> vl & 1 ? d->paced : d->saturating;
 
 	if (f->size_scv <= 0)
@@ -112,7 +112,7 @@ static uint32_t size_of(struct arbiter_turns *t, unsigned vl)
 	return (uint32_t)payload + f->size_overhead;
 }
 
-/* Packets of the home lane per us, and C2 of the time from one to the next. */
+/* Packets of the home VL per us, and C2 of the time from one to the next. */
 static double speed_of(struct arbiter_turns *t, const struct arbiter_table *table, bool strict,
 		       double *variation)
 {
@@ -161,15 +161,15 @@ static enum hd_status solve(const struct ge_queue *q, struct diag *d, struct ge_
 	return HD_OK;
 }
 
-/* The k-th lane that the home lane would borrow: of those without traffic. */
-static uint32_t lenders_of(const struct sim_borrowing *r, const struct demand *lanes, unsigned vls,
+/* The k-th VL that the home VL would borrow: of those without traffic. */
+static uint32_t lenders_of(const struct sim_borrowing *r, const struct demand *demand, unsigned vls,
 			   unsigned home, unsigned k)
 {
 	uint32_t chosen = 0;
 
 	for (unsigned vl = 0; vl < vls && k > 0; vl++) {
-		if ((r->lenders[home] >> vl & 1) && vl != home && !lanes[vl].n_paced &&
-		    !lanes[vl].n_saturating) {
+		if ((r->lenders[home] >> vl & 1) && vl != home && !demand[vl].n_paced &&
+		    !demand[vl].n_saturating) {
 			chosen |= 1u << vl;
 			k--;
 		}
@@ -177,22 +177,22 @@ static uint32_t lenders_of(const struct sim_borrowing *r, const struct demand *l
 	return chosen;
 }
 
-static enum hd_status forecast(const struct fabric *fabric, uint32_t port,
-			       const struct demand *lanes, struct diag *d, struct vl_forecast *f)
+static enum hd_status forecast(const struct fabric *fabric, uint32_t port, const struct demand *vls,
+			       struct diag *d, struct vl_forecast *f)
 {
 	const struct sim_borrowing *r = &fabric->setup.borrowing;
 	const struct sim_port *p = &fabric->setup.ports[port];
-	const struct demand *own = &lanes[f->vl];
+	const struct demand *own = &vls[f->vl];
 	bool strict = fabric->setup.arbiter == SIM_STRICT || p->vls == 1;
-	struct arbiter_turns t = { .port = p, .lanes = lanes, .home = f->vl };
+	struct arbiter_turns t = { .port = p, .vls = vls, .home = f->vl };
 	struct arbiter_table table;
 
 	arbiter_table_init(&table,
 			   &fabric->subnet.vlarb_tables[fabric->subnet.vlarb_of_port[p->origin]]);
 	for (unsigned vl = 0; vl < p->vls; vl++) {
-		f->rivals += vl != f->vl && lanes[vl].n_saturating > 0;
-		f->ignored += vl != f->vl && lanes[vl].n_paced > 0;
-		if (lanes[vl].n_saturating)
+		f->rivals += vl != f->vl && vls[vl].n_saturating > 0;
+		f->ignored += vl != f->vl && vls[vl].n_paced > 0;
+		if (vls[vl].n_saturating)
 			t.all |= 1u << vl;
 	}
 	f->n_flows = own->n_paced;
@@ -202,7 +202,7 @@ static enum hd_status forecast(const struct fabric *fabric, uint32_t port,
 	f->with.n_regions = 1;
 	for (unsigned k = 0; k <= r->n_thresholds[f->vl]; k++) {
 		double variation;
-		uint32_t lent = lenders_of(r, lanes, p->vls, f->vl, k);
+		uint32_t lent = lenders_of(r, vls, p->vls, f->vl, k);
 
 		if (k && t.own == (1u << f->vl | lent))
 			break; /* nothing more to borrow */
@@ -229,7 +229,7 @@ static enum hd_status forecast(const struct fabric *fabric, uint32_t port,
 enum hd_status study_vl_sharing_forecast(const struct fabric *fabric, size_t most, struct diag *d,
 					 struct vl_forecast *out, size_t *n)
 {
-	struct demand *lanes = hd_alloc(N_DATA_VLS, sizeof(*lanes));
+	struct demand *demand = hd_alloc(N_DATA_VLS, sizeof(*demand));
 	enum hd_status status = HD_OK;
 
 	*n = 0;
@@ -237,20 +237,20 @@ enum hd_status study_vl_sharing_forecast(const struct fabric *fabric, size_t mos
 		if (fabric->setup.nodes[node].kind != SIM_END || !fabric->setup.borrowing.capacity)
 			continue;
 		for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
-			lanes[vl] = (struct demand){ 0 };
+			demand[vl] = (struct demand){ 0 };
 		for (uint32_t i = 0; i < fabric->n_flows; i++) {
 			if (fabric->flows[i].source == node)
-				add_flow(fabric, &fabric->flows[i], lanes);
+				add_flow(fabric, &fabric->flows[i], demand);
 		}
 		uint32_t port = fabric->setup.nodes[node].first_port + 1;
 
 		for (unsigned vl = 0; vl < N_DATA_VLS && status == HD_OK; vl++) {
-			if (!lanes[vl].n_paced || lanes[vl].n_saturating || *n == most)
+			if (!demand[vl].n_paced || demand[vl].n_saturating || *n == most)
 				continue;
 			out[*n] = (struct vl_forecast){ .port = port, .vl = vl };
-			status = forecast(fabric, port, lanes, d, &out[(*n)++]);
+			status = forecast(fabric, port, demand, d, &out[(*n)++]);
 		}
 	}
-	free(lanes);
+	free(demand);
 	return status;
 }

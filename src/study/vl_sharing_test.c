@@ -84,7 +84,7 @@ static void hand_run(struct hand *h, const char *thresholds)
 	struct rig r;
 	struct strbuf qos = STRBUF_INIT;
 
-	strbuf_printf(&qos, "{lanes: 4, " TABLE ", thresholds: %s}", thresholds);
+	strbuf_printf(&qos, "{vls: 4, " TABLE ", thresholds: %s}", thresholds);
 	rig_init(&r, HAND_FABRIC, qos.text, HAND_TRAFFIC);
 	const struct sim_setup *s = &r.fabric->setup;
 	uint32_t ends[2] = { 0, 0 }, n = 0;
@@ -128,12 +128,12 @@ static void check_times(const struct hand *h, unsigned sl, const unsigned *expec
 		assert_int_equal(left_at(h, sl, i), expected[i]);
 }
 
-static uint64_t on_lane(const struct hand *h, unsigned vl)
+static uint64_t on_vl(const struct hand *h, unsigned vl)
 {
 	return h->record.counters[h->port].xmit_packets_vl[vl];
 }
 
-static void a_full_lane_refuses_and_a_borrowed_one_adds_its_room(void **state)
+static void a_full_vl_refuses_and_a_borrowed_one_adds_its_room(void **state)
 {
 	struct hand bounded = { .n = 0 }, et = { .n = 0 };
 
@@ -154,7 +154,7 @@ static void a_full_lane_refuses_and_a_borrowed_one_adds_its_room(void **state)
  * Five packets, threshold 3: VL 1 takes the second, while three or more are
  * left another one, and goes back when two are.
  */
-static void a_borrowed_lane_takes_turns_until_it_is_given_back(void **state)
+static void a_borrowed_vl_takes_turns_until_it_is_given_back(void **state)
 {
 	struct hand h = { .n = 0 };
 
@@ -162,14 +162,14 @@ static void a_borrowed_lane_takes_turns_until_it_is_given_back(void **state)
 	hand_add(&h, 0, 0, 5);
 	hand_run(&h, "{mechanism: et, at: 3, capacity: 10}");
 	check_times(&h, 0, (const unsigned[]){ 1, 2, 3, 4, 5 }, 5);
-	assert_int_equal(on_lane(&h, 0), 3);
-	assert_int_equal(on_lane(&h, 1), 2);
-	assert_int_equal(on_lane(&h, 2) + on_lane(&h, 3), 0);
+	assert_int_equal(on_vl(&h, 0), 3);
+	assert_int_equal(on_vl(&h, 1), 2);
+	assert_int_equal(on_vl(&h, 2) + on_vl(&h, 3), 0);
 	sim_record_fini(&h.record);
 }
 
 /* Assumption (b): what VL 1 gets of its own waits until VL 0 has done. */
-static void a_lane_on_loan_serves_its_borrower_first(void **state)
+static void a_vl_on_loan_serves_its_borrower_first(void **state)
 {
 	struct hand h = { .n = 0 }, without = { .n = 0 };
 
@@ -190,9 +190,9 @@ static void a_lane_on_loan_serves_its_borrower_first(void **state)
 
 /*
  * Assumptions (a) and (c): VL 0 and VL 1 reach their threshold, VL 2 is the
- * only lane to be had. VL 1 waits in line and gets it when VL 0 is done.
+ * only VL to be had. VL 1 waits in line and gets it when VL 0 is done.
  */
-static void who_finds_no_free_lane_waits_in_line(void **state)
+static void who_finds_no_free_vl_waits_in_line(void **state)
 {
 	struct hand h = { .n = 0 };
 
@@ -202,7 +202,7 @@ static void who_finds_no_free_lane_waits_in_line(void **state)
 	hand_run(&h, "{mechanism: ajt, at: 3, capacity: 10, high: '0,1', high_shared: 2}");
 	check_times(&h, 0, (const unsigned[]){ 1, 3, 4 }, 3);
 	check_times(&h, 1, (const unsigned[]){ 2, 5, 6, 7 }, 4);
-	assert_int_equal(on_lane(&h, 2), 2);
+	assert_int_equal(on_vl(&h, 2), 2);
 	sim_record_fini(&h.record);
 }
 
@@ -212,7 +212,7 @@ static void who_finds_no_free_lane_waits_in_line(void **state)
  * VL 1 is empty, but cannot be given back before VL 2, which still has one.
  * It takes no other (B4), so the last one leaves by VL 0.
  */
-static void a_lane_that_waits_to_be_given_back_takes_nothing(void **state)
+static void a_vl_that_waits_to_be_given_back_takes_nothing(void **state)
 {
 	struct hand h = { .n = 0 };
 
@@ -220,13 +220,13 @@ static void a_lane_that_waits_to_be_given_back_takes_nothing(void **state)
 	hand_add(&h, 0, 0, 4);
 	hand_run(&h, "{mechanism: ajt, at: '3,4', capacity: 10, high: 0, high_shared: '1,2'}");
 	check_times(&h, 0, (const unsigned[]){ 1, 2, 3, 4 }, 4);
-	assert_int_equal(on_lane(&h, 0), 2);
-	assert_int_equal(on_lane(&h, 1), 1);
-	assert_int_equal(on_lane(&h, 2), 1);
+	assert_int_equal(on_vl(&h, 0), 2);
+	assert_int_equal(on_vl(&h, 1), 1);
+	assert_int_equal(on_vl(&h, 2), 1);
 	sim_record_fini(&h.record);
 }
 
-static void job_thresholds_open_shared_lanes_of_their_priority_only(void **state)
+static void job_thresholds_open_shared_vls_of_their_priority_only(void **state)
 {
 	struct hand high = { .n = 0 }, low = { .n = 0 };
 	const char *rule =
@@ -235,40 +235,40 @@ static void job_thresholds_open_shared_lanes_of_their_priority_only(void **state
 	(void)state;
 	hand_add(&high, 0, 0, 4);
 	hand_run(&high, rule);
-	assert_int_equal(on_lane(&high, 0), 2);
-	assert_int_equal(on_lane(&high, 3), 2);
-	assert_int_equal(on_lane(&high, 1) + on_lane(&high, 2), 0);
+	assert_int_equal(on_vl(&high, 0), 2);
+	assert_int_equal(on_vl(&high, 3), 2);
+	assert_int_equal(on_vl(&high, 1) + on_vl(&high, 2), 0);
 	sim_record_fini(&high.record);
 
 	hand_add(&low, 0, 1, 4);
 	hand_run(&low, rule);
-	assert_int_equal(on_lane(&low, 1), 2);
-	assert_int_equal(on_lane(&low, 2), 2);
-	assert_int_equal(on_lane(&low, 0) + on_lane(&low, 3), 0);
+	assert_int_equal(on_vl(&low, 1), 2);
+	assert_int_equal(on_vl(&low, 2), 2);
+	assert_int_equal(on_vl(&low, 0) + on_vl(&low, 3), 0);
 	sim_record_fini(&low.record);
 }
 
-/* The chain of Fig. 5.7: each threshold one shared lane more. */
-static void each_job_threshold_opens_one_lane_more(void **state)
+/* The chain of Fig. 5.7: each threshold one shared VL more. */
+static void each_job_threshold_opens_one_vl_more(void **state)
 {
 	const char *rule = "{mechanism: ajt, at: '3,5', capacity: 3, high: 0, high_shared: '1,2'}";
 
 	(void)state;
 	for (unsigned n = 1; n <= 10; n++) {
 		struct hand h = { .n = 0 };
-		unsigned lanes = n >= 5 ? 3 : n >= 3 ? 2 : 1;
+		unsigned vls = n >= 5 ? 3 : n >= 3 ? 2 : 1;
 
 		hand_add(&h, 0, 0, n);
 		hand_run(&h, rule);
 		/* Room for 3, 6 and 9. */
-		assert_int_equal(on_lane(&h, 0) + on_lane(&h, 1) + on_lane(&h, 2), n < 9 ? n : 9);
-		assert_int_equal(on_lane(&h, 1) > 0, lanes > 1);
-		assert_int_equal(on_lane(&h, 2) > 0, lanes > 2);
+		assert_int_equal(on_vl(&h, 0) + on_vl(&h, 1) + on_vl(&h, 2), n < 9 ? n : 9);
+		assert_int_equal(on_vl(&h, 1) > 0, vls > 1);
+		assert_int_equal(on_vl(&h, 2) > 0, vls > 2);
 		sim_record_fini(&h.record);
 	}
 }
 
-static void a_lane_with_packets_of_its_own_is_not_borrowed(void **state)
+static void a_vl_with_packets_of_its_own_is_not_borrowed(void **state)
 {
 	struct hand h = { .n = 0 };
 
@@ -280,21 +280,21 @@ static void a_lane_with_packets_of_its_own_is_not_borrowed(void **state)
 		hand_add(&h, 1, 0, 1);
 	/* VL 0's first has to wait for VL 1's. */
 	hand_run(&h, "{mechanism: et, at: 4, capacity: 4}");
-	/* Turns: 1, 2, 3, 0, 1, 2, 3, and only then are lanes empty. */
+	/* Turns: 1, 2, 3, 0, 1, 2, 3, and only then are VLs empty. */
 	check_times(&h, 1, (const unsigned[]){ 1, 5 }, 2);
 	check_times(&h, 2, (const unsigned[]){ 2, 6 }, 2);
 	check_times(&h, 3, (const unsigned[]){ 3, 7 }, 2);
 	check_times(&h, 0, (const unsigned[]){ 4, 8, 9, 10 }, 4);
-	assert_int_equal(on_lane(&h, 0), 4);
+	assert_int_equal(on_vl(&h, 0), 4);
 	sim_record_fini(&h.record);
 }
 
 /* ---- against chains ------------------------------------------------------ */
 
 /*
- * A rival on the last lane always has a packet of exponential size, and the
- * lane under study tiny ones, so that its packets leave at the points of a
- * Poisson process: one per lane and point. 16 means fit into the MTU; what a
+ * A rival on the last VL always has a packet of exponential size, and the
+ * VL under study tiny ones, so that its packets leave at the points of a
+ * Poisson process: one per VL and point. 16 means fit into the MTU; what a
  * packet adds to a turn (1 byte) is counted with the rival's 256.5 (whole
  * bytes, rounded up).
  */
@@ -312,7 +312,7 @@ static void chain_rig(struct rig *r, double lambda, double ca2, const char *thre
 {
 	struct strbuf qos = STRBUF_INIT, rest = STRBUF_INIT;
 
-	strbuf_printf(&qos, "{lanes: 4, " TABLE ", thresholds: %s}", thresholds);
+	strbuf_printf(&qos, "{vls: 4, " TABLE ", thresholds: %s}", thresholds);
 	strbuf_printf(
 		&rest,
 		"traffic:\n"
@@ -325,19 +325,19 @@ static void chain_rig(struct rig *r, double lambda, double ca2, const char *thre
 	strbuf_fini(&rest);
 }
 
-static void chain_run(struct rig *r, struct sim_lane_use *use)
+static void chain_run(struct rig *r, struct sim_vl_use *use)
 {
 	const struct fabric *fabric = r->fabric;
 	struct sim *s = sim_new(&fabric->setup, fabric->flows, fabric->n_flows, &fabric->rules);
 	uint32_t port = fabric->setup.nodes[fabric->flows[0].source].first_port + 1;
 
 	sim_run(s, HD_TIME_NEVER, NULL, NULL);
-	assert_true(sim_lane_use(s, port, 0, LEVEL, use));
+	assert_true(sim_vl_use(s, port, 0, LEVEL, use));
 	sim_free(s);
 }
 
-/* The room of a lane, own or borrowed. */
-#define LANE_ROOM 8
+/* The room of a VL, own or borrowed. */
+#define VL_ROOM 8
 
 struct sweep_chain {
 	double lambda, ca2;
@@ -352,7 +352,7 @@ struct sweep_chain {
  */
 static void chain_solve(const struct sweep_chain *c, double *mean, double *blocking)
 {
-	unsigned n = LANE_ROOM * (c->n_at + 1) + 1;
+	unsigned n = VL_ROOM * (c->n_at + 1) + 1;
 	double *rate = hd_alloc((size_t)n * n, sizeof(*rate));
 	double *p = hd_alloc(n, sizeof(*p));
 	double sigma = 2 / (c->ca2 + 1);
@@ -401,14 +401,14 @@ static double rate_of_turns(void)
 	return 1 / (RIVAL_BYTES * BYTE_US);
 }
 
-static void bounded_lanes_are_the_exact_queue(void **state)
+static void bounded_vls_are_the_exact_queue(void **state)
 {
 	static const double ca2[] = { 1, 5 };
 
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		double lambda = 0.8, mean, blocking;
-		struct sim_lane_use use;
+		struct sim_vl_use use;
 		struct vl_forecast f;
 		struct diag d = { .status = HD_OK };
 		struct rig r;
@@ -436,7 +436,7 @@ static void bounded_lanes_are_the_exact_queue(void **state)
 static void check_thresholds(const char *text, const unsigned *at, unsigned n_at, double most_error)
 {
 	double lambda = 0.85, ca2 = 5, mean, blocking;
-	struct sim_lane_use use;
+	struct sim_vl_use use;
 	struct vl_forecast f;
 	struct diag d = { .status = HD_OK };
 	struct rig r;
@@ -451,7 +451,7 @@ static void check_thresholds(const char *text, const unsigned *at, unsigned n_at
 	assert_within(&use.blocking, blocking);
 	assert_int_equal(use.refused, 0);
 	assert_true(use.most > 8 * n_at && use.most <= 8 * (n_at + 1));
-	/* The model serves one by one, the lanes in turns: near, not equal. */
+	/* The model serves one by one, the VLs in turns: near, not equal. */
 	assert_int_equal(study_vl_sharing_forecast(r.fabric, 1, &d, &f, &n), HD_OK);
 	assert_int_equal(f.with.n_regions, n_at + 1);
 	assert_true(fabs(f.with_result.mean_queue - mean) < most_error * mean);
@@ -474,8 +474,8 @@ static void job_thresholds_are_the_chain_of_their_turns(void **state)
 		(const unsigned[]){ 4, 12 }, 2, 0.1);
 }
 
-/* No other VL competes: a second lane has room, but the link is no faster. */
-static void without_rivals_a_borrowed_lane_adds_room_only(void **state)
+/* No other VL competes: a second VL has room, but the link is no faster. */
+static void without_rivals_a_borrowed_vl_adds_room_only(void **state)
 {
 	struct vl_forecast f;
 	struct diag d = { .status = HD_OK };
@@ -484,7 +484,7 @@ static void without_rivals_a_borrowed_lane_adds_room_only(void **state)
 
 	(void)state;
 	rig_init(
-		&r, CHAIN_FABRIC, "{lanes: 4, thresholds: {mechanism: et, at: 4, capacity: 8}}",
+		&r, CHAIN_FABRIC, "{vls: 4, thresholds: {mechanism: et, at: 4, capacity: 8}}",
 		"traffic: [{name: jobs, kind: poisson, payload: 256, source: h0, destination: h1, load: 90%}]\nrun: {measure: 10us}");
 	assert_int_equal(study_vl_sharing_forecast(r.fabric, 1, &d, &f, &n), HD_OK);
 	assert_int_equal(n, 1);
@@ -514,7 +514,7 @@ static void credit_rig(struct rig *r, const struct credit_link *link, hd_time pr
 		      "{routing_delay: 0ns, arbitration_delay: 0ns, input_buffer: 64KiB}, "
 		      "host: {input_buffer: 64KiB}}",
 		      (unsigned long long)propagation);
-	strbuf_printf(&qos, "{lanes: 2, high: none, low: '0:1,1:1', thresholds: {capacity: %zu}}",
+	strbuf_printf(&qos, "{vls: 2, high: none, low: '0:1,1:1', thresholds: {capacity: %zu}}",
 		      link->upstream);
 	strbuf_printf(
 		&rest,
@@ -565,7 +565,7 @@ static void check_credit(double load, size_t downstream, hd_time propagation)
 		.delay = (2 * (double)propagation / 1e6) + 6 * BYTE_US,
 	};
 	struct credit_result model;
-	struct sim_lane_use use;
+	struct sim_vl_use use;
 	struct rig r;
 
 	credit_rig(&r, &link, propagation);
@@ -592,7 +592,7 @@ static void without_delay_the_fabric_is_one_queue(void **state)
 				    .upstream = 4,
 				    .downstream = 3 };
 	double rho = 0.8, sum = 0;
-	struct sim_lane_use use;
+	struct sim_vl_use use;
 	struct rig r;
 
 	(void)state;
@@ -607,18 +607,18 @@ static void without_delay_the_fabric_is_one_queue(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_full_lane_refuses_and_a_borrowed_one_adds_its_room),
-		cmocka_unit_test(a_borrowed_lane_takes_turns_until_it_is_given_back),
-		cmocka_unit_test(a_lane_on_loan_serves_its_borrower_first),
-		cmocka_unit_test(who_finds_no_free_lane_waits_in_line),
-		cmocka_unit_test(a_lane_that_waits_to_be_given_back_takes_nothing),
-		cmocka_unit_test(job_thresholds_open_shared_lanes_of_their_priority_only),
-		cmocka_unit_test(each_job_threshold_opens_one_lane_more),
-		cmocka_unit_test(a_lane_with_packets_of_its_own_is_not_borrowed),
-		cmocka_unit_test(bounded_lanes_are_the_exact_queue),
+		cmocka_unit_test(a_full_vl_refuses_and_a_borrowed_one_adds_its_room),
+		cmocka_unit_test(a_borrowed_vl_takes_turns_until_it_is_given_back),
+		cmocka_unit_test(a_vl_on_loan_serves_its_borrower_first),
+		cmocka_unit_test(who_finds_no_free_vl_waits_in_line),
+		cmocka_unit_test(a_vl_that_waits_to_be_given_back_takes_nothing),
+		cmocka_unit_test(job_thresholds_open_shared_vls_of_their_priority_only),
+		cmocka_unit_test(each_job_threshold_opens_one_vl_more),
+		cmocka_unit_test(a_vl_with_packets_of_its_own_is_not_borrowed),
+		cmocka_unit_test(bounded_vls_are_the_exact_queue),
 		cmocka_unit_test(entry_thresholds_are_the_chain_of_their_turns),
 		cmocka_unit_test(job_thresholds_are_the_chain_of_their_turns),
-		cmocka_unit_test(without_rivals_a_borrowed_lane_adds_room_only),
+		cmocka_unit_test(without_rivals_a_borrowed_vl_adds_room_only),
 		cmocka_unit_test(the_credit_chain_with_delay_is_the_fabric),
 		cmocka_unit_test(without_delay_the_fabric_is_one_queue),
 	};

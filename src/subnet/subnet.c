@@ -19,7 +19,7 @@
 
 struct sl2vl sl2vl_default(unsigned vls)
 {
-	/* OpenSM masks lanes, which for 1, 2, 4, 8 is the modulus. */
+	/* OpenSM masks VLs, which for 1, 2, 4, 8 is the modulus. */
 	unsigned mask = vls >= N_DATA_VLS ? MAX_MASK_OF_15_VLS : vls - 1;
 	struct sl2vl table;
 
@@ -104,8 +104,8 @@ void subnet_set_pkeys(struct subnet *s, port_id port, const uint16_t *keys, unsi
 	p->n = (uint16_t)n;
 }
 
-/* Lanes of the link at `port`, or of the port itself where there is no link. */
-static uint8_t lanes_of(const struct topo *t, port_id port, unsigned max)
+/* VLs of the link at `port`, or of the port itself where there is no link. */
+static uint8_t vls_of(const struct topo *t, port_id port, unsigned max)
 {
 	unsigned vls = t->ports[port].vls;
 	port_id peer = t->ports[port].peer;
@@ -115,7 +115,7 @@ static uint8_t lanes_of(const struct topo *t, port_id port, unsigned max)
 	return (uint8_t)(vls < max ? vls : max);
 }
 
-static void default_lanes_of_switch(struct subnet *s, switch_id sw)
+static void default_vls_of_switch(struct subnet *s, switch_id sw)
 {
 	const struct topo_node *v = switch_node(s, sw);
 	unsigned n = v->n_ports + 1u;
@@ -130,21 +130,21 @@ static void default_lanes_of_switch(struct subnet *s, switch_id sw)
 	}
 }
 
-void subnet_reset_lanes(struct subnet *s)
+void subnet_reset_vls(struct subnet *s)
 {
 	if (s->borrows_pairs)
 		subnet_own(s);
 	for (port_id p = 0; p < s->topo->n_ports; p++) {
-		struct sl2vl lanes = sl2vl_default(s->vls_of_port[p]);
+		struct sl2vl vls = sl2vl_default(s->vls_of_port[p]);
 
-		subnet_set_port_sl2vl(s, p, &lanes);
+		subnet_set_port_sl2vl(s, p, &vls);
 	}
 	for (switch_id sw = 0; sw < s->n_switches; sw++)
-		default_lanes_of_switch(s, sw);
-	s->lanes_by_engine = false;
+		default_vls_of_switch(s, sw);
+	s->vls_by_engine = false;
 }
 
-void subnet_take_lanes(struct subnet *s, const struct subnet *from)
+void subnet_take_vls(struct subnet *s, const struct subnet *from)
 {
 	uint32_t *id = hd_alloc(from->n_sl2vl_tables, sizeof(*id));
 
@@ -168,12 +168,12 @@ void subnet_limit_vls(struct subnet *s, unsigned max)
 	const struct topo *t = s->topo;
 
 	for (port_id p = 0; p < t->n_ports; p++) {
-		s->vls_of_port[p] = lanes_of(t, p, max);
+		s->vls_of_port[p] = vls_of(t, p, max);
 		struct vlarb weights = vlarb_default(s->vls_of_port[p]);
 
 		subnet_set_vlarb(s, p, &weights);
 	}
-	subnet_reset_lanes(s);
+	subnet_reset_vls(s);
 }
 
 static void number_switches(struct subnet *s)
@@ -351,7 +351,7 @@ bool subnet_target(const struct subnet *s, unsigned subnet, lid_t lid, switch_id
 
 uint8_t path_sl(const struct subnet *s, port_id source, lid_t dlid, uint8_t wanted)
 {
-	const struct lane_split *split = &s->split;
+	const struct vl_split *split = &s->split;
 	unsigned first = split->sls * split->class_of_sl[wanted];
 
 	if (!s->sl_of_path)

@@ -4,7 +4,7 @@
 
 /*
  * What a subnet manager programs into a fabric: addresses, forwarding tables,
- * lanes, arbitration tables, partitions. Routing engines fill it, checkers
+ * VLs, arbitration tables, partitions. Routing engines fill it, checkers
  * prove it, the simulator runs on it, and exporters hand it to OpenSM; it is
  * the same struct for all of them.
  *
@@ -111,10 +111,10 @@ struct table_index {
 };
 
 /*
- * SLs and lanes in blocks, one of each per class, as torus-2QoS has them: an
- * engine that keeps paths apart by SLs and lanes does so within each block.
+ * SLs and VLs in blocks, one of each per class, as torus-2QoS has them: an
+ * engine that keeps paths apart by SLs and VLs does so within each block.
  */
-struct lane_split {
+struct vl_split {
 	uint8_t n_classes;          /* 0: no blocks, classes are not known here */
 	uint8_t sls;                /* of a block; 0: the application's SLs stay */
 	uint8_t vls;                /* of a block */
@@ -170,7 +170,7 @@ struct subnet {
 
 	/*
 	 * The SL a routing engine asks for per (source, destination) LID pair
-	 * is path_sl() below; the lanes per (switch, in, out) are sl2vl_at().
+	 * is path_sl() below; the VLs per (switch, in, out) are sl2vl_at().
 	 */
 	struct sl2vl *sl2vl_tables;
 	uint32_t n_sl2vl_tables;
@@ -201,30 +201,30 @@ struct subnet {
 	uint8_t *sl_of_path;
 	uint32_t *sl_row;
 	uint32_t n_sl_rows;
-	bool lanes_by_engine; /* SL2VL tables are the engine's, not defaults */
-	struct lane_split split;
+	bool vls_by_engine; /* SL2VL tables are the engine's, not defaults */
+	struct vl_split split;
 	struct adaptive *adaptive; /* NULL: every switch has its one port */
 };
 
 /*
  * A subnet over `t` (which must outlive it): switches numbered, LIDs not yet
- * assigned, forwarding tables empty, every lane table at OpenSM's built-in
- * default cut to the lanes of the link, every port in the default partition.
+ * assigned, forwarding tables empty, every VL table at OpenSM's built-in
+ * default cut to the VLs of the link, every port in the default partition.
  */
 void subnet_init(struct subnet *s, const struct topo *t);
 void subnet_fini(struct subnet *s);
 
 /*
  * Limits the data VLs of every link to `max` (1, 2, 4, 8 or 15), as OpenSM's
- * max_op_vls does, and sets the lane tables to their defaults again.
+ * max_op_vls does, and sets the VL tables to their defaults again.
  */
 void subnet_limit_vls(struct subnet *s, unsigned max);
 
 /*
- * Keeps forwarding tables and lanes that are equal once, for a subnet that is
+ * Keeps forwarding tables and VLs that are equal once, for a subnet that is
  * programmed: a large one then takes a fraction of its memory. Who writes them
  * directly must own them: each switch has its own again. What is called to
- * route or to set lanes does so itself. Routes of a subnet that shares its
+ * route or to set VLs does so itself. Routes of a subnet that shares its
  * tables are shared, too, and by most engines as they are made.
  */
 void subnet_share(struct subnet *s);
@@ -235,9 +235,9 @@ uint8_t *lft_rows(const struct subnet *s);
 void lft_share(uint8_t *rows, uint32_t n_switches, uint32_t stride, struct lft_blocks *out);
 
 /* Sets every SL2VL table to its default. */
-void subnet_reset_lanes(struct subnet *s);
+void subnet_reset_vls(struct subnet *s);
 /* Sets them to those of another subnet, of the same nodes and ports. */
-void subnet_take_lanes(struct subnet *s, const struct subnet *from);
+void subnet_take_vls(struct subnet *s, const struct subnet *from);
 
 /* Rows of path SLs, all 0: that of a switch is for what hangs on it, too. */
 void subnet_sls_by_switch(struct subnet *s);
@@ -323,14 +323,14 @@ static inline unsigned subnet_of_switch(const struct subnet *s, switch_id sw)
  * The least split that has room for what the engine did, with `classes` (from
  * 0) of the SLs that applications ask for; `n_classes` of them.
  */
-struct lane_split subnet_split_for(const struct subnet *s, const uint8_t classes[N_SLS],
-				   unsigned n_classes);
+struct vl_split subnet_split_for(const struct subnet *s, const uint8_t classes[N_SLS],
+				 unsigned n_classes);
 /*
- * Gives every class a block of the engine's SLs and lanes. HD_ERR_UNFIT, with
+ * Gives every class a block of the engine's SLs and VLs. HD_ERR_UNFIT, with
  * how many would be needed, if there are not enough of either.
  */
-HD_MUST_CHECK enum hd_status subnet_split_lanes(struct subnet *s, const struct lane_split *split,
-						struct diag *d);
+HD_MUST_CHECK enum hd_status subnet_split_vls(struct subnet *s, const struct vl_split *split,
+					      struct diag *d);
 
 /*
  * The SL for packets from end port `source` to `dlid`: what the routing engine

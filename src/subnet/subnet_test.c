@@ -240,11 +240,11 @@ static void equal_tables_are_stored_once(void **state)
 	}
 	assert_int_equal(s.n_vlarb_tables, before + 10);
 	for (unsigned i = 0; i < 200; i++) {
-		struct sl2vl lanes = sl2vl_default(8);
+		struct sl2vl vls = sl2vl_default(8);
 
-		lanes.vl[i % 16] = (uint8_t)(i / 16);
-		subnet_set_sl2vl(&s, 1, i % 9, i / 9 % 9, &lanes);
-		assert_memory_equal(sl2vl_at(&s, 1, i % 9, i / 9 % 9), &lanes, sizeof(lanes));
+		vls.vl[i % 16] = (uint8_t)(i / 16);
+		subnet_set_sl2vl(&s, 1, i % 9, i / 9 % 9, &vls);
+		assert_memory_equal(sl2vl_at(&s, 1, i % 9, i / 9 % 9), &vls, sizeof(vls));
 	}
 	subnet_fini(&s);
 	topo_fini(&t);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Files that Heddle writes say how their fabric was made. Making it again
- * tells what the text cannot: the family, where nodes are in it, lanes and
+ * tells what the text cannot: the family, where nodes are in it, link widths and
  * MTUs. It is believed only if it gives the very cables of the file.
  */
 #include <stdlib.h>

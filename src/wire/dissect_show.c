@@ -355,7 +355,7 @@ void dissection_csv_head(struct strbuf *out)
 		"number,time_s,protocol,bytes,source,destination,sl,vl,operation,qp,psn,fecn,becn,payload_bytes,icrc,vcrc,reason\n");
 }
 
-/* source to vl: LIDs or IP addresses; RoCEv2 has no lanes. */
+/* source to vl: LIDs or IP addresses; RoCEv2 has no VLs. */
 static void csv_route(const struct dissection *d, struct strbuf *out)
 {
 	const struct packet *p = d->packet;

@@ -5,11 +5,11 @@
 
 void lrh_read(struct byte_reader *r, struct lrh *out)
 {
-	uint8_t lane = read_u8(r);
+	uint8_t vl = read_u8(r);
 	uint8_t level = read_u8(r);
 
-	out->vl = lane >> 4;
-	out->lver = lane & 0xF;
+	out->vl = vl >> 4;
+	out->lver = vl & 0xF;
 	out->sl = level >> 4;
 	out->lnh = level & 0x3;
 	out->dlid = read_be16(r);

@@ -210,7 +210,7 @@ const struct record *header_info(enum header h);
 size_t header_set_size(header_set set);
 
 /*
- * A link flow-control packet: how many 64-byte blocks were sent on a lane
+ * A link flow-control packet: how many 64-byte blocks were sent on a VL
  * since the link came up (fctbs), and up to which count the sender of this
  * packet can receive (fccl), both modulo 4096.
  */

@@ -172,12 +172,12 @@ static const struct field_name mtus[] = {
 	{ 5, "4096" }, { 0, NULL }
 };
 
-static const struct field_name lanes[] = {
+static const struct field_name vls[] = {
 	{ 1, "VL0" }, { 2, "VL0-1" }, { 3, "VL0-3" }, { 4, "VL0-7" },
 	{ 5, "VL0-14" }, { 0, NULL }
 };
 
-static const struct field_name operational_lanes[] = {
+static const struct field_name operational_vls[] = {
 	{ 0, "No change" }, { 1, "VL0" }, { 2, "VL0-1" }, { 3, "VL0-3" },
 	{ 4, "VL0-7" }, { 5, "VL0-14" }, { 0, NULL }
 };
@@ -204,7 +204,7 @@ static const struct field port_info_fields[] = {
 	F_SET("LinkSpeedEnabled", 284, 4, speeds),
 	F_ENUM("NeighborMTU", 288, 4, mtus),
 	F_UINT("SMSL", 292, 4),
-	F_ENUM("VLCap", 296, 4, lanes),
+	F_ENUM("VLCap", 296, 4, vls),
 	F_HEX("InitType", 300, 4),
 	F_UINT("VLHighLimit", 304, 8),
 	F_UINT("VLArbHighCap", 312, 8),
@@ -213,7 +213,7 @@ static const struct field port_info_fields[] = {
 	F_ENUM("MtuCap", 332, 4, mtus),
 	F_UINT("VLStallCount", 336, 3),
 	F_UINT("HoqLife", 339, 5),
-	F_ENUM("OperVLs", 344, 4, operational_lanes),
+	F_ENUM("OperVLs", 344, 4, operational_vls),
 	F_UINT("PartEnforceInb", 348, 1),
 	F_UINT("PartEnforceOutb", 349, 1),
 	F_UINT("FilterRawInb", 350, 1),

@@ -254,7 +254,7 @@ static void arbitration_prints_as_smpquery_did(void **state)
 		mad_set_entry(bytes, i, "VL", low[i][0]);
 		mad_set_entry(bytes, i, "WEIGHT", low[i][1]);
 	}
-	/* On the wire: a byte with the lane, a byte with the weight. */
+	/* On the wire: a byte with the VL, a byte with the weight. */
 	assert_int_equal(bytes[64], 1);
 	assert_int_equal(bytes[65], 0x40);
 	assert_int_equal(bytes[68], 3);

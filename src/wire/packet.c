@@ -315,7 +315,7 @@ enum hd_status packet_encode(const struct packet *p, uint8_t *bytes, size_t room
 
 /*
  * A router rewrites the whole LRH and these parts of the GRH, a switch the
- * lane, and both may set FECN or BECN: none of it is under the ICRC.
+ * VL, and both may set FECN or BECN: none of it is under the ICRC.
  */
 uint32_t packet_icrc(const uint8_t *bytes, size_t size)
 {

@@ -61,7 +61,7 @@ COMMANDS = [
     "qos plan a=40%,latency b=60%",
     "qos admit --random 5 n.net",
     "qos bound n.net f.txt",
-    "qos diffserv --lanes 4",
+    "qos diffserv --vls 4",
     "cc curve fimd --factor 2",
     "cc compare c.yaml --algorithm cct --measure 20us",
     "mcast compare --topology 'kind: star' --json --html x.html",

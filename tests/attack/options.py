@@ -30,7 +30,7 @@ FILES = {
               "run: {warmup: 1us, measure: 10us}\n",
     "c.yaml": "fabric: {topology: {kind: two-switch, remote: 2, local: 1, "
               "victims: 1}}\n"
-              "qos: {lanes: 1}\n"
+              "qos: {vls: 1}\n"
               "traffic:\n"
               "  - {name: t, kind: saturating, pattern: incast, "
               "source: A1..A2, destination: Bc}\n"
@@ -39,7 +39,7 @@ FILES = {
               "run: {warmup: 1us, measure: 20us}\n",
     "e.yaml": "fabric: {topology: {kind: star, hosts: 2, link: 1x SDR}}\n"
               "qos:\n"
-              "  lanes: 4\n"
+              "  vls: 4\n"
               "  low: '0:1,1:1,2:1,3:1'\n"
               "  thresholds: {mechanism: et, at: 8, capacity: 10}\n"
               "traffic:\n"

@@ -49,7 +49,7 @@ int main(void)
 		 "  switch: {routing_delay: 95ns, input_buffer: 2 packets}\n"
 		 "  packet: {overhead: 0}\n"
 		 "  routing: {engine: xy, lids: paper}\n"
-		 "qos: {lanes: 1}\n"
+		 "qos: {vls: 1}\n"
 		 "traffic: [{name: op, kind: messages, payload: 2048}]\n",
 		 b.tiny ? 2u : 16u);
 	double start = cpu_seconds();
@@ -65,7 +65,7 @@ int main(void)
 					  .n_members = hosts->n,
 					  .bytes = 2048,
 					  .mtu = 4096,
-					  .lanes = 1,
+					  .vls = 1,
 					  .tree = MCAST_XY };
 	double built = cpu_seconds() - start;
 	double tree = run(fabric, &op, COLLECTIVE_MULTICAST, &hops);

@@ -27,7 +27,7 @@ def sl_of(kind, rate):
 what, seed = sys.argv[1], int(sys.argv[2])
 if what == "rows":
     print("fabric: {topology: {kind: star, hosts: 3}, link: {rate: 100Gb/s}}")
-    print("qos: {lanes: 15, bands: true}\ntraffic:")
+    print("qos: {vls: 15, bands: true}\ntraffic:")
     for i, (kind, rate) in enumerate(cases(seed)):
         # Without a rate, what is reserved counts.
         rate = f"rate: {rate}b/s" if i % 2 else f"load: 0.01%, reserve: {rate}b/s"

@@ -115,7 +115,7 @@ jq -e '[.tables.partition.rows[].outcome | . == "delivered"]
 jq -e '.tables.partition.rows[2].outcome
 	== "a request failed: RETRY_EXC_ERR (12)"' p.json >/dev/null
 
-# A lane of one's own is worth something where only links are slow: there a
+# A VL of one's own is worth something where only links are slow: there a
 # ping-pong waits for at most a packet on each link, of 4 KiB at 200 Gb/s, and
 # not for a buffer full of them.
 run 0 bench sl-lat shared-sl-lat --values 0,6 --profile ideal --json -o sl.json

@@ -10,7 +10,7 @@ awk 'BEGIN {
 }' >trace.csv
 cat >trace.yaml <<'EOF2'
 fabric: {topology: {kind: xgft, down: "4,2", up: "1,2"}, link: {rate: 8Gb/s}}
-qos: {lanes: 4}
+qos: {vls: 4}
 traffic:
   - {name: t, kind: trace, file: trace.csv, sl: 2}
   - {name: i, kind: poisson, load: 30%, payload: 2KiB, sl: 3}
@@ -20,7 +20,7 @@ EOF2
 sed '/^run/i congestion: {algorithm: cct, echo: cnp}' trace.yaml >control.yaml
 cat >paths.yaml <<'EOF2'
 fabric: {topology: {kind: torus, sizes: 5x5, hosts: 1}, routing: dfsssp}
-qos: {lanes: 8, classes: [{name: a, sl: 5}]}
+qos: {vls: 8, classes: [{name: a, sl: 5}]}
 traffic:
   - {name: u, class: a, kind: poisson, load: 30%, payload: 1KiB}
 run: {warmup: 0us, measure: 30us}

@@ -40,7 +40,7 @@ def scenario(rng):
     out = {"fabric": {"topology": rng.choice(TOPOLOGIES), "routing": "updn",
                       "link": rng.choice(["25Gb/s", "4x EDR", "10Gb/s"]),
                       "credits": rng.choice(["delay", "delay", "exact"])},
-           "qos": {"lanes": 4}, "faults": {},
+           "qos": {"vls": 4}, "faults": {},
            "run": {"seed": rng.randrange(1000), "horizon": "300us",
                    "warmup": "9 packets" if packets else
                    rng.choice(["0s", "3us", "12us"]),
@@ -83,8 +83,8 @@ def content(path):
 
 
 def seen(since, until):
-    """What the trace shows: by port and lane, by row, by job and port."""
-    lanes, rows, lost, jobs = Counter(), Counter(), Counter(), Counter()
+    """What the trace shows: by port and VL, by row, by job and port."""
+    vls, rows, lost, jobs = Counter(), Counter(), Counter(), Counter()
     with open("trace", encoding="ascii") as file:
         for line in file:
             if line.startswith("#"):
@@ -94,15 +94,15 @@ def seen(since, until):
             if not since <= int(time.replace(".", "")) <= until:
                 continue
             if event == "sends":
-                size, _, lane = tail.split()[1:]
-                lanes[port, int(lane)] += 1
+                size, _, vl = tail.split()[1:]
+                vls[port, int(vl)] += 1
                 if name.startswith("job "):
                     jobs[name[4:], port] += int(size)
             elif event == "receives":
                 rows[name.split()[0]] += 1
             else:
                 lost[name.split()[0]] += 1
-    return lanes, rows, lost, jobs
+    return vls, rows, lost, jobs
 
 
 def told(tables):
@@ -112,7 +112,7 @@ def told(tables):
 
         return +Counter({tuple(r[k] for k in keys) if len(keys) > 1 else
                          r[keys[0]]: r[value] for r in rows})
-    return (by("port lanes", "packets", "port", "VL"),
+    return (by("port VLs", "packets", "port", "VL"),
             by("traffic", "packets", "traffic"),
             by("traffic", "lost", "traffic"),
             by("job links", "bytes", "job", "link"))
@@ -135,7 +135,7 @@ def complaint(case):
     for (port, _), n in told(tables)[0].items():
         sums[port] += n
     if +ports != sums:
-        return "ports and their lanes differ"
+        return "ports and their VLs differ"
     if any((r["share"] or 101) > 100.001 for r in
            tables.get("job links", {"rows": []})["rows"]):
         return "a job sent more than all of its link"
@@ -145,7 +145,7 @@ def complaint(case):
         else 0
     span = round(tables["summary"]["rows"][0]["measured"] * 10**6)
     names = {r["name"] for r in what.get("traffic", [])}
-    for name, a, b in zip(("lanes", "received", "lost", "job links"),
+    for name, a, b in zip(("VLs", "received", "lost", "job links"),
                           seen(since, since + span), told(tables)):
         if name in ("received", "lost"):
             a = Counter({k: v for k, v in a.items() if k in names})

@@ -2,13 +2,13 @@
 # what they count in all, exactly.
 . "$SRC/tests/cli/lib.sh"
 
-# Five SLs of different sizes share two lanes, and bit errors cost some.
+# Five SLs of different sizes share two VLs, and bit errors cost some.
 cat >mixed.yaml <<'EOF'
 fabric:
   topology: {kind: star, hosts: 4}
   link: {rate: 8Gb/s, propagation: 5ns}
   credits: exact
-qos: {lanes: 2}
+qos: {vls: 2}
 traffic:
   - {name: a, kind: poisson, load: 11%, payload: 4, sl: 0}
   - {name: b, kind: poisson, load: 12%, payload: 51, sl: 1}

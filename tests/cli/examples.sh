@@ -158,11 +158,11 @@ status 0 "$HEDDLE" sim voq.yaml --json
 cp out voq.json
 claim voq "a queue per output does not help it" '
 	near(row("traffic"; "victim").delivered; 8 * 2048 / 2068 / 30; 0.01)'
-sed 's/lanes: 1/lanes: 2/; s/name: victim,/name: victim, sl: 1,/' voq.yaml \
-	>lane.yaml
-status 0 "$HEDDLE" sim lane.yaml --json
-cp out lane.json
-claim lane "a lane of its own frees it" '
+sed 's/vls: 1/vls: 2/; s/name: victim,/name: victim, sl: 1,/' voq.yaml \
+	>vl.yaml
+status 0 "$HEDDLE" sim vl.yaml --json
+cp out vl.json
+claim vl "a VL of its own frees it" '
 	near(row("traffic"; "victim").delivered; 8 * 2048 / 2068 * 5 / 6; 0.01)'
 
 # One link carries the incast, and the victims' seven links stand almost idle.
@@ -290,17 +290,17 @@ awk '$2 == "sends" { n[$1 < 500, $NF]++ }
 	fail "table-change: shares before and after"
 
 # Bulk fills the router's cable, but for voice and what strays; the stray ones
-# end there. The router gives out other SLs, so other lanes, than it gets.
-# EF, AF41, AF11, default and lower effort on lanes 0, 1, 4, 5, 6 before the
+# end there. The router gives out other SLs, so other VLs, than it gets.
+# EF, AF41, AF11, default and lower effort on VLs 0, 1, 4, 5, 6 before the
 # router are on 0, 1, 1, 2, 3 behind it, packet for packet.
 run diffserv 0
 claim diffserv "the router chooses SLs by TClass" '
-	[.tables["port lanes"].rows[] | select(.port == "s-0:2") | .packets] as $in |
-	[.tables["port lanes"].rows[] | select(.port == "r-0:2") | .packets] as $out |
+	[.tables["port VLs"].rows[] | select(.port == "s-0:2") | .packets] as $in |
+	[.tables["port VLs"].rows[] | select(.port == "r-0:2") | .packets] as $out |
 	($in | length) == 5 and
 	$out == [$in[0], $in[1] + $in[2], $in[3], $in[4]]'
 # On the cable to h7 a packet of 2074 bytes that goes takes 2.1 us; "local" keeps
-# the buffer of its lane there full, which is some 30 of them.
+# the buffer of its VL there full, which is some 30 of them.
 claim diffserv "what the router marks is served as what its source marks" '
 	row("traffic"; "phone").max < row("traffic"; "voice").max + 0.5'
 sed '/^  tclass_of_sl:/,/^  tclasses:/{/^  tclasses:/!d}' \
@@ -319,10 +319,10 @@ claim two-subnets "a probe through 2 switches and a router takes 407.2 ns" '
 claim two-subnets "voice passes bulk" '
 	row("traffic"; "voice").max < row("traffic"; "bulk").p50 and
 	row("traffic"; "voice").lost == 0'
-claim two-subnets "SLs 1 and 0 here are lanes 3 and 2 there" '
-	[.tables["port lanes"].rows[] | select(.port == "s-0:2").VL] == [0, 1]
+claim two-subnets "SLs 1 and 0 here are VLs 3 and 2 there" '
+	[.tables["port VLs"].rows[] | select(.port == "s-0:2").VL] == [0, 1]
 	and
-	[.tables["port lanes"].rows[] | select(.port == "r-0:2").VL] == [2, 3]'
+	[.tables["port VLs"].rows[] | select(.port == "r-0:2").VL] == [2, 3]'
 claim two-subnets "what strays ends at the router" '
 	row("traffic"; "stray").packets == 0 and
 	.tables.losses.rows == [{reason: "hop limit exceeded at a router",
@@ -520,7 +520,7 @@ claim ring-deadlock "it is said in a sentence" \
 	'.notes[0] | startswith("deadlock at ") and test("s-0 -> s-1 -> s-2")'
 status 1 "$HEDDLE" sim "$examples/ring-deadlock.yaml"
 has out 's-0 -> s-1 -> s-2 -> s-3 -> s-4 -> s-5 -> s-0; no packet'
-sed 's/routing: minhop/routing: torus/; s/lanes: 1/lanes: 2/' \
+sed 's/routing: minhop/routing: torus/; s/vls: 1/vls: 2/' \
 	"$examples/ring-deadlock.yaml" >torus.yaml
 status 0 "$HEDDLE" sim torus.yaml --json
 cp out torus.json
@@ -561,19 +561,19 @@ claim connections "there is no formula where no single link decides" '
 	[.tables.connections.rows[] | .["by formula"] == null and
 		(.formula | startswith("none: "))] | length == 3 and all'
 
-# Ten packets per lane, twenty and thirty with one and two lanes on loan.
+# Ten packets per VL, twenty and thirty with one and two VLs on loan.
 run entry-threshold 0
-claim entry-threshold "eight packets open a second lane" '
-	(.tables.loans.rows[] | select(.VL == 0)) as $lane |
-	$lane.most == 20 and $lane.acquired > 0 and $lane.refused == 0'
+claim entry-threshold "eight packets open a second VL" '
+	(.tables.loans.rows[] | select(.VL == 0)) as $vl |
+	$vl.most == 20 and $vl.acquired > 0 and $vl.refused == 0'
 run switch-thresholds 0
 claim switch-thresholds "VL 0 acquires VL 1 at switches, and the job meets its goal" '
 	([.tables.loans.rows[] | select(.VL == 0) | .acquired] | add > 0) and
 	(.tables["job goals"].rows | map(.met) | all)'
 run job-threshold 0
 claim job-threshold "sixteen open a third" '
-	(.tables.loans.rows[] | select(.VL == 0)) as $lane |
-	$lane.most == 30 and ([.tables.lanes.rows[].VL] == [0, 1, 2, 3])'
+	(.tables.loans.rows[] | select(.VL == 0)) as $vl |
+	$vl.most == 30 and ([.tables.VLs.rows[].VL] == [0, 1, 2, 3])'
 status 0 "$HEDDLE" model fabric "$examples/entry-threshold.yaml" --json
 cp out nearby.json
 claim nearby "blocking falls by ten, and the model is near" '

@@ -11,7 +11,7 @@ fabric:
   credits: exact
   switch: {input_buffer: 2KiB}
   host: {input_buffer: 4KiB}
-qos: {lanes: 2}
+qos: {vls: 2}
 traffic:
   - {name: a, kind: cbr, rate: 3200Mb/s, payload: 512, source: 0, destination: 1, pattern: pairs, aligned: true}
   - {name: b, kind: cbr, rate: 2Gb/s, payload: 256, sl: 1, source: 2, destination: 1, pattern: pairs, aligned: true}

@@ -10,7 +10,7 @@ has err "cannot write to standard output"
 # says which file that is and what the system said of it, and leaves none.
 cat >s.yaml <<'END'
 fabric: {topology: {kind: two-switch, remote: 2, local: 1, victims: 1}}
-qos: {lanes: 1}
+qos: {vls: 1}
 traffic:
   - {name: t, kind: saturating, pattern: incast, source: A1..A2, destination: Bc}
   - {name: v, kind: saturating, pattern: pairs, source: Av, destination: Bv}

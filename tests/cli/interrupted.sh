@@ -11,7 +11,7 @@ fabric:
   topology: {kind: two-switch, remote: 3, local: 1, victims: 1}
   link: {rate: 100Gb/s, propagation: 500ns}
   switch: {input_buffer: 16 packets}
-qos: {lanes: 1}
+qos: {vls: 1}
 traffic:
   - {name: incast, kind: saturating, pattern: incast, source: A1..A3, destination: Bc}
   - {name: victim, kind: saturating, pattern: pairs, source: Av, destination: Bv}

@@ -35,8 +35,8 @@ until grep -q 'simulator ready' ibsim.log; do
 	sleep 0.1
 done
 
-# The lanes of all SLs with their weights, from smpquery's text.
-cat >lanes.py <<'END'
+# The VLs of all SLs with their weights, from smpquery's text.
+cat >vls.py <<'END'
 import re, sys
 tables, vls = [], None
 for line in open(sys.argv[1]):
@@ -49,9 +49,9 @@ for line in open(sys.argv[1]):
             weight[vl] = weight.get(vl, 0) + int(w, 16)
         tables.append(weight)
     elif line.startswith("ports:"):
-        lanes = [int(c) for c in cells]
+        vl_of_sl = [int(c) for c in cells]
 low, high = tables
-for sl, vl in enumerate(lanes):
+for sl, vl in enumerate(vl_of_sl):
     print(sl, vl, high.get(vl, 0), low.get(vl, 0))
 END
 
@@ -64,9 +64,9 @@ judge() { # NAME: name.conf by OpenSM and by us
 	lid=$(LD_PRELOAD=$SO timeout 300 ibswitches | sed 's/.* lid //; s/ .*//')
 	LD_PRELOAD=$SO timeout 300 smpquery vlarb "$lid" 1 >seen
 	LD_PRELOAD=$SO timeout 300 smpquery sl2vl "$lid" 1 | grep 'in  2' >>seen
-	python3 lanes.py seen >theirs
-	"$HEDDLE" qos lint --lanes 8 --entries 8 --json "$1.conf" >lint.json || true
-	jq -r '.tables.lanes.rows[] |
+	python3 vls.py seen >theirs
+	"$HEDDLE" qos lint --vls 8 --entries 8 --json "$1.conf" >lint.json || true
+	jq -r '.tables.VLs.rows[] |
 		"\(.sl) \(.vl) \(.["high weight"]) \(.["low weight"])"' \
 		lint.json >ours
 	diff theirs ours >difference ||

@@ -74,9 +74,9 @@ on h3 ibnetdiscover -p >ends
 # ---- what OpenSM was told to program
 on h3 smpquery portinfo 2 1 | grep -q 'VLHighLimit:\.*4$' ||
 	fail "the high limit is not 4"
-on h3 smpquery sl2vl 2 1 >lanes
-[ "$(grep -c '| 0| 1| 2| 3| 4| 5| 6| 7| 7| 6| 5| 4| 3| 2| 1| 0|' lanes)" -ge 5 ] ||
-	fail "lanes: $(cat lanes)"
+on h3 smpquery sl2vl 2 1 >vls
+[ "$(grep -c '| 0| 1| 2| 3| 4| 5| 6| 7| 7| 6| 5| 4| 3| 2| 1| 0|' vls)" -ge 5 ] ||
+	fail "vls: $(cat vls)"
 on h3 smpquery vlarb 2 1 >weights
 has weights '|0x20|0x40|0x60|0x0 '
 has weights '|0x40|0x80|0x0 '
@@ -105,8 +105,8 @@ routes <theirs >wanted
 [ "$(wc -l <wanted)" -eq 720 ] || fail "dump_fts: $(wc -l <wanted) entries"
 cmp wanted got || fail "ibroute differs from dump_fts"
 cmp theirs ours || fail "'live dump --to opensm' is not read back"
-"$HEDDLE" live dump --to sl2vl -o lanes
-status 0 "$HEDDLE" route found --engine file --routes tables --sl2vl lanes
+"$HEDDLE" live dump --to sl2vl -o vls
+status 0 "$HEDDLE" route found --engine file --routes tables --sl2vl vls
 "$HEDDLE" live dump --to json | jq -e '.' >/dev/null || fail "no JSON"
 
 # ---- answers of many segments

@@ -48,7 +48,7 @@ torus torus --sizes 5x5
 dragonfly dragonfly
 END
 
-# ---- lanes and SLs of paths, where an engine needs them: by what smpquery and
+# ---- VLs and SLs of paths, where an engine needs them: by what smpquery and
 # saquery say no packets can wait for each other, and without SLs they could
 "$HEDDLE" live up 'torus --sizes 5x3' --sm torus -q
 on h0 ibnetdiscover >found
@@ -62,11 +62,11 @@ sed -n 's/^Unicast.* guid \(0x[0-9a-f]*\) (\(.*\)):$/\1 \2/p' fts |
 			on h0 smpquery sl2vl "$lid" $port </dev/null
 		done | sed -n 's/^ports: in *\([0-9]*\), out *\([0-9]*\): |\(.*\)|$/\1 \2 : \3/p' |
 			tr '|' ' '
-	done >lanes
-[ "$(grep -c ' : ' lanes)" -eq $((15 * 5 * 6)) ] || fail "lanes of 15 switches"
-status 0 "$HEDDLE" route found -e file --routes fts --sl2vl lanes \
+	done >vls
+[ "$(grep -c ' : ' vls)" -eq $((15 * 5 * 6)) ] || fail "VLs of 15 switches"
+status 0 "$HEDDLE" route found -e file --routes fts --sl2vl vls \
 	--path-sls paths --check
-status 1 "$HEDDLE" route found -e file --routes fts --sl2vl lanes --check
+status 1 "$HEDDLE" route found -e file --routes fts --sl2vl vls --check
 "$HEDDLE" live down
 
 # ---- tables on which packets can wait for each other do it, and are named
@@ -186,7 +186,7 @@ on h3 sminfo | grep -q "sm lid $(lid_of h0) .*SMINFO_MASTER" || fail "sminfo"
 kill "$manager"
 wait "$manager" || true
 # Ours has what it wrote again when that one is gone, whatever it was: routes,
-# lanes, weights, partitions and where they are enforced.
+# VLs, weights, partitions and where they are enforced.
 lid=$(lid_of s1-0)
 state() { # FILE
 	programmed "$1"

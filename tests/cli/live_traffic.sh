@@ -1,5 +1,5 @@
 # Traffic obeys what unmodified OpenSM has programmed: the SLs of its paths,
-# its lanes (wrong ones let it stand still), its partitions, the multicast
+# its VLs (wrong ones let it stand still), its partitions, the multicast
 # groups that hosts have joined and its congestion control.
 . "$SRC/tests/cli/lib.sh"
 . "$SRC/tests/cli/live_lib.sh"
@@ -12,7 +12,7 @@ qos_vlarb_high 0:0
 qos_vlarb_low 0:64,1:64,2:64,3:64,4:64,5:64,6:64,7:64,8:64,9:64,10:64,11:64,12:64,13:64,14:64
 qos_sl2vl 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,0
 END
-# OpenSM's DFSSSP spreads paths over all 15 lanes that ports can have, and by
+# OpenSM's DFSSSP spreads paths over all 15 VLs that ports can have, and by
 # chance: fewer ones would mix what it keeps apart.
 
 # begin FILE OPTION...: a fabric of the scenario, and OpenSM on its h0. The clock
@@ -296,7 +296,7 @@ amid 1e-4 1 || amid 1e-5 10 || amid 1e-6 100 || fail "$first by $used, $second b
 	fail "$first by $used, then $second by $other; $(delivered a) came"
 "$HEDDLE" live down
 
-# ---- and so are lanes, partitions and congestion control, set by one signal
+# ---- and so are VLs, partitions and congestion control, set by one signal
 cat >many.yaml <<'END'
 fabric: {topology: {kind: star, hosts: 5}}
 qos: {partitions: [{name: blue, key: 1, full: h0}]}
@@ -307,7 +307,7 @@ traffic:
 run: {warmup: 0us, measure: 400us}
 END
 "$HEDDLE" topo gen star --hosts 5 -o made
-# settings LANE MEMBERS CCT: for OpenSM
+# settings VL MEMBERS CCT: for OpenSM
 settings() {
 	{
 		control_of_sl_0 "$3"
@@ -325,7 +325,7 @@ settings 1 "$(guid_of h3)=full" 0:0,0:1,0:2,0:3
 rm -rf cache/*
 manage h0 log -F "$PWD/conf" -P "$PWD/partitions"
 settle
-on_lane() { # VL: packets that h0 got on it
+on_vl() { # VL: packets that h0 got on it
 	on h0 perfquery --vloppackets "$(lid_of h0)" 1 |
 		sed -n "s/^PortVLOpPackets$1:\.*//p"
 }
@@ -338,13 +338,13 @@ set_anew() {
 }
 # amid PACE SECONDS FILE: whether other settings after these fall into the run.
 amid() {
-	before=$(on_lane 1) earlier=$(on_lane 3)
+	before=$(on_vl 1) earlier=$(on_vl 3)
 	"$HEDDLE" live traffic "$3" --pace "$1" -- --csv -o traffic.csv &
 	running=$!
 	sleep "$2"
 	set_anew 3 "$(guid_of h3)=full,$(guid_of h4)=full" 0:0,0:1,0:3,0:7
 	wait $running || fail "the run on a fabric that is set again"
-	first=$(($(on_lane 1) - before)) second=$(($(on_lane 3) - earlier))
+	first=$(($(on_vl 1) - before)) second=$(($(on_vl 3) - earlier))
 	[ "$first" -le 100 ] || [ "$second" -le 100 ] || return 0
 	set_anew 1 "$(guid_of h3)=full" 0:0,0:1,0:2,0:3
 	return 1

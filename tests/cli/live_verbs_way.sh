@@ -19,9 +19,9 @@ on h0 "$VIOLATIONS" >violations || fail "$(cat violations)"
 on h0 "$WINDOWS" >windows || fail "$(cat windows)"
 [ "${HD_LONG:-0}" != 1 ] || on h0 "$LARGE" >large || fail "$(cat large)"
 
-# ---- a lane that carries no data, and a key that two limited members share
+# ---- a VL that carries no data, and a key that two limited members share
 ! (between h0 h5 ibv_rc_pingpong -n 10 -l 3) >refused 2>&1 ||
-	fail "data on a lane that is for management"
+	fail "data on a VL that is for management"
 has refused 'transport retry counter exceeded'
 between h0 h5 ibv_rc_pingpong -n 10 -l 2
 ! (between h3 h5 ibv_rc_pingpong -n 10) >refused 2>&1 ||

@@ -36,8 +36,8 @@ jq -e '[.tables.draws.rows[] | select(.sent == "xy") |
 status 2 "$HEDDLE" mcast compare
 status 2 "$HEDDLE" mcast compare --topology "$ring" --tree oak
 has err "unknown tree 'oak'"
-status 2 "$HEDDLE" mcast compare --topology "$ring" --dedicated --lanes 3
-status 3 "$HEDDLE" mcast compare --topology "$ring" --dedicated --lanes 2
+status 2 "$HEDDLE" mcast compare --topology "$ring" --dedicated --vls 3
+status 3 "$HEDDLE" mcast compare --topology "$ring" --dedicated --vls 2
 has err 'mesh or torus'
 status 3 "$HEDDLE" mcast compare --topology "$ring" --tree xy
 has err "engine 'xy'"

@@ -28,7 +28,7 @@ status 0 "$HEDDLE" qos lint --entries 8 small.conf
 status 3 "$HEDDLE" qos plan mpi
 one_line err
 status 2 "$HEDDLE" qos plan
-status 2 "$HEDDLE" qos plan --lanes 3 a=10%
+status 2 "$HEDDLE" qos plan --vls 3 a=10%
 
 # Slots of paper 000 at 2.5 Gb/s: 64 Kb/s is 1, 64 Mb/s 418, 300 Mb/s 1959.
 status 0 "$HEDDLE" qos table --link 2.5Gb/s --csv DB:64Kb/s DB:64Mb/s DB:300Mb/s
@@ -61,21 +61,21 @@ sed 's/"h2"/"hx"/; s/"h1"/"h2"/; s/"hx"/"h1"/' three.ibnet >swapped.ibnet
 status 3 "$HEDDLE" qos admit --from moved swapped.ibnet
 one_line err
 has err "is that of 'h1' now, and 'h2' has another"
-# One link is one link: a port's tables and a fabric with its lanes give the same
-# answers, though entries run short, and classes have the same lanes.
+# One link is one link: a port's tables and a fabric with its VLs give the same
+# answers, though entries run short, and classes have the same VLs.
 awk 'function draw() { x = x * 16807 % 2147483647; return x / 2147483647 }
 	BEGIN { x = 3; for (i = 0; i < 60; i++)
 	print (draw() < 0.5 ? "DB" : "DBTS"), int(exp(draw() * 19)) + 1 }' >asked
 awk '{ print "h1 h0", $1, $2 "b/s" }' asked >flows
-for lanes in 1 2 4 8 15; do
+for vls in 1 2 4 8 15; do
 	# shellcheck disable=SC2046 # one word for each connection
-	"$HEDDLE" qos table --lanes $lanes --link 2Gb/s --best-effort 84% --json \
+	"$HEDDLE" qos table --vls $vls --link 2Gb/s --best-effort 84% --json \
 		$(awk '{ print $1 ":" $2 "b/s" }' asked) >out || [ $? -eq 1 ]
 	jq -c '[.tables.connections.rows[].admitted], .notes' out >alone
 	"$HEDDLE" qos admit --requests flows --overhead 0 --margin 0 --best-effort 84% --json \
-		--set qos.lanes=$lanes 'star --hosts 2 --link=1xSDR' >out || [ $? -eq 1 ]
+		--set qos.vls=$vls 'star --hosts 2 --link=1xSDR' >out || [ $? -eq 1 ]
 	jq -c '[.tables.requests.rows[].admitted], .notes' out >fabric
-	cmp alone fabric || fail "$lanes lanes: $(cat alone fabric)"
+	cmp alone fabric || fail "$vls VLs: $(cat alone fabric)"
 done
 # Ways across a router have a part in each subnet; their bounds add up.
 "$HEDDLE" topo gen routed --subnets 2 -o apart.topo
@@ -216,7 +216,7 @@ printf 'qos TRUE\n' >other.conf
 "$HEDDLE" qos lint other.conf >out 2>&1 || true
 ! grep -q 'no QoS key' out || fail "a QoS key was not seen"
 
-# DiffServ: RFC 2597's and 3246's code points, and what four lanes lose.
+# DiffServ: RFC 2597's and 3246's code points, and what four VLs lose.
 status 0 "$HEDDLE" qos diffserv --csv
 has out 'EF,46,184,DBTS,0,0'
 has out 'AF41,34,136,DB,1,1'
@@ -224,14 +224,14 @@ has out 'AF13,14,56,DB,4,4'
 has out 'default,0,0,BE,5,5'
 has out 'LE,1,4,CH,6,6'
 has out '1,AF41,136'
-status 0 "$HEDDLE" qos diffserv --lanes 4
+status 0 "$HEDDLE" qos diffserv --vls 4
 has out "drop precedence has no counterpart"
 has out "AF1 to AF4 share an SL"
-status 0 "$HEDDLE" qos diffserv --lanes 4 --csv
+status 0 "$HEDDLE" qos diffserv --vls 4 --csv
 has out 'AF41,34,136,DB,1,1'
 has out 'AF13,14,56,DB,1,1'
 has out 'LE,1,4,CH,3,3'
-status 2 "$HEDDLE" qos diffserv --lanes 3
+status 2 "$HEDDLE" qos diffserv --vls 3
 status 2 "$HEDDLE" qos diffserv EF
 
 # Signalling over three subnets of 8 Gb/s. The source's own link has room for
@@ -339,7 +339,7 @@ jq -e '[.tables.flows.rows[].admitted] == [true, false, true]' out ||
 cat >job.yaml <<'Y'
 fabric: {topology: {kind: star, hosts: 4}, link: {rate: 8Gb/s}}
 qos:
-  lanes: 15
+  vls: 15
   classes:
   - {name: train, sl: 6, kind: DB}
   - {name: film, sl: 2, kind: DB}

@@ -13,16 +13,16 @@ cat >read.py <<'END'
 import json, sys
 said = json.load(open("explain.json"))["tables"]["ports"]["rows"]
 kind, name = sys.argv[1:]
-lanes = limit = None
+n_vls = limit = None
 for line in open(name + ".info"):
     if line.startswith("OperVLs"):
         text = line.split(".")[-1].strip()
-        lanes = 1 if text == "VL0" else int(text.split("-")[1]) + 1
+        n_vls = 1 if text == "VL0" else int(text.split("-")[1]) + 1
     elif line.startswith("VLHighLimit"):
         limit = int(line.split(".")[-1])
-row = [r for r in said if r["ports"] == kind and r["lanes"] == lanes]
+row = [r for r in said if r["ports"] == kind and r["vls"] == n_vls]
 if not row:
-    sys.exit(f"{name}: no row for a {kind} with {lanes} lanes")
+    sys.exit(f"{name}: no row for a {kind} with {n_vls} VLs")
 row = row[0]
 def table(text):
     pairs = [] if text == "none" else [
@@ -40,19 +40,19 @@ for line in open(name + ".arb"):
         if len(tables) < 2:
             tables.append((vls, weights))
 for (vls, weights), what in zip(tables, ("low", "high")):
-    if lanes == 1:
+    if n_vls == 1:
         break  # nothing is arbitrated, and OpenSM sends nothing
     for i, (vl, weight) in enumerate(zip(vls, weights)):
         ours = table(row[what])[i]
         if weight != ours[1] or (weight and vl != ours[0]):
             sys.exit(f"{name}: {what} entry {i} is {vl}:{weight}, said {ours}")
-if lanes > 1 and row["high limit"] != limit:
+if n_vls > 1 and row["high limit"] != limit:
     sys.exit(f"{name}: high limit {limit}, said {row['high limit']}")
 maps = [line for line in open(name + ".map") if line.startswith("ports:")]
 if not maps:
     sys.exit(f"{name}: no map")
 # From outside, the way to a switch's own port is mapped as any other.
-outside = [r for r in said if r["ports"] == "switch" and r["lanes"] == lanes]
+outside = [r for r in said if r["ports"] == "switch" and r["vls"] == n_vls]
 for line in maps:
     if kind == "switch port 0" and not line.startswith("ports: in  0"):
         row = outside[0]
@@ -61,8 +61,8 @@ for line in maps:
         sys.exit(f"{name}: {line.split('|')[0]} {seen}, said {row['sl2vl']}")
 END
 
-# judge NAME: a fabric again, since OpenSM does not raise the lanes of a switch's
-# own port again; it sweeps twice, since it folds by the lanes that it read.
+# judge NAME: a fabric again, since OpenSM does not raise the VLs of a switch's
+# own port again; it sweeps twice, since it folds by the VLs that it read.
 judge() {
 	"$HEDDLE" live up "$net" >up
 	cp "$fixtures/$1.conf" used.conf
@@ -70,7 +70,7 @@ judge() {
 		on h0 opensm -o -f "$PWD/log" -F "$PWD/used.conf" >sm.out 2>&1 ||
 			fail "OpenSM on $1.conf: $(tail -3 sm.out)"
 	done
-	"$HEDDLE" qos explain "$fixtures/$1.conf" "$net" --lanes 15 \
+	"$HEDDLE" qos explain "$fixtures/$1.conf" "$net" --vls 15 \
 		--entries $ENTRIES --json >explain.json
 	# All questions by one shell on the fabric, then the answers.
 	while read -r node port kind; do
@@ -105,7 +105,7 @@ judge() {
 
 cat >run.yaml <<END
 fabric: {topology: {file: $net}}
-qos: {lanes: 15, entries: $ENTRIES}
+qos: {vls: 15, entries: $ENTRIES}
 traffic:
 END
 for sl in 0 1 2 3 5 9 14 15; do
@@ -116,31 +116,31 @@ for sl in 0 1 2 3 5 9 14 15; do
 done
 echo 'run: {warmup: 10us, measure: 150us}' >>run.yaml
 
-# shares NAME: classes of all lanes, with packets of several sizes, simulated.
+# shares NAME: classes of all VLs, with packets of several sizes, simulated.
 cat >shares.py <<'END'
 import json, subprocess, sys
 heddle, conf = sys.argv[1:]
 def ask(*words):
     return json.loads(subprocess.run([heddle, *words, "--json"], check=True,
                                      capture_output=True).stdout)["tables"]
-def sls(kind, wanted):  # of each lane
+def sls(kind, wanted):  # of each VL
     return [{int(sl) for sl in r["class"][2:].split(",")}
             for r in ask("qos", "explain", conf)["services"]["rows"]
             if kind in r["ports"].split(", ") and wanted(r)]
 # Adapters have one class each: all that matters is whether it gets out.
-out = set().union(*sls("adapter", lambda r: r["lanes"] == 1 or r["table"]))
-lanes = [min(lane & out) for lane in sls("switch", lambda r: r["vl"] < 15)
-         if lane & out]
-if not lanes:
+out = set().union(*sls("adapter", lambda r: r["vls"] == 1 or r["table"]))
+vls = [min(vl & out) for vl in sls("switch", lambda r: r["vl"] < 15)
+         if vl & out]
+if not vls:
     sys.exit(0)
 sizes = [2048, 256, 4096, 1024, 512, 2048, 4096, 256]
 classes, rows = [], []
-for n, sl in enumerate(lanes):
+for n, sl in enumerate(vls):
     classes += ["--class", f"c{sl}={sl},{sizes[n]}"]
     rows.append(f"- {{name: c{sl}, kind: saturating, pattern: pairs, source: h{n}, "
-                f"destination: h{len(lanes)}, sl: {sl}, payload: {sizes[n]}}}")
+                f"destination: h{len(vls)}, sl: {sl}, payload: {sizes[n]}}}")
 open("shares.yaml", "w").write(f"""fabric:
-  topology: {{kind: star, hosts: {len(lanes) + 1}}}
+  topology: {{kind: star, hosts: {len(vls) + 1}}}
   link: {{rate: 8Gb/s, propagation: 5ns}}
   switch: {{order: voq, routing_delay: 20ns, arbitration_delay: 5ns, input_buffer: 64KiB}}
 traffic:
@@ -169,8 +169,8 @@ for conf in $some; do
 done
 echo "$n configurations"
 
-# Classes of one lane, with packets of two sizes, from two hosts each: what a
-# class gets is its own, not the lane's.
+# Classes of one VL, with packets of two sizes, from two hosts each: what a
+# class gets is its own, not the VL's.
 printf 'qos TRUE\nqos_high_limit 0\nqos_vlarb_high 0:0\nqos_vlarb_low 0:130,1:65\nqos_sl2vl 0,0,1\n' >shared.conf
 "$HEDDLE" qos explain shared.conf --class a=0 --class b=1,512 --class c=2 \
 	--json >shared.json
@@ -186,7 +186,7 @@ traffic:
 run: {warmup: 1ms, measure: 20ms}
 END
 "$HEDDLE" sim shared.yaml --opensm shared.conf --json >shared.sim
-python3 - <<'END' || fail "classes of a shared lane"
+python3 - <<'END' || fail "classes of a shared VL"
 import json, sys
 said = {r["class"]: r for r in json.load(open("shared.json"))["tables"]["services"]["rows"]
         if "switch" in r["ports"].split(", ")}
@@ -197,13 +197,13 @@ for name, r in said.items():
     share = got[name] / total * 100
     if abs(r["share"] - share) > 1:
         sys.exit(f"{name} has {share:.2f} %, said {r['share']:.2f} %")
-if abs(said["a"]["share"] + said["b"]["share"] - said["a"]["lane"]) > 0.01 or said["a"]["with"] != "1":
-    sys.exit(f"not the lane's: {said['a']}, {said['b']}")
+if abs(said["a"]["share"] + said["b"]["share"] - said["a"]["vl share"]) > 0.01 or said["a"]["with"] != "1":
+    sys.exit(f"not the VL's: {said['a']}, {said['b']}")
 if said["a"]["floor"] is not None or said["c"]["floor"] is None:
     sys.exit("a floor where others queue before it")
 END
 
-# Weights are those of the tables that serve the lane, high before low.
+# Weights are those of the tables that serve the VL, high before low.
 printf 'qos TRUE\nqos_vlarb_high 0:65,2:66,1:0\nqos_vlarb_low 0:0,1:67,2:68\n' >a
 status 0 "$HEDDLE" qos explain a --class a=0 --class b=1 --class c=2 --class d=3 --json
 jq -e '[.tables.services.rows[].weights] == ["65", "67", "66 68", null]' out >found ||
@@ -214,7 +214,7 @@ printf 'qos TRUE\nqos_high_limit 4\nqos_vlarb_high 0:65\nqos_vlarb_low 1:65\n' >
 sed 's/limit 4/limit 255/' a >b
 status 0 "$HEDDLE" qos explain a --against b --class x=0 --class y=1
 sed -n 3p out >first
-has first 'starves while a high lane is busy'
+has first 'starves while a high VL is busy'
 # Equal kinds of ports share one row, in the tree as on one link.
 status 0 "$HEDDLE" qos explain a --against b --class x=0 --class y=1 'fat-tree --radix 4 --levels 2'
 has out 'adapter, switch'
@@ -222,7 +222,7 @@ awk '/^# differences/ { on = 1; next } /^$/ { on = 0 } on && !/^#/ {
 	sub(/^ *adapter, switch */, ""); if (seen[$1 $2]++) exit 1 }' out ||
 	fail "a difference is printed twice: $(cat out)"
 # So are SLs that stay together, and none is left out: of those that OpenSM's
-# default sends to lane 0 one moves away with another.
+# default sends to VL 0 one moves away with another.
 printf 'qos TRUE\nqos_high_limit 4\nqos_vlarb_high 0:65\nqos_vlarb_low 1:65\nqos_sl2vl 0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0\n' >a
 sed 's/0,1,0,0,0,/0,1,0,1,1,/' a >b
 status 0 "$HEDDLE" qos explain a --against b --json
@@ -237,7 +237,7 @@ status 3 "$HEDDLE" qos explain a --class x=0 --class y=0
 has err "both have SL 0"
 status 3 "$HEDDLE" qos explain missing
 has err 'missing'
-status 2 "$HEDDLE" qos explain a --lanes 3
+status 2 "$HEDDLE" qos explain a --vls 3
 
 # In a scenario: files are refused with their line, and say all tables alone.
 printf 'qos TRUE\n\ncc_cct 9:9\n' >bad

@@ -60,7 +60,7 @@ done
 scaled() {
 	awk -v k=$1 '{ $4 = $4 * k "Mb/s"; print }' random >flows
 	status 0 "$HEDDLE" qos bound fabric.yaml flows --json \
-		--set qos.lanes=4 --set fabric.link.rate=$((4 * $1))Gb/s \
+		--set qos.vls=4 --set fabric.link.rate=$((4 * $1))Gb/s \
 		--set "fabric.links=[{ports: trunks, rate: $((3 * $1))Gb/s}]" \
 		--set fabric.link.propagation=$((40 / $1))ns \
 		--set fabric.switch.routing_delay=$((80 / $1))ns \

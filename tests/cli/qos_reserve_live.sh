@@ -23,12 +23,12 @@ cmp tables admitted || fail "'qos admit' has other tables than 'qos reserve'"
 table() {
 	awk -v node="$2" -v port="$3" '/^port/ { on = $5 == node && $3 == port; next } on' "$1"
 }
-# weights KEY FILE NODE PORT: of all entries of each lane, as "VL WEIGHT".
+# weights KEY FILE NODE PORT: of all entries of each VL, as "VL WEIGHT".
 weights() {
 	table "$2" "$3" "$4" | sed -n "s/^qos_vlarb_$1 //p" | tr ',:' '\n ' |
 		awk '{ sum[$1] += $2 } END { for (vl in sum) if (sum[vl]) print vl, sum[vl] }' | sort -n
 }
-# h2 alone sends 1 Gb/s by its link of 8: its lane's weights are at least 1/8 of
+# h2 alone sends 1 Gb/s by its link of 8: its VL's weights are at least 1/8 of
 # all weights of its port.
 "$HEDDLE" qos reserve --requests flows tree.net --json >reserved
 sl=$(jq '.tables.parts.rows[] | select(.from == "h2").sl' reserved)
@@ -88,7 +88,7 @@ wait $manager 2>/dev/null || :
 
 # ---- the fabric has them
 status 0 "$HEDDLE" qos verify --tables tables --against read --json
-for what in ports 'lanes read' 'limits read' 'tables read' 'maps read'; do
+for what in ports 'VLs read' 'limits read' 'tables read' 'maps read'; do
 	got=$(jq ".tables.compared.rows[0][\"$what\"]" out)
 	[ "$got" = "$n" ] || fail "$got $what, not $n"
 done

@@ -9,7 +9,7 @@ mkdir smp sa dump
 "$HEDDLE" qos plan --conf mds=10%,latency,256 mpi=60%,2KiB ost=30%,4KiB >plan.conf
 grep -q '^qos TRUE' plan.conf || echo 'qos TRUE' >>plan.conf
 "$HEDDLE" live up tree.net >up
-# It folds by the lanes that it read: the second sweep is what stays.
+# It folds by the VLs that it read: the second sweep is what stays.
 for sweep in 1 2; do
 	on h0 opensm -o -f "$PWD/log" -F "$PWD/plan.conf" -D 0x43 >sm.out 2>&1 ||
 		fail "OpenSM: $(tail -3 sm.out)"
@@ -44,11 +44,11 @@ value() {
 	jq ".tables.compared.rows[0][\"$1\"]" out
 }
 status 0 "$HEDDLE" qos verify plan.conf --against smp --json
-for what in ports 'lanes read' 'limits read' 'tables read' 'maps read'; do
+for what in ports 'VLs read' 'limits read' 'tables read' 'maps read'; do
 	[ "$(value "$what")" = "$n" ] || fail "$(value "$what") $what, not $n"
 done
 status 0 "$HEDDLE" qos verify plan.conf --against sa --json
-for what in 'lanes read' 'limits read' 'tables read' 'maps read'; do
+for what in 'VLs read' 'limits read' 'tables read' 'maps read'; do
 	[ "$(value "$what")" = "$n" ] || fail "sa: $(value "$what") $what, not $n"
 done
 status 0 "$HEDDLE" qos verify plan.conf tree.net --against dump --json
@@ -78,22 +78,22 @@ another smp "${at}s/| *[0-9]*|/|14|/" 'VL of SL 0' 14
 at=$(grep -n 'VL: ' sa/SL2VL | tail -n 1 | cut -d: -f1)
 another sa "${at}s/VL: *[0-9]*|/VL:11|/" 'VL of SL 0' 11
 at=$(grep -n 'OperVLs' sa/PIR | tail -n 1 | cut -d: -f1)
-another sa "${at}s/VL0.*/VL0-1/" lanes
+another sa "${at}s/VL0.*/VL0-1/" VLs
 # A plan that no manager programmed.
 "$HEDDLE" qos plan --conf a=50%,2KiB b=50%,2KiB >other.conf
 grep -q '^qos TRUE' other.conf || echo 'qos TRUE' >>other.conf
 status 1 "$HEDDLE" qos verify other.conf --against smp --json
 [ "$(jq '[.tables.differences.rows[].port] | unique | length' out)" = "$n" ] ||
 	fail "not every port differs"
-# With one lane there is nothing to arbitrate: other weights are as good.
+# With one VL there is nothing to arbitrate: other weights are as good.
 sed 's/^max_op_vls.*/max_op_vls 1/; s/^\(qos_vlarb_[a-z]*\) .*/\1 0:99/
 	s/^qos_high_limit.*/qos_high_limit 99/' plan.conf >one.conf
 status 1 "$HEDDLE" qos verify one.conf --against smp --json
-[ "$(value 'lanes read') $(value 'limits read') $(value 'tables read')" = "$n 0 0" ] ||
-	fail "weights of one lane are compared"
+[ "$(value 'VLs read') $(value 'limits read') $(value 'tables read')" = "$n 0 0" ] ||
+	fail "weights of one VL are compared"
 jq -e '[.tables.differences.rows[].what] | length > 0 and
 	all(test("entry|limit") | not)' out >jq.out ||
-	fail "weights of one lane are another: $(jq -c .tables.differences out)"
+	fail "weights of one VL are another: $(jq -c .tables.differences out)"
 # Half of it is not all of it.
 rm -rf wrong
 mkdir wrong

@@ -5,7 +5,7 @@ rm -f ./*.db ./*.pcap
 cat >small.yaml <<'END'
 fabric: {topology: {kind: star, hosts: 3}}
 qos:
-  lanes: 2
+  vls: 2
   classes: [{name: a, sl: 0}, {name: b, sl: 1}]
 traffic:
   - {name: a, kind: poisson, pattern: incast, destination: h0, payload: 256, load: 20%}

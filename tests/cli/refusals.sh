@@ -67,7 +67,7 @@ refused 3 "queue pairs cross no router, and 'h0' and" \
 	--set traffic.q.source=h0 --set traffic.q.destination=7
 # Datagrams that their own port drops are done at once, and the next is posted.
 for transport in uc ud; do
-	refused 3 "SL 0 has no lane where it is sent" sim pairs.yaml \
+	refused 3 "SL 0 has no VL where it is sent" sim pairs.yaml \
 		--set qos.sl2vl=15,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0 \
 		--set traffic.q.kind=saturating --set traffic.q.transport=$transport
 done

@@ -100,7 +100,7 @@ status 3 "$HEDDLE" route "$fixtures/lash/ibnetdiscover.txt" --engine file \
 	--routes "$fixtures/lash/opensm-lfts.dump" --path-sls /
 one_line err
 
-# What OpenSM would take without its lanes, and lock up with, is not given out.
+# What OpenSM would take without its VLs, and lock up with, is not given out.
 for engine in torus lash dfsssp; do
 	status 3 "$HEDDLE" route 'torus --sizes 5x5' --engine $engine \
 		--dump opensm -o unsafe
@@ -194,21 +194,21 @@ status 2 "$HEDDLE" route ring --engine file
 status 3 "$HEDDLE" route ring --engine file --routes nowhere
 status 2 "$HEDDLE" route ring --routes tables
 status 2 "$HEDDLE" route
-status 2 "$HEDDLE" route ring --lanes 3
+status 2 "$HEDDLE" route ring --vls 3
 status 2 "$HEDDLE" route ring --dump xml
 status 3 "$HEDDLE" route 'fat-tree --radix 36 --levels 3' --lmc 3
 has err "do not suffice"
 
-# What a sweep does not change: the lanes that SLs were given.
-printf 'qos TRUE\nmax_op_vls 3\nqos_sl2vl 3,1,2,0,0,1\n' >lanes.conf
-sweeps() { # OPTION...: lanes of the fabric, and after a cable was away
+# What a sweep does not change: the VLs that SLs were given.
+printf 'qos TRUE\nmax_op_vls 3\nqos_sl2vl 3,1,2,0,0,1\n' >vls.conf
+sweeps() { # OPTION...: VLs of the fabric, and after a cable was away
 	status 0 "$HEDDLE" route "$@" --dump sl2vl
 	mv out before
 	status 0 "$HEDDLE" route "$@" --sweep down=h0 --sweep up=h0 --dump sl2vl
-	cmp out before || fail "$*: a sweep changes lanes: $(diff before out | head)"
+	cmp out before || fail "$*: a sweep changes VLs: $(diff before out | head)"
 }
 sweeps 'fat-tree --radix 4 --levels 2' \
 	--set qos.sl2vl=1,2,3,0,0,0,0,0,0,0,0,0,0,0,0,0
-sweeps 'fat-tree --radix 4 --levels 2' --opensm lanes.conf
+sweeps 'fat-tree --radix 4 --levels 2' --opensm vls.conf
 sweeps 'torus --sizes 5' --engine torus \
 	--set 'qos.classes=[{name: a, sl: 0}, {name: b, sl: 1}]'

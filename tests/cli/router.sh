@@ -6,7 +6,7 @@ cat >three.yaml <<'EOF'
 fabric:
   topology: {kind: routed, subnets: 3, hosts: 2, link: 4x EDR}
 qos:
-  lanes: 4
+  vls: 4
   tclasses:
     - {tclass: 184, sl: 2, subnet: 1}
     - {tclass: 184, sl: 3, subnet: 2}
@@ -65,7 +65,7 @@ cat >marks.yaml <<'EOF'
 fabric:
   topology: {kind: routed, subnets: 3, hosts: 2, link: 4x EDR}
 qos:
-  lanes: 4
+  vls: 4
   tclass_of_sl:
     - {sl: 1, tclass: 184, subnet: 0}
     - {sl: 2, tclass: 8}
@@ -167,7 +167,7 @@ fabric:
   credits: $credits
   switch: {$switch, input_buffer: 2 packets}
 qos:
-  lanes: 4
+  vls: 4
   tclasses: [{tclass: 184, sl: 2, subnet: 1}, {tclass: 184, sl: 3, subnet: 2}]
   changes: [{at: 20us, ports: "r-0,r-1", low: "0:4,1:200,2:3,3:1"}]
 traffic:
@@ -192,13 +192,13 @@ EOF
 	done
 done
 
-# Lanes that meet on a narrow cable keep no order between them, and need not.
+# VLs that meet on a narrow cable keep no order between them, and need not.
 cat >narrow.yaml <<'EOF'
 fabric: {topology: {kind: star, hosts: 3, link: 4x EDR}}
 qos:
-  lanes: 2
+  vls: 2
   low: "0:1,1:200"
-  ports: [{ports: "hub:3", lanes: 1}]
+  ports: [{ports: "hub:3", vls: 1}]
 traffic:
   - {name: a, kind: poisson, load: 60%, payload: 1024, source: 0, destination: 2, pattern: pairs}
   - {name: b, kind: poisson, load: 60%, payload: 256, sl: 1, source: 0, destination: 2, pattern: pairs}

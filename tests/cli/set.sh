@@ -88,7 +88,7 @@ done
 cat >good.yaml <<'EOF2'
 fabric:
   topology: {kind: mesh, columns: 2, rows: 2, hosts: 1}
-qos: {lanes: 2}
+qos: {vls: 2}
 traffic:
   - {name: a, kind: saturating, pattern: tornado, payload: 2KiB}
   - {name: b, kind: poisson, load: 10%, pattern: tornado, payload: 2KiB, sl: 1}

@@ -29,8 +29,8 @@ done <<'EOT'
 3 x: cannot be read                | live sm h0 --tables x
 3 expected 'heddle-port-tables 1'  | live sm h0 --tables "$net"
 3 'unknown'                         | qos reserve --requests requests --tables y mesh
-2 1, 2, 4, 8 or 15                 | qos lint x --lanes 3
-2 1, 2, 4, 8 or 15                 | qos table --lanes 3 DB:1Gb/s
+2 1, 2, 4, 8 or 15                 | qos lint x --vls 3
+2 1, 2, 4, 8 or 15                 | qos table --vls 3 DB:1Gb/s
 3 class 'mpi'                      | qos plan mpi=70 ost=30
 3 class 'mpi'                      | qos plan mpi=170%
 3 class 'mpi'                      | qos plan mpi=70%,2KiB,64
@@ -66,18 +66,18 @@ done <<'EOT'
 2 'foo'                            | bench foo
 2 'foo'                            | bench send-lat --profile foo
 2 'foo'                            | bench send-lat --expect 'foo<3'
-2 unknown field 'qox'              | route "$quick" --set qox.lanes=1
+2 unknown field 'qox'              | route "$quick" --set qox.vls=1
 2 unknown field 'colums'           | qos admit --random 1 "$quick" --set fabric.topology.colums=1
 2 unknown field 'kin'              | mcast compare "$quick" --set fabric.topology.kin=mesh
-2 unknown field 'lane'             | bench send-lat --fabric "$quick" --set qos.lane=1
+2 unknown field 'vl'               | bench send-lat --fabric "$quick" --set qos.vl=1
 2 unknown field 'qs'               | model fabric "$quick" --set qs=1
 # Values of the wrong kind.
 2 the value is not UTF-8           | cc compare "$incast" --set title="$(printf '\377')"
-2 the value is not UTF-8           | sweep "$quick" --vary qos.lanes=1,2 --set title="$(printf '\377')"
+2 the value is not UTF-8           | sweep "$quick" --vary qos.vls=1,2 --set title="$(printf '\377')"
 2 'foo' is not a size              | bench send-lat --size foo
 2 FROM:TO                          | route mesh --path foo
 2 'foo'                            | bench send-lat --expect foo
-2 'foo' is not a whole number      | route mesh --lanes foo
+2 'foo' is not a whole number      | route mesh --vls foo
 2 '9' is not in 0..7               | route mesh --lmc 9
 # Options that exclude each other.
 2 --format                         | route mesh --dump json --format csv

@@ -292,7 +292,7 @@ scenario: star.yaml
 axes:
   - {field: traffic.0.load, values: [1%, 2%]}
 seeds: 2
-skip: qos.lanes = 2
+skip: qos.vls = 2
 EOF
 # A mistake of the scenario that no axis removes is reported at once, not after a
 # million tries of it (two minutes of processor time)...
@@ -320,7 +320,7 @@ got=0
 cat >study.yaml <<'EOF'
 title: loads and sizes together
 scenario: star.yaml
-set: [run.measure=30us, qos.lanes=2]
+set: [run.measure=30us, qos.vls=2]
 axes:
   - {field: traffic.a.load, values: 10%..30%:10%, with: size}
   - {field: traffic.a.payload, values: [256, 512, 1024], with: size}
@@ -331,7 +331,7 @@ EOF
 status 0 "$HEDDLE" sweep study.yaml --db study.db --csv
 cp out study.csv
 status 0 "$HEDDLE" sweep star.yaml --db direct.db --csv --seeds 2 \
-	--set run.measure=30us --set qos.lanes=2 \
+	--set run.measure=30us --set qos.vls=2 \
 	--vary 'traffic.a.load=10%..30%:10% & traffic.a.payload=256,512,1024' \
 	--vary fabric.routing=minhop,updn \
 	--skip 'fabric.routing = updn and traffic.a.load >= 30%'

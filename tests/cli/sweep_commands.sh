@@ -176,7 +176,7 @@ refused() { # MESSAGE WORDS...
 refused "lamda: 'heddle model credit' has no such option" \
 	model credit --vary lamda=1,2
 refused "invalid value 'fast'" mcast compare "$examples/multicast.yaml" \
-	--vary lanes=fast
+	--vary vls=fast
 refused "unknown measure 'p99' (expected L1" \
 	model credit --vary lambda=1,2 --find 'largest lambda with p99 < 5us'
 refused "congestion.marking: it is varied as 'marking', too" \

@@ -30,7 +30,7 @@ fabric:
   switch: {input_buffer: 128KiB, routing_delay: 0ns, arbitration_delay: 0ns}
   host: {input_buffer: 128KiB}
 qos:
-  lanes: 4
+  vls: 4
   high: none
   low: "0:1,1:1,2:1"
   thresholds: {mechanism: et, ports: switches, vls: [{vl: 0, at: 8}]}

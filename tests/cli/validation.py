@@ -99,7 +99,7 @@ with open("md1.yaml", "w") as file:
   link: {rate: 4x HDR, propagation: 1ps}
   packet: {overhead: 0}
   host: {input_buffer: 64 packets}
-qos: {lanes: 1}
+qos: {vls: 1}
 traffic:
   - {name: one, kind: poisson, payload: 2KiB, load: 50%, source: h0, destination: h1, pattern: pairs}
 run: {warmup: 100us, measure: 20ms}

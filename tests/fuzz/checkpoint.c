@@ -29,7 +29,7 @@ static const char *const texts[] = {
 	STAR("") "traffic:\n"
 		 "- {name: a, kind: saturating, transport: rc, pattern: incast, destination: h0, payload: 5000}\n"
 		 "- {name: b, kind: poisson, transport: ud, pattern: permutation, load: 10%, payload: 64}\n" RUN,
-	STAR("  switch: {queueing: cioq}") "qos: {lanes: 4, high: none, low: '0:1,1:1,2:1,3:1', thresholds: {mechanism: et, at: 4, capacity: 10}}\n"
+	STAR("  switch: {queueing: cioq}") "qos: {vls: 4, high: none, low: '0:1,1:1,2:1,3:1', thresholds: {mechanism: et, at: 4, capacity: 10}}\n"
 					   "traffic:\n- {name: a, kind: ge, scv: 5, sl: 0, load: 90%, payload: 128}\n" RUN,
 	STAR("") "jobs:\n"
 		 "- {name: a, overhead: 50ns, eager: 2KiB, program: [{alltoall: 9000, algorithm: linear}, {write: 9000, to: h1, request: 2000}]}\n"

@@ -153,7 +153,7 @@ def scenario(draw):
         fabric['routing'] = {'engine': 'updn', 'adaptive': draw.choice(['load', 'turns', 'random'])}
     if case['groups']:
         fabric['groups'] = [{'name': 'g', 'members': '50%'}]
-    out = {'fabric': fabric, 'qos': {'lanes': draw.choice([1, 2, 4])}}
+    out = {'fabric': fabric, 'qos': {'vls': draw.choice([1, 2, 4])}}
     if draw.random() < 0.25:
         out['faults'] = draw.choice([{'ber': 1e-6}, {'hoq_life': '20us'}, {'update_loss': 0.01}])
     if case['congestion']:
@@ -199,7 +199,7 @@ def disjoint(draw):
             row['stop'] = '%dus' % draw.randint(5, 30)
         rows.append(row)
     out = {'fabric': {'topology': {'kind': 'star', 'hosts': 8}, 'link': {'rate': '%dGb/s' % RATE}},
-           'qos': {'lanes': 1}, 'traffic': rows, 'congestion': congestion(draw),
+           'qos': {'vls': 1}, 'traffic': rows, 'congestion': congestion(draw),
            'run': {'seed': draw.randint(1, 1000), 'warmup': '0us', 'measure': '150us', 'horizon': '400us'}}
     out['congestion']['marking'] = {'rule': 'threshold', 'depth': 64}  # marks what is alone, too
     return out, finite
@@ -282,7 +282,7 @@ def check_conservation(what, tables):
 # Numbers of flows, and a checksum over them.
 VOLATILE = {'fabric': ['flows'], 'summary': ['checksum'], 'flows': ['flow']}
 # Of all rows or of all the run's time, which an idle job makes longer.
-WHOLE = ['summary', 'fabric', 'service levels', 'lanes', 'progress', 'samples']
+WHOLE = ['summary', 'fabric', 'service levels', 'VLs', 'progress', 'samples']
 
 
 def rows_of(tables, table):

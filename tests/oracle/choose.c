@@ -139,16 +139,16 @@ static struct adaptive_ways ways_of(const struct oracle *o, uint32_t in, switch_
 	return w;
 }
 
-/* T11l: by the lanes of its head's arrival. */
-static uint8_t lane_of(const struct oracle *o, uint32_t in, unsigned out,
-		       const struct packet *packet, hd_time head)
+/* T11l: by the VLs of its head's arrival. */
+static uint8_t vl_toward(const struct oracle *o, uint32_t in, unsigned out,
+			 const struct packet *packet, hd_time head)
 {
 	const struct sim_setup *s = o->setup;
 	const struct sim_node *n = &s->nodes[s->ports[in].node];
 
-	if (o->mutation == MUT_LANE_CHOSEN_LATE)
+	if (o->mutation == MUT_VL_CHOSEN_LATE)
 		head = o->now;
-	return sl2vl_at(lanes_at(o, head), n->sw, in - n->first_port, out)->vl[packet->as.sl];
+	return sl2vl_at(vl_tables_at(o, head), n->sw, in - n->first_port, out)->vl[packet->as.sl];
 }
 
 static bool is_candidate(const struct oracle *o, uint32_t in, unsigned number,
@@ -162,7 +162,7 @@ static bool is_candidate(const struct oracle *o, uint32_t in, unsigned number,
 		return false;
 	if (!leaves_partition(o, out, packet) && o->mutation != MUT_CANDIDATES_WITHOUT_KEYS)
 		return false;
-	return lane_of(o, in, number, packet, o->now) < vls_at(o, out, o->now);
+	return vl_toward(o, in, number, packet, o->now) < vls_at(o, out, o->now);
 }
 
 /* By the forwarding table, as it is now. */
@@ -575,7 +575,7 @@ static void copy_choose(struct oracle *o, uint32_t in, struct slot *slot, struct
 	struct options p;
 	struct routed *before;
 	unsigned port;
-	uint8_t lane;
+	uint8_t vl;
 	bool kept;
 
 	if (o->mutation == MUT_FIRST_BY_LATE_TABLE)
@@ -589,10 +589,10 @@ static void copy_choose(struct oracle *o, uint32_t in, struct slot *slot, struct
 	o->stats->overloaded += p.lighter && !kept;
 	o->stats->around += has(&slot->choice.of[AROUND], port);
 	c->out = p.first_port + port;
-	c->vl = lane_of(o, in, port, slot->packet, slot->head);
-	lane = lane_of(o, in, slot->choice.first, slot->packet, slot->head);
-	if (o->mutation == MUT_LANE_OF_FIRST && lane < vls_at(o, c->out, slot->head))
-		c->vl = lane;
+	c->vl = vl_toward(o, in, port, slot->packet, slot->head);
+	vl = vl_toward(o, in, slot->choice.first, slot->packet, slot->head);
+	if (o->mutation == MUT_VL_OF_FIRST && vl < vls_at(o, c->out, slot->head))
+		c->vl = vl;
 	c->d_out = duration_on(o, c->out, slot->packet->as.bytes);
 	c->waiter = waiter_add(o, in, slot, c);
 	remember(o, node, slot->packet, port, !kept);

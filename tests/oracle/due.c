@@ -25,7 +25,7 @@ static void script_due(const struct oracle *o, struct least *l)
 		at(l, s->faults[o->next_fault].time);
 	if (o->next_change < s->n_changes)
 		at(l, s->changes[o->next_change].time);
-	at(l, lanes_next_due(o));
+	at(l, vls_next_due(o));
 	at(l, settings_next_due(o));
 }
 

@@ -319,7 +319,7 @@ void timers_strike(struct oracle *o)
 	for (uint32_t i = 0; i < o->setup->n_ports; i++) {
 		const struct sim_port *s = &o->setup->ports[i];
 		struct port *p = &o->ports[i];
-		hd_time when = o->mutation == MUT_TIMER_OF_OLD_LANES ? 0 : o->now;
+		hd_time when = o->mutation == MUT_TIMER_OF_OLD_VLS ? 0 : o->now;
 
 		if (!p->up || o->mutation == MUT_NO_TIMER)
 			continue;

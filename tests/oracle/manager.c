@@ -2,23 +2,23 @@
 /* Changes by an external manager during a run: T11l, C9. */
 #include "state.h"
 
-/* Whose lanes and partitions hold then; NULL: those of the beginning. */
+/* Whose VLs and partitions hold then; NULL: those of the beginning. */
 static const struct subnet *changed_to(const struct oracle *o, hd_time when)
 {
 	const struct sim_setup *s = o->setup;
 	const struct subnet *last = NULL;
 
 	for (uint32_t i = 0; i < s->n_paths && s->paths[i].time <= when; i++)
-		if (s->paths[i].lanes)
+		if (s->paths[i].vls)
 			last = s->paths[i].subnet;
 	return last;
 }
 
-const struct subnet *lanes_at(const struct oracle *o, hd_time when)
+const struct subnet *vl_tables_at(const struct oracle *o, hd_time when)
 {
 	const struct subnet *changed = changed_to(o, when);
 
-	if (!changed || o->mutation == MUT_LANES_STAY)
+	if (!changed || o->mutation == MUT_VLS_STAY)
 		return o->setup->subnet;
 	return changed;
 }
@@ -54,7 +54,7 @@ uint16_t own_key_now(const struct oracle *o, uint32_t port, uint16_t key)
 	return key;
 }
 
-hd_time lanes_next_due(const struct oracle *o)
+hd_time vls_next_due(const struct oracle *o)
 {
 	const struct sim_setup *s = o->setup;
 

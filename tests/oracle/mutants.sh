@@ -142,8 +142,8 @@ mutant throttle.c 'if (nth > f->acked)' 'if (nth == f->acked + 1)' \
 	'C6: an acknowledgement is for one packet only'
 mutant mark.h 'p->head + s->routing;' 'p->head;' \
 	'C3: a copy waits from the arrival of its head on'
-mutant mark.c 'L_FAR_END || credits.lanes[vl] >= 2 * blk' \
-	'L_FAR_END || credits.lanes[vl] >= blk' \
+mutant mark.c 'L_FAR_END || credits.of_vl[vl] >= 2 * blk' \
+	'L_FAR_END || credits.of_vl[vl] >= blk' \
 	'C4: credits for this packet are enough'
 mutant ack.c 'marked = false;' '(void)marked;' \
 	'C5: an acknowledgement repeats what the CNP says'
@@ -203,8 +203,8 @@ mutant choose.c 'o->around.group = w.around;' \
 	'D7: ways around are those of the minimal group'
 mutant choose.c 'return s->setup->ports[n->first_port + p->in].origin;' \
 	'return TOPO_NONE;' 'D7: who has gone around may do so again'
-mutant choose.c 'p->out_vl = switch_lane(s, n, p, out);' '' \
-	'D7: the lane is the one toward the first port'
+mutant choose.c 'p->out_vl = switch_vl(s, n, p, out);' '' \
+	'D7: the VL is the one toward the first port'
 mutant choose.c 'return o->minimal.n == 0;' 'return false;' \
 	'D7: no packet goes around where no minimal way is left'
 mutant choose.c 'return o->minimal.n + o->around.n > 0;' \
@@ -224,14 +224,14 @@ mutant vl_sharing.c 'k < r->n_thresholds[vl] && jobs >= r->thresholds[vl][k]' \
 	'B3: every VL has the thresholds of VL 0'
 mutant vl_sharing.c '		    jobs_of(b, v) == 0)' '		    true)' \
 	'B3: a VL with jobs of its own is free'
-mutant vl_sharing.c '		lanes_release(s, b, u, s->now);' '' 'B7: nothing is returned'
+mutant vl_sharing.c '		vls_release(s, b, u, s->now);' '' 'B7: nothing is returned'
 mutant vl_sharing.c '	line_serve(s, b, s->now);
 ' '' 'B7: the queue for VLs has no order'
 mutant vl_sharing.c 'holder != NO_USER && b->users[holder].waiting > 0 ? holder : vl;' \
 	'holder != NO_USER && b->users[vl].waiting == 0 ? holder : vl;' \
 	'B8: a lent VL sends its own packets first'
-mutant hop.h '		in = hop_pick_input(s, port, lane, credits);' \
-	'		in = hop_pick_input(s, port, lane, s->credits[lane - s->lanes]);' \
+mutant hop.h '		in = hop_pick_input(s, port, port_vl, credits);' \
+	'		in = hop_pick_input(s, port, port_vl, s->credits[port_vl - s->port_vls]);' \
 	"B8: the credits of the user's VL count"
 mutant hop.h 'IS_NOT_GENERAL ? vl : p->out_vl, IS_NOT_GENERAL' \
 	'vl, IS_NOT_GENERAL' 'B8: a packet is marked as one of the lent VL'

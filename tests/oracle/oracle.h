@@ -81,12 +81,12 @@ enum oracle_mutation {
 	MUT_ROUTES_STAY,                 /* T11r */
 	MUT_GROUPS_STAY,                 /* T11r */
 	MUT_ROUTED_BEFORE_ARRIVAL,       /* T11r: at the grant */
-	MUT_LANES_STAY,                  /* T11l: SL2VL */
-	MUT_OPERATION_STAYS,             /* T11l: lanes in operation */
+	MUT_VLS_STAY,                    /* T11l: SL2VL */
+	MUT_OPERATION_STAYS,             /* T11l: VLs in operation */
 	MUT_KEYS_STAY,                   /* T11l */
-	MUT_LANES_BEFORE_ARRIVAL,        /* T11l: at the grant */
-	MUT_LOST_LANE_WAITS,             /* T11l: who waits there is not sent */
-	MUT_TIMER_OF_OLD_LANES,          /* T11l: of the beginning */
+	MUT_VLS_BEFORE_ARRIVAL,          /* T11l: at the grant */
+	MUT_LOST_VL_WAITS,               /* T11l: who waits there is not sent */
+	MUT_TIMER_OF_OLD_VLS,            /* T11l: of the beginning */
 	MUT_SATURATED_BY_FLOW,           /* T13: its phase does not matter */
 	MUT_HOPS_DOWN_TO_ZERO,           /* R3: dropped with H = 0 only */
 	MUT_HOPS_NOT_COUNTED,            /* R3 */
@@ -198,8 +198,8 @@ enum oracle_mutation {
 	MUT_FIRST_BY_LATE_TABLE,         /* D1: at h + r, not h */
 	MUT_CHOOSES_AT_HEAD,             /* D2: at h */
 	MUT_INPUTS_BACKWARDS,            /* D2 */
-	MUT_LANE_OF_FIRST,               /* D2: not that of the port chosen */
-	MUT_LANE_CHOSEN_LATE,            /* D2, T11l: of h + r, not h */
+	MUT_VL_OF_FIRST,                 /* D2: not that of the port chosen */
+	MUT_VL_CHOSEN_LATE,              /* D2, T11l: of h + r, not h */
 	MUT_LOAD_FROM_HEAD,              /* D2: from h */
 	MUT_LOAD_UNTIL_TAIL,             /* D2: until g + D */
 	MUT_LOAD_UNTIL_CROSSBAR,         /* D2: without the output's queues */
@@ -288,7 +288,7 @@ enum oracle_mutation {
 	MUT_TAKEN_AT_HEAD,               /* S4: not with the tail */
 	MUT_ONE_CHILD_MISSING,           /* S4 */
 	MUT_RESULT_AT_ONCE,              /* S4: no delay */
-	MUT_RESULTS_BY_PORT_1,           /* S4: their lanes */
+	MUT_RESULTS_BY_PORT_1,           /* S4: their VLs */
 	MUT_SOURCE_KEEPS_KEY,            /* T11l: its flows do */
 	MUT_SHARE_ABOVE_THRESHOLD,       /* B3: > instead of >= */
 	MUT_SHARE_BY_VL0,                /* B3: all VLs have VL 0's thresholds */

@@ -204,7 +204,7 @@ void pair_line_up(struct oracle *o, uint32_t i, bool source)
 		pace_hold(o, i);
 		return;
 	}
-	vl = sl2vl_of(lanes_at(o, o->now),
+	vl = sl2vl_of(vl_tables_at(o, o->now),
 		      o->setup->ports[port_of_end(o, node_of_end(o, i, source))].origin)
 		     ->vl[drawn(o, i)->sl];
 	l = &a->lines[vl];

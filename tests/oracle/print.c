@@ -112,14 +112,14 @@ static void sl2vl_print(const struct subnet *n, FILE *to)
 }
 
 /* T11l */
-static void relanes_print(const struct scenario *s, FILE *to)
+static void vl_changes_print(const struct scenario *s, FILE *to)
 {
 	const struct sim_setup *t = &s->fabric.setup;
 
 	for (uint32_t i = 0; i < t->n_paths; i++) {
 		const struct subnet *n = t->paths[i].subnet;
 
-		fprintf(to, "change at %" PRIu64 " ps: lanes, partitions\n", t->paths[i].time);
+		fprintf(to, "change at %" PRIu64 " ps: VLs, partitions\n", t->paths[i].time);
 		sl2vl_print(n, to);
 		for (switch_id w = 0; w < n->n_switches; w++) {
 			fprintf(to, "switch %u", n->node_of_switch[w]);
@@ -445,7 +445,7 @@ void scenario_print(const struct scenario *s, FILE *to)
 			fault_names[t->faults[i].kind], t->faults[i].port);
 	changes_print(s, to);
 	reroutes_print(s, to);
-	relanes_print(s, to);
+	vl_changes_print(s, to);
 	control_print(t->control, to);
 	settings_print(t, to);
 	choices_print(t, to);

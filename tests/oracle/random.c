@@ -23,7 +23,7 @@ enum stream {
 	DRAW_MODEL,
 	DRAW_BUFFERS,
 	DRAW_ROUTES,
-	DRAW_LANES,
+	DRAW_VLS,
 	DRAW_TABLES,
 	DRAW_FLOWS,
 	DRAW_FAULTS,
@@ -42,7 +42,7 @@ enum stream {
 	DRAW_FREE_SLS,
 	DRAW_ASKS,
 	DRAW_EARLY,
-	DRAW_RELANES,
+	DRAW_VL_CHANGES,
 	DRAW_SETTINGS,
 	DRAW_AROUND,
 	DRAW_SATURATING,
@@ -183,7 +183,7 @@ static void draw(struct scenario *s, uint64_t seed, struct features has)
 	}
 	buffers_draw(s, stream(&r, seed, DRAW_BUFFERS));
 	routes_draw(s, &shape, stream(&r, seed, DRAW_ROUTES));
-	lanes_draw(s, &s->fabric.subnet, stream(&r, seed, DRAW_LANES));
+	vl_tables_draw(s, &s->fabric.subnet, stream(&r, seed, DRAW_VLS));
 	tables_draw(s, stream(&r, seed, DRAW_TABLES));
 	keys_draw(s, &s->fabric.subnet, stream(&r, seed, DRAW_KEYS));
 	end_keys_draw(s, &s->fabric.subnet, stream(&r, seed, DRAW_END_KEYS));
@@ -205,7 +205,7 @@ static void draw(struct scenario *s, uint64_t seed, struct features has)
 	if (has.sharing)
 		sharing_draw(s, stream(&r, seed, DRAW_SHARING));
 	else
-		relanes_draw(s, stream(&r, seed, DRAW_RELANES));
+		vl_changes_draw(s, stream(&r, seed, DRAW_VL_CHANGES));
 	settings_draw(s, stream(&r, seed, DRAW_SETTINGS));
 	saturating_draw(s, stream(&r, seed, DRAW_SATURATING));
 	horizon_set(s);
@@ -358,7 +358,7 @@ static unsigned output_of(const struct fabric *from, uint32_t v, uint32_t e)
 }
 
 /* R4: routers look at the output's table only. */
-static void router_lanes(struct fabric *fabric, uint32_t v)
+static void router_vls(struct fabric *fabric, uint32_t v)
 {
 	struct subnet *n = &fabric->subnet;
 	unsigned side = fabric->topo.nodes[v].n_ports + 1u;
@@ -379,7 +379,7 @@ static void tables_translate(const struct fabric *routed, struct fabric *fabric)
 		for (uint32_t e = 0; e < fabric->n_ends; e++)
 			fabric_route(fabric, v, (lid_t)(e + 1), output_of(routed, v, e));
 		if (v >= from->n_switches) {
-			router_lanes(fabric, v);
+			router_vls(fabric, v);
 			continue;
 		}
 		for (lid_t g = 0; g < FABRIC_GROUPS; g++)

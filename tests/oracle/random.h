@@ -32,7 +32,7 @@ struct scenario {
 	bool controlled;     /* congestion control; time jumps */
 	bool adaptive;       /* switches choose */
 	bool spread;         /* what comes before its turn is kept (Q8) */
-	bool settled;        /* it never is; lanes and settings stay (T11l, C9) */
+	bool settled;        /* it never is; VLs and settings stay (T11l, C9) */
 	bool forewarned;     /* they tell each other of ways that are lost (D6) */
 	bool around;         /* in a dragonfly, with ways around (D7) */
 	bool asking;         /* flows may ask for leave to start (C8) */
@@ -40,7 +40,7 @@ struct scenario {
 	hd_time d_max;       /* of the largest packet on the slowest link */
 	uint64_t **sets;     /* of groups that change (T11r) */
 	size_t n_sets, sets_cap;
-	struct subnet **plans; /* lanes and partitions that change (T11l) */
+	struct subnet **plans; /* VLs and partitions that change (T11l) */
 	size_t n_plans, plans_cap;
 	/* What the setup's control consists of; NULL without. */
 	struct oracle_pairs pairs;
@@ -119,17 +119,17 @@ enum simplification {
 	PLAIN_PICK,
 	PLAIN_READERS,
 	PLAIN_SPEEDUP,
-	PLAIN_ARBITER, /* strict */
-	PLAIN_DELAYS,  /* r = a = 0 */
-	PLAIN_LINKS,   /* all P = 1 tick */
-	PLAIN_RATES,   /* all as the first cable */
-	PLAIN_BUFFERS, /* deep */
-	PLAIN_TIGHT,   /* or of one packet */
-	PLAIN_VL15,    /* deep */
-	PLAIN_LANES,   /* SL2VL: one table for all pairs */
-	PLAIN_TABLES,  /* VLArb: one table for all ports */
-	PLAIN_RELANES, /* lanes and partitions do not change */
-	PLAIN_LIMITS,  /* no high limit */
+	PLAIN_ARBITER,    /* strict */
+	PLAIN_DELAYS,     /* r = a = 0 */
+	PLAIN_LINKS,      /* all P = 1 tick */
+	PLAIN_RATES,      /* all as the first cable */
+	PLAIN_BUFFERS,    /* deep */
+	PLAIN_TIGHT,      /* or of one packet */
+	PLAIN_VL15,       /* deep */
+	PLAIN_VLS,        /* SL2VL: one table for all pairs */
+	PLAIN_TABLES,     /* VLArb: one table for all ports */
+	PLAIN_VL_CHANGES, /* VLs and partitions do not change */
+	PLAIN_LIMITS,     /* no high limit */
 	PLAIN_PKEYS,
 	PLAIN_ERRORS,
 	PLAIN_LOSSES,

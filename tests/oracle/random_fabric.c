@@ -351,7 +351,7 @@ void model_draw(struct scenario *s, struct rng *r)
 	t->seed = rng_next(r);
 }
 
-/* ---- buffers and lanes in operation ---- */
+/* ---- buffers and VLs in operation ---- */
 
 static uint32_t buffer_draw(uint32_t packet, struct rng *r)
 {

@@ -65,7 +65,7 @@ static bool places_draw(const struct scenario *s, struct oracle_job *j, struct r
 }
 
 /* Whether its packets are not all dropped before they start. */
-static bool has_lane(const struct scenario *s, const struct oracle_job *j)
+static bool has_vl(const struct scenario *s, const struct oracle_job *j)
 {
 	const struct sim_setup *t = &s->fabric.setup;
 
@@ -356,7 +356,7 @@ static bool job_draw(struct scenario *s, struct oracle_job *j, struct rng *r,
 		return false;
 	do
 		j->sl = (uint8_t)below(r, N_SLS);
-	while (!has_lane(s, j) && !chance(r, 10));
+	while (!has_vl(s, j) && !chance(r, 10));
 	if (chance(r, 50))
 		graphs_draw(s, j, r);
 	else

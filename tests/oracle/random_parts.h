@@ -61,7 +61,7 @@ bool is_cable(const struct sim_setup *s, uint32_t port);
 /* The switch at the far end of a port, or TOPO_NONE. */
 uint32_t switch_beyond(const struct sim_setup *t, uint32_t port);
 void routes_draw(struct scenario *s, const struct shape *h, struct rng *r);
-void lanes_draw(const struct scenario *s, struct subnet *n, struct rng *r);
+void vl_tables_draw(const struct scenario *s, struct subnet *n, struct rng *r);
 void tables_draw(struct scenario *s, struct rng *r);
 void keys_draw(const struct scenario *s, struct subnet *n, struct rng *r);
 void end_keys_draw(const struct scenario *s, struct subnet *n, struct rng *r);
@@ -81,9 +81,9 @@ void changes_draw(struct scenario *s, struct rng *r);
 /* random_routes.c */
 void reroutes_draw(struct scenario *s, struct rng *r);
 
-/* random_lanes.c */
+/* random_vls.c */
 void sharing_draw(struct scenario *s, struct rng *r);
-void relanes_draw(struct scenario *s, struct rng *r);
+void vl_changes_draw(struct scenario *s, struct rng *r);
 void plans_free(struct scenario *s);
 
 /* random_choices.c */

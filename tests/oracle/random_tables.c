@@ -190,7 +190,7 @@ void routes_draw(struct scenario *s, const struct shape *h, struct rng *r)
 		mistake_draw(s, r);
 }
 
-/* ---- lanes ---- */
+/* ---- VLs ---- */
 
 static void sl2vl_fill(struct sl2vl *t, uint8_t vls, bool holes, struct rng *r)
 {
@@ -203,7 +203,7 @@ static void sl2vl_fill(struct sl2vl *t, uint8_t vls, bool holes, struct rng *r)
 	}
 }
 
-void lanes_draw(const struct scenario *s, struct subnet *n, struct rng *r)
+void vl_tables_draw(const struct scenario *s, struct subnet *n, struct rng *r)
 {
 	const struct sim_setup *t = &s->fabric.setup;
 	uint8_t fewest = 15;
@@ -244,7 +244,7 @@ static uint8_t entries_draw(struct vlarb_entry *e, uint8_t vls, struct rng *r)
 	return (uint8_t)n;
 }
 
-/* Lanes below the cut in the high table, the others in the low one. */
+/* VLs below the cut in the high table, the others in the low one. */
 static void vlarb_split(struct vlarb *t, uint8_t vls, struct rng *r)
 {
 	uint8_t cut = (uint8_t)(1 + below(r, vls - 1u));
@@ -274,7 +274,7 @@ static void vlarb_draw(struct vlarb *t, uint8_t vls, struct rng *r)
 	}
 	t->n_high = chance(r, 70) ? entries_draw(t->high, vls, r) : 0;
 	t->n_low = entries_draw(t->low, vls, r);
-	/* Mostly no lane is left out; VLs repeat all the same. */
+	/* Mostly no VL is left out; VLs repeat all the same. */
 	if (chance(r, 90) && t->n_low + vls <= VLARB_MAX)
 		for (uint8_t vl = 0; vl < vls; vl++)
 			t->low[t->n_low++] = (struct vlarb_entry){ vl, (uint8_t)(1 + below(r, 4)) };

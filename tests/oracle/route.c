@@ -152,18 +152,18 @@ static uint32_t outputs_of(const struct oracle *o, uint32_t in, const struct pac
 	return n_outs;
 }
 
-/* S4: results have the lanes of what comes by port 0. */
-static uint32_t lane_input(const struct oracle *o, uint32_t in)
+/* S4: results have the VLs of what comes by port 0. */
+static uint32_t vl_input(const struct oracle *o, uint32_t in)
 {
 	if (!is_results_input(o, in))
 		return input_number(o, in);
 	return o->mutation == MUT_RESULTS_BY_PORT_1 ? 1 : 0;
 }
 
-/* T11l: by the lanes of which instant, of what arrives now. */
-static hd_time lanes_asked(const struct oracle *o, uint32_t in)
+/* T11l: by the VLs of which instant, of what arrives now. */
+static hd_time vls_asked(const struct oracle *o, uint32_t in)
 {
-	if (o->mutation == MUT_LANES_BEFORE_ARRIVAL && !is_results_input(o, in))
+	if (o->mutation == MUT_VLS_BEFORE_ARRIVAL && !is_results_input(o, in))
 		return o->now - o->setup->ports[in].propagation;
 	return o->now;
 }
@@ -173,7 +173,7 @@ static void copy_make(struct oracle *o, uint32_t in, struct slot *slot, uint32_t
 	const struct sim_node *n = node_of(o, in);
 	uint32_t out = n->first_port + out_number;
 	const struct packet *packet = slot->packet;
-	hd_time when = lanes_asked(o, in);
+	hd_time when = vls_asked(o, in);
 	uint8_t vl = VL_MANAGEMENT;
 
 	if (slot->vl != VL_MANAGEMENT) {
@@ -181,7 +181,7 @@ static void copy_make(struct oracle *o, uint32_t in, struct slot *slot, uint32_t
 			refuse_exit(o, packet, out);
 			return;
 		}
-		vl = sl2vl_at(lanes_at(o, when), n->sw, lane_input(o, in), out_number)
+		vl = sl2vl_at(vl_tables_at(o, when), n->sw, vl_input(o, in), out_number)
 			     ->vl[packet->as.sl];
 		if (vl >= vls_at(o, out, when)) {
 			o->out->counters[out].xmit_discards++;

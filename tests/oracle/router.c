@@ -178,9 +178,9 @@ static bool is_let_out(struct oracle *o, uint32_t out, const struct packet *pack
 }
 
 /* R4 */
-static bool has_lane(struct oracle *o, uint32_t out, const struct packet *packet, uint8_t *vl)
+static bool has_vl(struct oracle *o, uint32_t out, const struct packet *packet, uint8_t *vl)
 {
-	*vl = sl2vl_of(lanes_at(o, o->now), o->setup->ports[out].origin)->vl[packet->as.sl];
+	*vl = sl2vl_of(vl_tables_at(o, o->now), o->setup->ports[out].origin)->vl[packet->as.sl];
 	if (*vl < vls_at(o, out, o->now))
 		return true;
 	o->out->counters[out].xmit_discards++;
@@ -203,7 +203,7 @@ void router_packet(struct oracle *o, uint32_t in, struct slot *slot)
 	if (hops_first && !is_let_in(o, in, slot))
 		return;
 	next = rewrite(o, slot->packet, in, o->setup->ports[out].origin);
-	if (!is_let_out(o, out, next) || !has_lane(o, out, next, &vl))
+	if (!is_let_out(o, out, next) || !has_vl(o, out, next, &vl))
 		return;
 	slot->copies[slot->n_copies++] = (struct copy){
 		.packet = next,

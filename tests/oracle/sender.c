@@ -125,7 +125,7 @@ int end_vl(struct oracle *o, uint32_t port, const struct packet *packet)
 
 	if (packet->as.management)
 		return VL_MANAGEMENT;
-	vl = sl2vl_of(lanes_at(o, o->now), s->origin)->vl[packet->as.sl];
+	vl = sl2vl_of(vl_tables_at(o, o->now), s->origin)->vl[packet->as.sl];
 	if (vl < vls_at(o, port, o->now))
 		return vl;
 	o->out->counters[port].xmit_discards++;

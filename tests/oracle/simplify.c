@@ -7,18 +7,18 @@
 
 #define NAME(x) [x] = #x
 static const char *const names[PLAIN_COUNT] = {
-	NAME(PLAIN_CREDITS),  NAME(PLAIN_QUEUEING), NAME(PLAIN_ORDER),   NAME(PLAIN_PICK),
-	NAME(PLAIN_READERS),  NAME(PLAIN_SPEEDUP),  NAME(PLAIN_ARBITER), NAME(PLAIN_DELAYS),
-	NAME(PLAIN_LINKS),    NAME(PLAIN_RATES),    NAME(PLAIN_BUFFERS), NAME(PLAIN_TIGHT),
-	NAME(PLAIN_VL15),     NAME(PLAIN_LANES),    NAME(PLAIN_TABLES),  NAME(PLAIN_LIMITS),
-	NAME(PLAIN_PKEYS),    NAME(PLAIN_ERRORS),   NAME(PLAIN_LOSSES),  NAME(PLAIN_LIVES),
-	NAME(PLAIN_TCLASSES), NAME(PLAIN_MARKS),    NAME(PLAIN_SENDERS), NAME(PLAIN_CONTROL),
-	NAME(PLAIN_MARKING),  NAME(PLAIN_RESPONSE), NAME(PLAIN_WINDOW),  NAME(PLAIN_ANSWERS),
-	NAME(PLAIN_ECHO),     NAME(PLAIN_GAP),      NAME(PLAIN_TIMEOUT), NAME(PLAIN_ASKS),
-	NAME(PLAIN_PACES),    NAME(PLAIN_CHOICE),   NAME(PLAIN_HEAL),    NAME(PLAIN_JOBS),
-	NAME(PLAIN_HOSTS),    NAME(PLAIN_GAPS),     NAME(PLAIN_EAGER),   NAME(PLAIN_REPEAT),
-	NAME(PLAIN_START),    NAME(PLAIN_LETTERS),  NAME(PLAIN_NOTICES), NAME(PLAIN_PLACES),
-	NAME(PLAIN_RELANES),  NAME(PLAIN_SETTINGS), NAME(PLAIN_AROUND),
+	NAME(PLAIN_CREDITS),    NAME(PLAIN_QUEUEING), NAME(PLAIN_ORDER),   NAME(PLAIN_PICK),
+	NAME(PLAIN_READERS),    NAME(PLAIN_SPEEDUP),  NAME(PLAIN_ARBITER), NAME(PLAIN_DELAYS),
+	NAME(PLAIN_LINKS),      NAME(PLAIN_RATES),    NAME(PLAIN_BUFFERS), NAME(PLAIN_TIGHT),
+	NAME(PLAIN_VL15),       NAME(PLAIN_VLS),      NAME(PLAIN_TABLES),  NAME(PLAIN_LIMITS),
+	NAME(PLAIN_PKEYS),      NAME(PLAIN_ERRORS),   NAME(PLAIN_LOSSES),  NAME(PLAIN_LIVES),
+	NAME(PLAIN_TCLASSES),   NAME(PLAIN_MARKS),    NAME(PLAIN_SENDERS), NAME(PLAIN_CONTROL),
+	NAME(PLAIN_MARKING),    NAME(PLAIN_RESPONSE), NAME(PLAIN_WINDOW),  NAME(PLAIN_ANSWERS),
+	NAME(PLAIN_ECHO),       NAME(PLAIN_GAP),      NAME(PLAIN_TIMEOUT), NAME(PLAIN_ASKS),
+	NAME(PLAIN_PACES),      NAME(PLAIN_CHOICE),   NAME(PLAIN_HEAL),    NAME(PLAIN_JOBS),
+	NAME(PLAIN_HOSTS),      NAME(PLAIN_GAPS),     NAME(PLAIN_EAGER),   NAME(PLAIN_REPEAT),
+	NAME(PLAIN_START),      NAME(PLAIN_LETTERS),  NAME(PLAIN_NOTICES), NAME(PLAIN_PLACES),
+	NAME(PLAIN_VL_CHANGES), NAME(PLAIN_SETTINGS), NAME(PLAIN_AROUND),
 };
 
 static void ways_around_forget(const struct adaptive *a)
@@ -71,7 +71,7 @@ static void model_simplify(struct scenario *s, enum simplification how)
 	case PLAIN_CHOICE:
 		t->adaptive = NULL;
 		break;
-	case PLAIN_RELANES:
+	case PLAIN_VL_CHANGES:
 		t->n_paths = 0;
 		break;
 	case PLAIN_HEAL:
@@ -100,10 +100,10 @@ static void subnet_simplify(struct scenario *s, enum simplification how)
 			n->pkeys[p].enforce_in = n->pkeys[p].enforce_out = false;
 		if (how == PLAIN_TABLES)
 			n->vlarb_of_port[p] = 0;
-		if (how == PLAIN_LANES)
+		if (how == PLAIN_VLS)
 			n->sl2vl_of_port[p] = 0;
 	}
-	for (switch_id w = 0; how == PLAIN_LANES && w < n->n_switches; w++) {
+	for (switch_id w = 0; how == PLAIN_VLS && w < n->n_switches; w++) {
 		size_t side = s->fabric.topo.nodes[n->node_of_switch[w]].n_ports + (size_t)1;
 
 		memset(n->sl2vl_of_pair[w], 0, side * side * sizeof(uint16_t));
@@ -112,7 +112,7 @@ static void subnet_simplify(struct scenario *s, enum simplification how)
 		t->changes[i].table = 0;
 	if (how == PLAIN_TABLES)
 		n->n_vlarb_tables = 1;
-	if (how == PLAIN_LANES)
+	if (how == PLAIN_VLS)
 		n->n_sl2vl_tables = 1;
 	for (uint32_t i = 0; how == PLAIN_LIMITS && i < n->n_vlarb_tables; i++)
 		n->vlarb_tables[i].high_limit = 255;

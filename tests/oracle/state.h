@@ -573,16 +573,16 @@ hd_time aggregators_next_due(const struct oracle *o);
 bool contribution_take(struct oracle *o, uint32_t in, struct slot *slot);
 void result_delivered(struct oracle *o, uint32_t port, const struct packet *p);
 
-/* manager.c: lanes and partitions that change (T11l). */
+/* manager.c: VLs and partitions that change (T11l). */
 /* Whose SL2VL tables hold then; the data VLs in operation. */
-const struct subnet *lanes_at(const struct oracle *o, hd_time when);
+const struct subnet *vl_tables_at(const struct oracle *o, hd_time when);
 uint8_t vls_at(const struct oracle *o, uint32_t port, hd_time when);
 const struct pkey_table *keys_now(const struct oracle *o, uint32_t port);
 /* T13: makes the next packet of a flow that saturates. */
 void source_goes_on(struct oracle *o, uint32_t port, const struct packet *packet);
 /* As a source has it that generates now. */
 uint16_t own_key_now(const struct oracle *o, uint32_t port, uint16_t key);
-hd_time lanes_next_due(const struct oracle *o);
+hd_time vls_next_due(const struct oracle *o);
 
 /* And settings of congestion control (C9). */
 void settings_change(struct oracle *o);

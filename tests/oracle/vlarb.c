@@ -139,7 +139,7 @@ int vlarb_take(struct oracle *o, uint32_t port, const uint32_t *blocks)
 {
 	bool one_vl = o->setup->ports[port].vls == 1 && o->mutation != MUT_ONE_VL_USES_TABLES;
 
-	if (o->mutation == MUT_LOST_LANE_WAITS && lowest(blocks) >= vls_at(o, port, o->now))
+	if (o->mutation == MUT_LOST_VL_WAITS && lowest(blocks) >= vls_at(o, port, o->now))
 		return NO_VL;
 	if (o->setup->arbiter == SIM_STRICT || one_vl || lowest(blocks) == NO_VL)
 		return lowest(blocks);

@@ -340,7 +340,7 @@ class Network:
         self.cioq = self.switch.get('queueing') == 'cioq'
         self.propagation = seconds(scenario['link'].get('propagation', '5ns'))
         self.links = [(link['ports'], rate(link['rate'])) for link in scenario.get('links', [])]
-        self.lanes = [(port['ports'], port['lanes']) for port in case.scenario['qos'].get('ports', [])]
+        self.vls = [(port['ports'], port['vls']) for port in case.scenario['qos'].get('ports', [])]
         self.slowest = min([generate.LINK] + [value for _, value in self.links])
         self.ports, self.flows = {}, []
         rows = case.scenario['traffic']
@@ -363,7 +363,7 @@ class Network:
             for at, (name, far) in enumerate(way):
                 if name not in self.ports:
                     port = Port(name, self.of_link(self.links, name, far, generate.LINK), ':' not in name)
-                    port.vls = self.of_link(self.lanes, name, far, self.case.scenario['qos']['lanes'])
+                    port.vls = self.of_link(self.vls, name, far, self.case.scenario['qos']['vls'])
                     if port.vls == 1:
                         raise NoBound('one VL')
                     port.buffer = self.buffer_of(at + 1 == len(way))

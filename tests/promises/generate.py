@@ -367,19 +367,19 @@ def fabric_of(case):
 
 def qos_of(case):
     rng = case.rng
-    lanes = case.has('folded') or 15
+    vls = case.has('folded') or 15
     classes = [{'name': n, 'sl': sl, 'kind': kind} for n, (kind, sl) in CLASSES.items()]
     if rng.random() < 0.3:
         classes[2]['weight'] = rng.choice([1632, 4080, 5100])
     case.best_effort_weight = classes[2].get('weight', 3264)
-    qos = {'lanes': lanes, 'classes': classes, 'admission': {'release_delay': time_of(case.linger)}}
+    qos = {'vls': vls, 'classes': classes, 'admission': {'release_delay': time_of(case.linger)}}
     if rng.random() < 0.2:
         qos['admission']['place'] = 'first'
     if rng.random() < 0.2:
         qos['admission']['margin'] = rng.choice(['0%', '10%'])
     unequal = case.has('unequal-vls')
     if unequal:
-        where, lanes = unequal.split()
+        where, vls = unequal.split()
         if where == 'trunk':
             ports = case.trunks[0] if case.trunks else 'h%d' % case.rows[0].destination
         elif where == 'host':
@@ -388,7 +388,7 @@ def qos_of(case):
             ports = 'hosts'
         else:
             ports = 'trunks' if case.trunks and case.topology != 'routed' else 'hosts'
-        qos['ports'] = [{'ports': ports, 'lanes': int(lanes)}]
+        qos['ports'] = [{'ports': ports, 'vls': int(vls)}]
     if case.has('changes') == 'given':
         qos['changes'] = [{'at': '1ms', 'ports': 'hosts', 'low': '2:99,8:33'}]
     partitions = case.has('partitions')

@@ -13,7 +13,7 @@ END
 cat >evil.yaml <<END
 title: '$EVIL'
 fabric: {topology: {file: evil.ibnet}, groups: [{name: 'g$EVIL', members: 'a$EVIL,b$EVIL'}]}
-qos: {lanes: 2, classes: [{name: '$EVIL', sl: 0}]}
+qos: {vls: 2, classes: [{name: '$EVIL', sl: 0}]}
 traffic: [{name: '$EVIL', class: '$EVIL', kind: cbr, payload: 1KiB, load: 20%, pattern: permutation}]
 run: {warmup: 1us, measure: 20us}
 END

@@ -7,7 +7,7 @@ title: followed by a test
 fabric:
   topology: {kind: fat-tree, radix: 8, levels: 2, link: 4x HDR}
   routing: ftree
-qos: {lanes: 2, low: "0:64,1:64"}
+qos: {vls: 2, low: "0:64,1:64"}
 traffic:
   - {name: all, kind: poisson, payload: 4KiB, load: 40%}
   - {name: video, kind: cbr, payload: 2KiB, load: 5%, sl: 1, pattern: permutation}

@@ -306,36 +306,36 @@ function outline(bars) {
 
 // ---- what was promised ----------------------------------------------------
 
-// A promise binds when a lane asks for it: what it got is a bar, what it can
+// A promise binds when a VL asks for it: what it got is a bar, what it can
 // count on under full load a mark on it. Links that are alike share a plot.
 function shareParts(table) {
   const place = table.columns.find((c) => c.type === "text");
-  const lane = table.column("VL"), by = table.column(table.by);
+  const vl = table.column("VL"), by = table.column(table.by);
   const got = table.column("share"), promised = table.column("promised");
   // Of several runs: the places that more than one of them has.
   const places = distinct(place.cells).filter((name) => !by || distinct(by.cells.filter((_, i) => place.cells[i] === name)).length > 1);
   const rowsOf = (name) => [...place.cells.keys()].filter((i) => place.cells[i] === name);
-  const looks = (name) => rowsOf(name).map((i) => [by?.cells[i], lane.cells[i], Math.round(got.cells[i] / 2), Math.round(promised.cells[i])].join()).join(";");
+  const looks = (name) => rowsOf(name).map((i) => [by?.cells[i], vl.cells[i], Math.round(got.cells[i] / 2), Math.round(promised.cells[i])].join()).join(";");
   const alike = new Map();
   for (const name of places) alike.set(looks(name), [...(alike.get(looks(name)) || []), name]);
   return [...alike.values()].map(([name, ...others]) => ({ small: true, heading: `${place.name} ${name}${others.length ? ` and ${others.length} like it` : ""}`, make: (w) => {
     const bars = [], whats = by ? distinct(by.cells) : ["got"];
     for (const i of rowsOf(name)) {
-      const at = `VL ${lane.cells[i]}`, said = (c) => `${format(c, c.cells[i])} ${c.unit} (${c.origin})`, what = by ? by.cells[i] : "got";
-      bars.push({ lane: at, what, y: got.cells[i], promise: promised.cells[i],
-        title: `${name}, ${at}\n${what}: ${said(got)}\ncan count on: ${said(promised)} when all lanes send` });
+      const at = `VL ${vl.cells[i]}`, said = (c) => `${format(c, c.cells[i])} ${c.unit} (${c.origin})`, what = by ? by.cells[i] : "got";
+      bars.push({ vl: at, what, y: got.cells[i], promise: promised.cells[i],
+        title: `${name}, ${at}\n${what}: ${said(got)}\ncan count on: ${said(promised)} when all VLs send` });
     }
     const promises = bars.filter((b) => b.promise !== null);
-    const tip = { fx: "lane", x: "what", y: "y", title: "title", fill: "var(--back)", stroke: "var(--soft)" };
-    return { svg: draw(w, `shares of the lanes at ${name}`, {
+    const tip = { fx: "vl", x: "what", y: "y", title: "title", fill: "var(--back)", stroke: "var(--soft)" };
+    return { svg: draw(w, `shares of the VLs at ${name}`, {
       height: 200, marginBottom: 30, fx: { label: null, axis: "bottom" }, x: { axis: null, domain: whats },
       y: { label: "share of what the link carried [%]", ...grid, domain: [0, 100] }, color: table.palette.scale(whats),
       marks: [
-        Plot.barY(bars, { fx: "lane", x: "what", y: "y", fill: byName("what") }), Plot.ruleY([0]),
-        Plot.tickY(promises, { fx: "lane", x: "what", y: "promise", stroke: "var(--ink)", strokeWidth: 3 }),
+        Plot.barY(bars, { fx: "vl", x: "what", y: "y", fill: byName("what") }), Plot.ruleY([0]),
+        Plot.tickY(promises, { fx: "vl", x: "what", y: "promise", stroke: "var(--ink)", strokeWidth: 3 }),
         Plot.tip(bars, Plot.pointerX(tip)),
       ],
-    }), legend: [...barLegend(table.palette, whats), { name: "can count on when all lanes send", colour: "var(--ink)", shape: "line" }],
+    }), legend: [...barLegend(table.palette, whats), { name: "can count on when all VLs send", colour: "var(--ink)", shape: "line" }],
     note: others.length ? `alike: ${others.join(", ")}` : "" };
   } }));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The fabric as a picture: links coloured by use, tables and counters of what
-// is clicked, the way of a flow with its lanes, a slider for time.
+// is clicked, the way of a flow with its VLs, a slider for time.
 import { select } from "d3-selection";
 import { zoom, zoomIdentity } from "d3-zoom";
 import { format, withUnit } from "./data.js";
@@ -483,7 +483,7 @@ export class View {
       const used = new Set(links.filter(Boolean).map((l) => l.edge));
       this.ways.replaceChildren(...this.edges.filter((e) => e.shape && e.links.length && used.has(e.links[0].edge)).map((e) => svg("path", { class: "way", d: e.shape.getAttribute("d"), "stroke-width": 8 })));
     } else this.drawWay(links);
-    this.show(el("h4", { class: "subject" }, `path of ${name}`), smallTable(["hop", "node", "in", "out", "lane"], hopRows(f, hops), "path"),
+    this.show(el("h4", { class: "subject" }, `path of ${name}`), smallTable(["hop", "node", "in", "out", "VL"], hopRows(f, hops), "path"),
       ...this.busiest(links.filter(Boolean), "links of the path"));
   }
 }

@@ -97,7 +97,7 @@ function weights(table) {
     e.preventDefault();
     tell(`/weights?${quoted({ ...(high.value ? { high: high.value } : {}), ...(low.value ? { low: low.value } : {}) })}`);
   };
-  at("lanes").replaceChildren(el("p", { class: "hint" }, "VL:weight in blocks of 64 bytes; at all ports, from now on."),
+  at("vls").replaceChildren(el("p", { class: "hint" }, "VL:weight in blocks of 64 bytes; at all ports, from now on."),
     el("form", { onsubmit: send }, el("p", {}, el("label", {}, "high ", high)), el("p", {}, el("label", {}, "low ", low)),
       el("button", { type: "submit", "data-do": "weights" }, "change the tables")));
 }

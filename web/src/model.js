@@ -2,8 +2,8 @@
 // The fabric of a run: nodes, directed links, tables, paths, and its use over
 // time, from the tables that the simulator records (docs/report.md).
 
-const PICTURE = ["layout", "nodes", "links", "forwarding", "lane mapping", "arbitration",
-  "paths", "links over time", "tiers over time", "port lanes", "events"];
+const PICTURE = ["layout", "nodes", "links", "forwarding", "VL mapping", "arbitration",
+  "paths", "links over time", "tiers over time", "port VLs", "events"];
 
 // What links can be coloured by, in percent: what a simulation saw, or what
 // tables make of them (heddle route --load). The first that a run has decides
@@ -101,8 +101,8 @@ export class Fabric {
     const switches = this.nodes.filter((n) => n.kind === "switch");
     this.hasForwarding = Boolean(lft && lft.n === switches.length);
     if (this.hasForwarding) switches.forEach((n, i) => { n.lftText = lft.cells("LFT")[i]; });
-    const lanes = this.run.table("lane mapping");
-    this.mappings = lanes ? rowsOf(lanes) : [];
+    const vls = this.run.table("VL mapping");
+    this.mappings = vls ? rowsOf(vls) : [];
     this.mappingOf = new Map();
     for (const m of this.mappings) {
       if (!this.mappingOf.has(m.node)) this.mappingOf.set(m.node, []);

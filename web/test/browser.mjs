@@ -193,7 +193,7 @@ async function fabric(panel, name) {
     expect(text.includes(word), `${where}: ${name}: a link does not show '${word}'`);
   await panel.locator('[data-show="path"]').click();
   text = await aside(panel);
-  expect(/SL 0 → VL \d/.test(text), `${where}: ${name}: no lanes along a path`);
+  expect(/SL 0 → VL \d/.test(text), `${where}: ${name}: no VLs along a path`);
   const drawn = await panel.locator(".view .way").count();
   expect(drawn >= 2, `${where}: ${name}: a path of ${drawn} links is drawn`);
   // What the page finds from the tables is what the program recorded.
@@ -299,7 +299,7 @@ async function throughput() {
 // numbers of both.
 async function overlay() {
   const names = await panelsDraw("#overlay");
-  for (const wanted of ["latency percentiles", "delay histogram", "jitter", "ports", "traffic", "lane shares", "deadlines", "traffic over time"])
+  for (const wanted of ["latency percentiles", "delay histogram", "jitter", "ports", "traffic", "VL shares", "deadlines", "traffic over time"])
     expect(names.includes(wanted), `${where}: runs have no '${wanted}' together`);
   const plots = await page.$$eval("#overlay .plot", (all) => all.map((plot) => ({
     table: plot.closest(".panel").dataset.table,
@@ -425,7 +425,7 @@ const overview = await page.locator("#overview").innerText();
 for (const words of ["heddle mcast compare --topology 'kind: node-mesh", "heddle qos plan --goals goals.yaml", "all 5 goals met"])
   expect(overview.includes(words), `'${words}' is not in the overview: ${overview}`);
 names.push(...(await panelsDraw()));
-for (const wanted of ["the fabric", "latency percentiles", "lane shares", "ports", "delay histogram", "jitter", "deadlines", "rates",
+for (const wanted of ["the fabric", "latency percentiles", "VL shares", "ports", "delay histogram", "jitter", "deadlines", "rates",
   "points", "simulated", "bandwidth", "latency", "registration", "traffic over time", "rank timeline", "job pairs"])
   expect(names.includes(wanted), `there is no panel '${wanted}'`);
 // examples/jobs.yaml: 16 ranks of one job and 9 of another; each of the first

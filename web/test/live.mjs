@@ -118,7 +118,7 @@ await page.goto(fabric);
 await stateIs("live");
 await page.waitForSelector(".fabric .view .link");
 expect((await page.title()) === "the live fabric 'fabric'", `the title is '${await page.title()}'`);
-for (const id of ["go", "restart", "share", "scenario", "lanes", "goals"]) expect(!(await page.locator(`#${id}`).isVisible()), `#${id} is shown for a live fabric`);
+for (const id of ["go", "restart", "share", "scenario", "vls", "goals"]) expect(!(await page.locator(`#${id}`).isVisible()), `#${id} is shown for a live fabric`);
 expect(/SymbolErrorCounter\s*7/.test(await page.textContent("#errors")), "the error that was counted is not shown");
 expect(/active\D*16/.test(await page.textContent("#numbers")), "the numbers are others");
 await page.waitForSelector("#traffic svg");

@@ -125,9 +125,9 @@ static bool load_node(struct agents *a, node_id v, struct byte_reader *r)
 
 	n->mft = copy_of(read_bytes(r, size), size);
 	n->n_mlids = (uint32_t)(size / sizeof(*n->mft) / positions_of(t));
-	size_t lanes = sl2vl_count(t) * SL2VL_SIZE;
+	size_t vls = sl2vl_count(t) * SL2VL_SIZE;
 
-	n->sl2vl = copy_of(take_block(r, lanes), lanes);
+	n->sl2vl = copy_of(take_block(r, vls), vls);
 	return !r->failed;
 }
 

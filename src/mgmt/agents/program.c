@@ -169,7 +169,7 @@ void agents_program(const struct agents *a, struct subnet *s)
 {
 	for (port_id p = 0; p < s->topo->n_ports; p++)
 		s->vls_of_port[p] = (uint8_t)agents_data_vls(a, p);
-	subnet_reset_lanes(s);
+	subnet_reset_vls(s);
 	program_routes(a, s);
 	program_groups(a, s);
 	for (node_id v = 0; v < s->topo->n_nodes; v++)

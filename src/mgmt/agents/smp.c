@@ -222,9 +222,9 @@ static uint16_t sl2vl(struct agent_request *r)
 }
 
 /* OpenSM's built-in tables until the first Set: low 0:4,1:4,... */
-static void default_vlarb(uint8_t (*blocks)[BLOCK_SIZE], unsigned lanes, unsigned cap)
+static void default_vlarb(uint8_t (*blocks)[BLOCK_SIZE], unsigned vls, unsigned cap)
 {
-	struct vlarb table = vlarb_default(lanes);
+	struct vlarb table = vlarb_default(vls);
 
 	for (unsigned i = 0; i < table.n_low && i < cap; i++) {
 		uint8_t *entry = &blocks[i / 32][2 * (i % 32)];

@@ -120,10 +120,10 @@ static enum hd_status without_thresholds(const struct batch_queue *q, size_t cap
 static enum hd_status add_without(struct ge_des_point *point, const struct batch_queue *q,
 				  struct diag *d)
 {
-	size_t lane = q->service.capacity / q->service.n_regions;
+	size_t vl = q->service.capacity / q->service.n_regions;
 
-	point->lane_capacity = lane ? lane : 1;
-	enum hd_status status = without_thresholds(q, point->lane_capacity, d, &point->lane);
+	point->vl_capacity = vl ? vl : 1;
+	enum hd_status status = without_thresholds(q, point->vl_capacity, d, &point->vl);
 
 	return status == HD_OK ? without_thresholds(q, q->service.capacity, d, &point->whole)
 			       : status;

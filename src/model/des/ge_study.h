@@ -28,11 +28,11 @@ struct ge_des_point {
 	double form_error; /* largest |difference| from the exact solution */
 
 	/*
-	 * The first rate only: with the room of one region's lanes (capacity
+	 * The first rate only: with the room of one region's VLs (capacity
 	 * divided by the number of regions) and with all of it.
 	 */
-	size_t lane_capacity;
-	struct ge_result lane;
+	size_t vl_capacity;
+	struct ge_result vl;
 	struct ge_result whole;
 
 	size_t n_classes; /* results of each, if there are several */

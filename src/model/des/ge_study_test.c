@@ -24,8 +24,8 @@ static void every_side_of_an_entry_threshold_is_shown(void **state)
 	assert_near(point.p[16], et8_levels[16], 6e-9);
 	assert_true(point.has_form && point.form_error < 1e-15);
 	/* The published claim: the threshold lowers blocking. */
-	assert_int_equal(point.lane_capacity, 8);
-	assert_near(point.lane.blocking, 0.171172, 1e-6);
+	assert_int_equal(point.vl_capacity, 8);
+	assert_near(point.vl.blocking, 0.171172, 1e-6);
 	assert_near(point.whole.blocking, 0.060403, 1e-6);
 	assert_near(point.result.blocking, 0.021694, 1e-6);
 	ge_des_point_fini(&point);

@@ -9,9 +9,9 @@
 
 enum { ARRIVAL, COMPLETION };
 
-static uint64_t key_of(unsigned kind, size_t lane)
+static uint64_t key_of(unsigned kind, size_t vl)
 {
-	return (uint64_t)kind << 32 | lane;
+	return (uint64_t)kind << 32 | vl;
 }
 
 /*
@@ -63,7 +63,7 @@ struct queue_server {
 	const struct queue_des *q;
 	double scale;
 	struct eventq events;
-	struct class_queue lane[QUEUE_MAX_CLASSES];
+	struct class_queue vl[QUEUE_MAX_CLASSES];
 	size_t present; /* of all classes */
 
 	bool busy;
@@ -87,7 +87,7 @@ static double service_time(struct rng *r, const struct queue_class *c)
 static bool next_by_priority(struct queue_server *s)
 {
 	for (size_t k = 0; k < s->q->n_classes; k++) {
-		if (s->lane[k].line.n > 0) {
+		if (s->vl[k].line.n > 0) {
 			s->serving = k;
 			return true;
 		}
@@ -95,18 +95,18 @@ static bool next_by_priority(struct queue_server *s)
 	return false;
 }
 
-/* Continues the turn of a lane, or takes the next lane that waits. */
+/* Continues the turn of a VL, or takes the next VL that waits. */
 static bool next_by_turns(struct queue_server *s)
 {
 	size_t k = s->serving;
 
-	if (s->lane[k].line.n > 0 && s->served < s->q->turn[k]) {
+	if (s->vl[k].line.n > 0 && s->served < s->q->turn[k]) {
 		s->served++;
 		return true;
 	}
 	for (size_t i = 1; i <= s->q->n_classes; i++) {
 		k = (s->serving + i) % s->q->n_classes;
-		if (s->lane[k].line.n == 0)
+		if (s->vl[k].line.n == 0)
 			continue;
 		s->serving = k;
 		s->served = 1;
@@ -121,13 +121,13 @@ static void show_waiting(struct queue_server *s, hd_time now)
 	double work = 0;
 
 	for (size_t k = 0; k < s->q->n_classes; k++)
-		work += (double)s->lane[k].line.n / s->q->classes[k].mu;
+		work += (double)s->vl[k].line.n / s->q->classes[k].mu;
 	window_set(&s->waiting, now, work);
 }
 
 static void show(struct queue_server *s, size_t k, hd_time now)
 {
-	struct class_queue *l = &s->lane[k];
+	struct class_queue *l = &s->vl[k];
 	bool served = s->busy && s->serving == k;
 
 	window_set(&l->served, now, served);
@@ -145,7 +145,7 @@ static void serve(struct queue_server *s, hd_time now)
 	if (s->busy || !next[s->q->order](s))
 		return;
 	size_t k = s->serving;
-	struct class_queue *l = &s->lane[k];
+	struct class_queue *l = &s->vl[k];
 
 	s->busy = true;
 	s->arrived = line_pop(&l->line);
@@ -159,7 +159,7 @@ static void serve(struct queue_server *s, hd_time now)
 
 static void complete(struct queue_server *s, hd_time now)
 {
-	struct class_queue *l = &s->lane[s->serving];
+	struct class_queue *l = &s->vl[s->serving];
 
 	s->busy = false;
 	s->present--;
@@ -180,7 +180,7 @@ static void start_recording(struct queue_server *s, hd_time now)
 
 	window_start(&s->waiting, now, width);
 	for (size_t k = 0; k < s->q->n_classes; k++) {
-		struct class_queue *l = &s->lane[k];
+		struct class_queue *l = &s->vl[k];
 
 		window_start(&l->present, now, width);
 		window_start(&l->served, now, width);
@@ -193,14 +193,14 @@ static void start_recording(struct queue_server *s, hd_time now)
 
 static void next_arrival(struct queue_server *s, size_t k, hd_time now)
 {
-	double gap = rng_exponential(&s->lane[k].arrivals, 1 / s->q->classes[k].lambda);
+	double gap = rng_exponential(&s->vl[k].arrivals, 1 / s->q->classes[k].lambda);
 
 	eventq_push(&s->events, now + des_time(s->scale, gap), key_of(ARRIVAL, k));
 }
 
 static void arrive(struct queue_server *s, size_t k, hd_time now)
 {
-	struct class_queue *l = &s->lane[k];
+	struct class_queue *l = &s->vl[k];
 	bool lost = s->q->capacity && s->present == s->q->capacity;
 
 	if (s->arrivals >= s->from) {
@@ -248,8 +248,8 @@ static void init(struct queue_server *s, const struct queue_des *q, const struct
 	s->until = s->from + o->packets;
 	eventq_init(&s->events);
 	for (size_t k = 0; k < q->n_classes; k++) {
-		rng_init(&s->lane[k].arrivals, o->seed, 2 * k);
-		rng_init(&s->lane[k].service, o->seed, 2 * k + 1);
+		rng_init(&s->vl[k].arrivals, o->seed, 2 * k);
+		rng_init(&s->vl[k].service, o->seed, 2 * k + 1);
 		next_arrival(s, k, 0);
 	}
 }
@@ -275,8 +275,8 @@ void queue_des_run(const struct queue_des *q, const struct des_options *o,
 	init(s, q, o);
 	run(s, o);
 	for (size_t k = 0; k < q->n_classes; k++) {
-		report(&s->lane[k], o->level, &out[k]);
-		free(s->lane[k].line.arrived);
+		report(&s->vl[k], o->level, &out[k]);
+		free(s->vl[k].line.arrived);
 	}
 	*conserved = window_interval(&s->waiting, o->level);
 	eventq_fini(&s->events);

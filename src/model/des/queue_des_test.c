@@ -97,7 +97,7 @@ static void a_high_class_agrees_beside_an_overloaded_one(void **state)
 
 static void turns_share_as_computed(void **state)
 {
-	/* Unit packets on a link of rate 6: two lanes ask for too much. */
+	/* Unit packets on a link of rate 6: two VLs ask for too much. */
 	struct queue_des q = {
 		.order = QUEUE_TURNS,
 		.n_classes = 3,
@@ -132,7 +132,7 @@ static void turns_conserve_the_work_that_waits(void **state)
 	(void)state;
 	run(&q, t, &conserved);
 	agrees(&conserved, queue_conserved(q.classes, 2), "conserved");
-	/* ... though the lanes do not wait alike. */
+	/* ... though the VLs do not wait alike. */
 	assert_true(t[0].wait.mean > t[1].wait.mean);
 }
 

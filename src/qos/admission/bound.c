@@ -353,7 +353,7 @@ static enum hd_status check_group(const struct bound_work *w, uint32_t port,
 	if (w->ports[port].crossbar_rate > 0 &&
 	    bound_crossbar_service(&w->ports[port]).rate <= asked)
 		return diag_fail(d, HD_ERR_UNFIT,
-				 "port %u: %g B/s of one lane, of the crossbar it is sure of %g",
+				 "port %u: %g B/s of one VL, of the crossbar it is sure of %g",
 				 port, asked, bound_crossbar_service(&w->ports[port]).rate);
 	if (w->ports[port].table && !p->high && p->turn.share <= 0)
 		return diag_fail(d, HD_ERR_UNFIT, "port %u: VL%u has no entry in a table", port,
@@ -609,7 +609,7 @@ void bound_buffers(const struct bound_network *network, enum bound_side side, co
 			uint32_t at = side == BOUND_OUTPUT ? h + 1 : h;
 			uint32_t port = flow->path[at];
 			const struct bound_port *p = &network->ports[port];
-			unsigned group = p->table || p->strict ? flow->lanes[at] : 0;
+			unsigned group = p->table || p->strict ? flow->vls[at] : 0;
 			double *sum = &bytes[(size_t)port * BOUND_GROUPS + group];
 
 			*sum += standing(network, flow, h, delay + first);

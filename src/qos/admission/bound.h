@@ -15,19 +15,19 @@
  * holds.
  *
  * A switch with queues at input and output has a crossbar before each output
- * port, which serves the lanes in turn, a packet each. A packet that is still
+ * port, which serves the VLs in turn, a packet each. A packet that is still
  * arriving holds it until its tail is there, so that its speed-up does not
- * help then; what a lane is sure of is a packet in every turn, and turns as
+ * help then; what a VL is sure of is a packet in every turn, and turns as
  * long as the slowest link makes them. Crossbar and link in a row serve at the
  * lesser of the two rates, after both waits.
  *
- * With a port's arbitration table (and the flows' lanes) it is not the class
- * but the lane whose packets leave in order, and the table says what a lane
+ * With a port's arbitration table (and the flows' VLs) it is not the class
+ * but the VL whose packets leave in order, and the table says what a VL
  * gets: one that has an entry in the high table is served before the low one,
- * up to its limit, and has what the other lanes of the high table leave; one
+ * up to its limit, and has what the other VLs of the high table leave; one
  * of the low table has its entries' part of each round.
  *
- * What the bounds take for granted: a lane of reserved flows carries nothing
+ * What the bounds take for granted: a VL of reserved flows carries nothing
  * else; whatever else is in the high table is reserved too; input buffers hold
  * what bound_buffers says (and output buffers too, where there are some), so
  * that credits never run out; credit updates take
@@ -75,19 +75,19 @@ struct bound_port {
 			      * 0 is taken for 1 */
 	uint32_t n_others;   /* how many entries: each may overshoot */
 	uint8_t high_limit;  /* LimitOfHighPriority */
-	bool merged;         /* DBTS and DB share a lane here: one class */
+	bool merged;         /* DBTS and DB share a VL here: one class */
 	/*
 	 * The crossbar in front of it: guaranteed bytes per second of a packet, 0
 	 * without a crossbar, and the VLs that share it in turn.
 	 */
 	double crossbar_rate;
-	uint32_t crossbar_lanes;
+	uint32_t crossbar_vls;
 	/*
 	 * If given, the three weights and the two fields above are not looked
-	 * at; flows must have lanes then.
+	 * at; flows must have VLs then.
 	 */
 	const struct vlarb *table;
-	/* Instead: VLs in order of their number, 0 first; flows have lanes. */
+	/* Instead: VLs in order of their number, 0 first; flows have VLs. */
 	bool strict;
 };
 
@@ -98,7 +98,7 @@ struct bound_flow {
 	/* Of its packets, bytes on the wire; 0: those of the ports. */
 	double largest, smallest;
 	const uint32_t *path; /* output ports, in order */
-	const uint8_t *lanes; /* its VL at each, for ports with tables */
+	const uint8_t *vls;   /* its VL at each, for ports with tables */
 	uint32_t n_hops;
 	/*
 	 * The first hops of the path, if any, that add no delay of their own
@@ -161,11 +161,11 @@ struct bound_service bound_wrr_service(const struct bound_port *port, double hig
 				       double high_rate);
 
 /*
- * A lane's part of a weighted round robin, whatever the order of its entries:
- * when the table has sent x bytes since the lane's first packet came, at least
- * share * (x - lead) are the lane's. An entry of another VL overshoots by a
+ * A VL's part of a weighted round robin, whatever the order of its entries:
+ * when the table has sent x bytes since the VL's first packet came, at least
+ * share * (x - lead) are the VL's. An entry of another VL overshoots by a
  * packet of that VL; where all of them have one size, it sends whole packets.
- * A share of 0: the lane has no entry.
+ * A share of 0: the VL has no entry.
  */
 struct bound_turn {
 	double share;
@@ -181,7 +181,7 @@ struct bound_turn bound_table_turn(const struct vlarb_entry *entries, unsigned n
 				   const struct bound_sizes sizes[]);
 
 /*
- * What the input buffer at the far end of each port must hold of one lane so
+ * What the input buffer at the far end of each port must hold of one VL so
  * that the delays (of bound_delays) hold, in bytes of credits: all that can
  * stand there, and what can come while a credit is on its way. The same for
  * the output buffer of a port that has a crossbar before it.

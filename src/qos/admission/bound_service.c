@@ -104,7 +104,7 @@ static void sizes_at(const struct bound_work *w, uint32_t port,
 		const struct passage *q = &w->passages[i];
 		const struct bound_flow *f = &w->flows[q->flow];
 		struct bound_sizes its = sizes_of(p, f);
-		struct bound_sizes *all = &sizes[f->lanes[q->hop]];
+		struct bound_sizes *all = &sizes[f->vls[q->hop]];
 
 		if (all->largest == 0 || its.smallest < all->smallest)
 			all->smallest = its.smallest;
@@ -127,7 +127,7 @@ void bound_classify(const struct bound_work *w, uint32_t port, struct passage *p
 		return;
 	}
 	const struct vlarb *t = at->table;
-	uint8_t vl = w->flows[p->flow].lanes[p->hop];
+	uint8_t vl = w->flows[p->flow].vls[p->hop];
 
 	p->group = vl;
 	if (at->strict)
@@ -160,14 +160,14 @@ struct class_sum bound_sum_group(const struct bound_work *w, uint32_t port, uint
 }
 
 /*
- * A lane at a crossbar: one packet a turn, in which every other lane has sent
+ * A VL at a crossbar: one packet a turn, in which every other VL has sent
  * one too, after what was crossing when its turn came. The last term is what
  * two servers of whole packets in a row cost over one.
  */
 struct bound_service bound_crossbar_service(const struct bound_port *port)
 {
 	double least = port->min_packet > 0 ? port->min_packet : 64;
-	double others = (port->crossbar_lanes - 1) * port->max_packet;
+	double others = (port->crossbar_vls - 1) * port->max_packet;
 	double rate = port->crossbar_rate * least / (least + others);
 
 	return (struct bound_service){

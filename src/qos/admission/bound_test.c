@@ -128,7 +128,7 @@ static void weighted_sharing_gives_the_reference(void **state)
 }
 
 /* The same from the table itself, wherever the entries are. */
-static void a_lanes_turn_follows_from_its_entries(void **state)
+static void a_vls_turn_follows_from_its_entries(void **state)
 {
 	(void)state;
 	const struct vlarb_entry once[] = { { 1, 128 }, { 2, 64 }, { 3, 1 } };
@@ -291,8 +291,8 @@ static void any_order_costs_the_others_rate(void **state)
 	assert_us(delay[3], 2 * 2048 / 250.0 + 2048 / 125.0 + added / (250 - 20.48));
 }
 
-/* On a port with one lane for both, DB counts against DBTS. */
-static void merged_lanes_make_one_class(void **state)
+/* On a port with one VL for both, DB counts against DBTS. */
+static void merged_vls_make_one_class(void **state)
 {
 	(void)state;
 	static const uint32_t path[] = { 0 };
@@ -310,7 +310,7 @@ static void merged_lanes_make_one_class(void **state)
 }
 
 /*
- * Four lanes in turn, all packets of 2048 bytes and 250 B/us in and out: a lane
+ * Four VLs in turn, all packets of 2048 bytes and 250 B/us in and out: a VL
  * is sure of 62.5 B/us of the crossbar, after a packet that crosses (8.192)
  * and, since two servers of packets stand in a row, 2048 / 62.5. Then the link:
  * a low packet (8.192) and the burst, at the lesser rate. For DB the burst of
@@ -328,12 +328,12 @@ static void a_crossbar_is_a_server_before_the_link(void **state)
 	flows[1].class = CLASS_DB;
 	p.min_packet = 2048;
 	p.crossbar_rate = 250 / US;
-	p.crossbar_lanes = 4;
+	p.crossbar_vls = 4;
 	assert_int_equal(compute(BOUND_BUCKET, &p, 1, flows, 2, delay), HD_OK);
 	/* The grown burst is in the sum, though it is the flow's own. */
 	assert_us(delay[0], cross + (2048 + rate * 73.728) / 250 + 32.768);
 	assert_us(delay[1], cross + (2048 + 2048 + rate * 73.728) / (250 - rate) + 32.768);
-	/* A quarter of the link is all that a lane can be promised. */
+	/* A quarter of the link is all that a VL can be promised. */
 	flows[0].period = 2048 / 62.4 * US;
 	flows[1].period = 1;
 	assert_int_equal(compute(BOUND_BUCKET, &p, 1, flows, 2, delay), HD_OK);
@@ -362,7 +362,7 @@ static void management_goes_before_every_class(void **state)
 		for (int p = 0; p < N_PORTS; p++) {
 			ports[p] = port();
 			ports[p].crossbar_rate = crossbar ? 500 / US : 0;
-			ports[p].crossbar_lanes = crossbar;
+			ports[p].crossbar_vls = crossbar;
 		}
 		assert_int_equal(compute(mode, ports, N_PORTS, &f, 1, &plain), HD_OK);
 		for (int p = 0; p < N_PORTS; p++)
@@ -381,13 +381,13 @@ int main(void)
 		cmocka_unit_test(published_rule_gives_the_reference),
 		cmocka_unit_test(grouping_gives_the_reference),
 		cmocka_unit_test(weighted_sharing_gives_the_reference),
-		cmocka_unit_test(a_lanes_turn_follows_from_its_entries),
+		cmocka_unit_test(a_vls_turn_follows_from_its_entries),
 		cmocka_unit_test(the_published_rule_is_no_bound),
 		cmocka_unit_test(a_low_limit_lets_more_low_packets_pass),
 		cmocka_unit_test(too_much_is_refused_with_the_port),
 		cmocka_unit_test(cycles_settle_or_are_refused),
 		cmocka_unit_test(any_order_costs_the_others_rate),
-		cmocka_unit_test(merged_lanes_make_one_class),
+		cmocka_unit_test(merged_vls_make_one_class),
 		cmocka_unit_test(a_crossbar_is_a_server_before_the_link),
 		cmocka_unit_test(management_goes_before_every_class),
 	};

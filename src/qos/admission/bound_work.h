@@ -18,9 +18,9 @@ struct passage {
 	uint32_t hop;
 	uint32_t slot;          /* index into delay[] */
 	uint32_t link;          /* the port it came from, NO_LINK at its source */
-	uint8_t group;          /* what leaves in order: a class, or a lane */
+	uint8_t group;          /* what leaves in order: a class, or a VL */
 	bool high;              /* served before those that are not */
-	struct bound_turn turn; /* a lane of the low table */
+	struct bound_turn turn; /* a VL of the low table */
 	double burst;           /* with what its delays so far have added */
 	double jitter;          /* its delays so far */
 };
@@ -76,7 +76,7 @@ struct class_sum {
 
 /* Over the passages of a group at a port. */
 struct class_sum bound_sum_group(const struct bound_work *w, uint32_t port, uint8_t group);
-/* A lane at a crossbar. */
+/* A VL at a crossbar. */
 struct bound_service bound_crossbar_service(const struct bound_port *port);
 /* The crossbar, if there is one, and the link of a port, in a row. */
 struct bound_service bound_service_at(const struct bound_work *w, uint32_t port,

@@ -35,10 +35,10 @@ static bool is_preferred(const struct broker *b, uint8_t sl)
 	return sl == b->params.pbe_sl;
 }
 
-static void add_vls(const struct sl2vl *map, unsigned lanes, uint16_t vls[N_SLS])
+static void add_vls(const struct sl2vl *map, unsigned n_vls, uint16_t vls[N_SLS])
 {
 	for (unsigned sl = 0; sl < N_SLS; sl++) {
-		if (map->vl[sl] < lanes)
+		if (map->vl[sl] < n_vls)
 			vls[sl] |= (uint16_t)(1u << map->vl[sl]);
 	}
 }
@@ -46,28 +46,28 @@ static void add_vls(const struct sl2vl *map, unsigned lanes, uint16_t vls[N_SLS]
 /* The VLs that each SL can have at an output port, by all input ports. */
 static void find_vls(const struct subnet *s, port_id port, uint16_t vls[N_SLS])
 {
-	const struct lane_split *split = &s->split;
+	const struct vl_split *split = &s->split;
 	const struct topo_port *p = &s->topo->ports[port];
 	switch_id sw = s->switch_of_node[p->node];
-	unsigned lanes = s->vls_of_port[port], block = (1u << split->vls) - 1;
+	unsigned n_vls = s->vls_of_port[port], block = (1u << split->vls) - 1;
 	const struct sl2vl *last = NULL;
 
 	memset(vls, 0, N_SLS * sizeof(*vls));
 	/* Routes may change, and with them the VL within the block. */
 	for (unsigned sl = 0; sl < N_SLS && split->n_classes; sl++)
 		vls[sl] = (uint16_t)((block << (split->class_of_sl[sl] * split->vls)) &
-				     ((1u << lanes) - 1));
+				     ((1u << n_vls) - 1));
 	if (split->n_classes)
 		return;
 	if (sw == TOPO_NONE) {
-		add_vls(sl2vl_of(s, port), lanes, vls);
+		add_vls(sl2vl_of(s, port), n_vls, vls);
 		return;
 	}
 	for (unsigned in = 0; in <= switch_node(s, sw)->n_ports; in++) {
 		const struct sl2vl *map = sl2vl_at(s, sw, in, p->number);
 
 		if (map != last)
-			add_vls(map, lanes, vls);
+			add_vls(map, n_vls, vls);
 		last = map;
 	}
 }
@@ -372,7 +372,7 @@ static enum hd_status want_way(const struct broker *b, const struct broker_reque
 
 	if (status != HD_OK)
 		*why = (struct broker_refusal){
-			.reason = status == HD_ERR_UNFIT ? BROKER_NO_LANE : BROKER_NO_PATH,
+			.reason = status == HD_ERR_UNFIT ? BROKER_NO_VL : BROKER_NO_PATH,
 			.link = links.n ? links.links[links.n - 1].port : way->segment[0].source,
 		};
 	w->list = hd_realloc(w->list, w->n + links.n + 1u, sizeof(*w->list));
@@ -401,7 +401,7 @@ static enum hd_status want_hose(const struct broker *b, const struct broker_requ
 
 	if (status != HD_OK)
 		*why = (struct broker_refusal){
-			.reason = status == HD_ERR_UNFIT ? BROKER_NO_LANE : BROKER_NO_PATH,
+			.reason = status == HD_ERR_UNFIT ? BROKER_NO_VL : BROKER_NO_PATH,
 			.link = where,
 		};
 	w->list = hd_realloc(w->list, n + 1u, sizeof(*w->list));
@@ -855,7 +855,7 @@ const char *broker_reason_name(enum broker_reason reason)
 	static const char *const names[] = {
 		[BROKER_NO_PATH] = "leads nowhere",
 		[BROKER_LINK_DOWN] = "is down",
-		[BROKER_NO_LANE] = "has no lane for this SL",
+		[BROKER_NO_VL] = "has no VL for this SL",
 		[BROKER_SHARED_VL] = "sends unreserved packets on the VL of this SL",
 		[BROKER_SL_FULL] = "has no more for this SL",
 		[BROKER_LINK_FULL] = "is full",

@@ -121,7 +121,7 @@ bool broker_way_between(const struct subnet *s, port_id from, port_id to, const 
 enum broker_reason {
 	BROKER_NO_PATH,    /* the forwarding tables do not lead there */
 	BROKER_LINK_DOWN,  /* they do, by a link that is down */
-	BROKER_NO_LANE,    /* SL2VL drops the SL on that link */
+	BROKER_NO_VL,      /* SL2VL drops the SL on that link */
 	BROKER_SHARED_VL,  /* unreserved packets have the same VL there */
 	BROKER_SL_FULL,    /* the SL's own share of the link is used up */
 	BROKER_LINK_FULL,  /* the link's slots are used up */
@@ -267,7 +267,7 @@ void broker_tables(const struct broker *b, port_id port, struct vlarb *out);
 void broker_all_tables(const struct broker *b, struct vlarb *out);
 /*
  * broker_tables with every entry at its own place, free ones with weight 0: for a
- * port that is arbitrating, since what changes for one lane then moves no
+ * port that is arbitrating, since what changes for one VL then moves no
  * other's entry. Not for mode paper, which has no places.
  */
 void broker_image(const struct broker *b, port_id port, struct vlarb *out);

@@ -100,7 +100,7 @@ static void preferential_best_effort_has_a_share_of_its_own(void **state)
 	const struct fill *low = &b.links[fabric.host[0]].low;
 	uint8_t vl = sl2vl_of(&fabric.subnet, fabric.host[0])->vl[10];
 
-	/* A tenth of 64 entries of 255; with SL 2 on the same lane, no more. */
+	/* A tenth of 64 entries of 255; with SL 2 on the same VL, no more. */
 	assert_int_equal(low->slots[vl], 64 * 255 / 10);
 	assert_admitted(&b, request(&fabric, 0, 31, 10, 500), &first);
 	assert_int_equal(low->slots[vl], 64 * 255 / 10);

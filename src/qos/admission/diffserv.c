@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "qos/admission/diffserv.h"
 
-#include "qos/tables/lanes.h"
+#include "qos/tables/vls.h"
 
 struct diffserv_af diffserv_af(uint8_t dscp)
 {
@@ -60,24 +60,24 @@ static void map_dscp(struct diffserv_map *map, const struct diffserv_layout *l, 
 	}
 }
 
-static struct sl2vl layout_lanes(const struct diffserv_layout *l, unsigned vls)
+static struct sl2vl layout_vls(const struct diffserv_layout *l, unsigned vls)
 {
-	const struct lane_class classes[] = {
-		{ .sl = l->ef, .kind = TC_DBTS, .lane = LANE_ANY },
-		{ .sl = l->be, .kind = TC_BE, .lane = LANE_ANY },
-		{ .sl = l->ch, .kind = TC_CH, .lane = LANE_ANY },
-		{ .sl = l->af[1], .kind = TC_DB, .lane = LANE_ANY },
-		{ .sl = l->af[2], .kind = TC_DB, .lane = LANE_ANY },
-		{ .sl = l->af[3], .kind = TC_DB, .lane = LANE_ANY },
-		{ .sl = l->af[4], .kind = TC_DB, .lane = LANE_ANY },
+	const struct vl_class classes[] = {
+		{ .sl = l->ef, .kind = TC_DBTS, .vl = VL_ANY },
+		{ .sl = l->be, .kind = TC_BE, .vl = VL_ANY },
+		{ .sl = l->ch, .kind = TC_CH, .vl = VL_ANY },
+		{ .sl = l->af[1], .kind = TC_DB, .vl = VL_ANY },
+		{ .sl = l->af[2], .kind = TC_DB, .vl = VL_ANY },
+		{ .sl = l->af[3], .kind = TC_DB, .vl = VL_ANY },
+		{ .sl = l->af[4], .kind = TC_DB, .vl = VL_ANY },
 	};
-	const struct lane_plan plan = {
-		.lanes = vls,
+	const struct vl_plan plan = {
+		.vls = vls,
 		.classes = classes,
 		.n_classes = l->af[1] == l->af[2] ? 4 : 7,
 	};
 
-	return qos_lanes_map(&plan, vls);
+	return qos_vls_map(&plan, vls);
 }
 
 struct diffserv_map diffserv_map_for(unsigned vls)
@@ -92,6 +92,6 @@ struct diffserv_map diffserv_map_for(unsigned vls)
 		map.dscp[l->af[af]] = (uint8_t)(af << 3 | 1 << 1);
 	map.dscp[l->ef] = DSCP_EF;
 	map.dscp[l->ch] = DSCP_LOWER_EFFORT;
-	map.lanes = layout_lanes(l, vls);
+	map.vls = layout_vls(l, vls);
 	return map;
 }

@@ -17,7 +17,7 @@
  *	lower effort	CH	SL 6, or 3
  *
  * The second SL is that of the four-SL map (paper 003), for fabrics whose
- * lanes do not allow a DB lane for each AF class. AF's drop precedence has no
+ * VLs do not allow a DB VL for each AF class. AF's drop precedence has no
  * counterpart: a lossless fabric drops nothing, whichever the colour.
  */
 
@@ -42,10 +42,10 @@ struct diffserv_map {
 	enum traffic_class class[DSCP_COUNT];
 	uint8_t dscp[N_SLS]; /* what to write for packets that have none */
 	bool separate_af;
-	struct sl2vl lanes;
+	struct sl2vl vls;
 };
 
-/* For links with `vls` data lanes; AF classes apart where 8 or more. */
+/* For links with `vls` data VLs; AF classes apart where 8 or more. */
 struct diffserv_map diffserv_map_for(unsigned vls);
 
 /* AF class 1..4 and drop precedence 1..3 of a DSCP; class 0: not AF. */

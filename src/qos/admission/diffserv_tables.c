@@ -61,7 +61,7 @@ static void show_classes(struct results *r, const struct diffserv_map *map)
 			.tclass = 4 * dscp,
 			.class = class_name(map->class[dscp]),
 			.sl = map->sl[dscp],
-			.vl = map->lanes.vl[map->sl[dscp]],
+			.vl = map->vls.vl[map->sl[dscp]],
 		};
 
 		table_put_row(t, &row);

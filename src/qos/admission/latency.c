@@ -27,8 +27,8 @@ struct view {
 	struct bound_flow *flows;
 	size_t flows_cap;
 	uint32_t *paths; /* per hop of all flows */
-	uint8_t *lanes;
-	size_t paths_cap, lanes_cap;
+	uint8_t *vls;
+	size_t paths_cap, vls_cap;
 	bool *excluded, *starved;
 	uint32_t *where;
 };
@@ -74,7 +74,7 @@ static struct bound_port describe(const struct view *v, port_id port)
 		out.fixed += (double)(m->routing + m->arbitration) / (double)HD_S;
 		if (m->speedup.den)
 			out.crossbar_rate = service_crossing(v->l->broker, port);
-		out.crossbar_lanes = s->vls_of_port[port];
+		out.crossbar_vls = s->vls_of_port[port];
 	}
 	return out;
 }
@@ -116,7 +116,7 @@ static void silence(struct view *v, uint32_t port)
 	for (uint32_t f = 0; f < v->network.n_flows; f++) {
 		for (uint32_t h = 0; h < v->flows[f].n_hops; h++) {
 			if (v->flows[f].path[h] == port)
-				vls |= (uint16_t)(1u << v->flows[f].lanes[h]);
+				vls |= (uint16_t)(1u << v->flows[f].vls[h]);
 		}
 	}
 	keep_entries(vls, v->tables[port].high, &v->tables[port].n_high);
@@ -222,14 +222,14 @@ static void add_leaf(struct view *v, const struct tree_path *t, uint32_t leaf, s
 	l->n_hops += f.n_hops;
 	l->hops = hd_grow(l->hops, &l->hops_cap, l->n_hops, sizeof(*l->hops));
 	v->paths = hd_grow(v->paths, &v->paths_cap, l->n_hops, sizeof(*v->paths));
-	v->lanes = hd_grow(v->lanes, &v->lanes_cap, l->n_hops, 1);
+	v->vls = hd_grow(v->vls, &v->vls_cap, l->n_hops, 1);
 	for (uint32_t i = leaf, h = l->n_hops; i != TREE_ROOT; i = t->links[i].before) {
 		const struct tree_link *link = &t->links[i];
 
 		h--;
 		l->hops[h] = (struct latency_hop){ link->port, link->vl };
 		v->paths[h] = number_of(v, link->port);
-		v->lanes[h] = link->vl;
+		v->vls[h] = link->vl;
 	}
 	find_trunk(v, first_flow, &f, &v->paths[at]);
 	like.first = at;
@@ -313,7 +313,7 @@ static void view_init(struct view *v, struct latency *l)
 	chain_parts(v);
 	for (uint32_t f = 0; f < l->n_flows; f++) {
 		v->flows[f].path = &v->paths[l->flows[f].first];
-		v->flows[f].lanes = &v->lanes[l->flows[f].first];
+		v->flows[f].vls = &v->vls[l->flows[f].first];
 	}
 	size_ports(v);
 	v->network.ports = v->ports;
@@ -332,7 +332,7 @@ static void view_fini(struct view *v)
 	free(v->number);
 	free(v->flows);
 	free(v->paths);
-	free(v->lanes);
+	free(v->vls);
 	free(v->excluded);
 	free(v->starved);
 	free(v->where);
@@ -377,7 +377,7 @@ static void exclude_first(struct view *v)
 		for (uint32_t h = 0; h < v->flows[f].n_hops; h++) {
 			uint32_t at = v->flows[f].path[h];
 
-			if (waits_for_unreserved(v, at, v->flows[f].lanes[h]))
+			if (waits_for_unreserved(v, at, v->flows[f].vls[h]))
 				exclude(v, f,
 					"unreserved traffic shares its VL or is served before it",
 					at);
@@ -447,7 +447,7 @@ static bool check_buffers(struct view *v, const double *delay)
 	for (uint32_t f = 0; f < l->n_flows; f++) {
 		for (uint32_t h = 0; h < v->flows[f].n_hops; h++) {
 			uint32_t at = v->flows[f].path[h];
-			size_t k = (size_t)at * BOUND_GROUPS + v->flows[f].lanes[h];
+			size_t k = (size_t)at * BOUND_GROUPS + v->flows[f].vls[h];
 			bool into = h + 1 < v->flows[f].n_hops;
 			double out = m->speedup.den && h > 0 ? need[BOUND_OUTPUT][k] : 0;
 			struct latency_hop *hop = &l->hops[l->flows[f].first + h];

@@ -76,7 +76,7 @@ static inline void network_init(struct test_network *n, const struct subnet *s,
 			fixed += model->routing + model->arbitration;
 			if (model->speedup.den)
 				port->crossbar_rate = network_crossing(n, p, port->rate);
-			port->crossbar_lanes = s->vls_of_port[p];
+			port->crossbar_vls = s->vls_of_port[p];
 		}
 		port->fixed = (double)fixed / (double)HD_S;
 	}
@@ -120,7 +120,7 @@ static inline enum hd_status network_add(struct test_network *n, port_id source,
 	if (status != HD_OK)
 		return status;
 	like.path = path->port;
-	like.lanes = path->vl;
+	like.vls = path->vl;
 	like.n_hops = path->n_hops;
 	n->flows[n->n_flows++] = like;
 	n->n_hops += path->n_hops;

@@ -70,7 +70,7 @@ enum hd_status explain_classes(const struct option_list *words, struct diag *d,
 
 static void every_sl(struct explain_view *v)
 {
-	v->by_lane = true;
+	v->by_vl = true;
 	for (unsigned sl = 0; sl < N_SLS; sl++) {
 		struct explain_class *c = &v->classes[v->n_classes++];
 
@@ -82,27 +82,27 @@ static void every_sl(struct explain_view *v)
 
 /* ---- what a port gives -------------------------------------------------- */
 
-/* A lane's packets are those of all its classes, as many of each. */
-static void add_size(struct shares_lane *lane, uint32_t bytes)
+/* A VL's packets are those of all its classes, as many of each. */
+static void add_size(struct shares_vl *packets, uint32_t bytes)
 {
 	unsigned k = 0;
 
-	while (k < lane->n && lane->size[k].bytes != bytes)
+	while (k < packets->n && packets->size[k].bytes != bytes)
 		k++;
-	if (k == lane->n)
-		lane->size[lane->n++].bytes = bytes;
-	lane->size[k].part += 1;
+	if (k == packets->n)
+		packets->size[packets->n++].bytes = bytes;
+	packets->size[k].part += 1;
 }
 
 /* Parts of one, from how many classes have each size. */
-static void divide_sizes(struct shares_lane *lane)
+static void divide_sizes(struct shares_vl *packets)
 {
 	double classes = 0;
 
-	for (unsigned k = 0; k < lane->n; k++)
-		classes += lane->size[k].part;
-	for (unsigned k = 0; k < lane->n; k++)
-		lane->size[k].part /= classes;
+	for (unsigned k = 0; k < packets->n; k++)
+		classes += packets->size[k].part;
+	for (unsigned k = 0; k < packets->n; k++)
+		packets->size[k].part /= classes;
 }
 
 static void serve(const struct explain_view *v, struct explain_port *p)
@@ -117,12 +117,12 @@ static void serve(const struct explain_view *v, struct explain_port *p)
 
 		if (vl >= N_DATA_VLS)
 			continue;
-		add_size(&c.lanes[vl], v->classes[i].payload + v->overhead);
+		add_size(&c.packets[vl], v->classes[i].payload + v->overhead);
 		bytes[vl] += v->classes[i].payload + v->overhead;
 		users[vl] |= (uint16_t)(1u << v->classes[i].sl);
 	}
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
-		divide_sizes(&c.lanes[vl]);
+		divide_sizes(&c.packets[vl]);
 	contention_shares(&c, share);
 	contention_floors(&c, floor);
 	contention_waits(&c, wait);
@@ -135,7 +135,7 @@ static void serve(const struct explain_view *v, struct explain_port *p)
 		*s = (struct explain_service){ .vl = (uint8_t)vl, .wait = HUGE_VAL };
 		if (vl >= N_DATA_VLS)
 			continue;
-		s->lane = share[vl];
+		s->vl_share = share[vl];
 		s->share = share[vl] * (v->classes[i].payload + v->overhead) / bytes[vl];
 		s->floor = floor[vl];
 		s->wait = wait[vl] * 8 / hd_rate_bps(p->rate);

@@ -7,9 +7,9 @@
  * and what every service level gets of a link by them.
  *
  * Ports are of a kind if OpenSM has one set of options for them and their links
- * have as many lanes. Where several classes share a lane, which is first in,
+ * have as many VLs. Where several classes share a VL, which is first in,
  * first out, each has what is its own if they send as many packets; of nothing
- * it can be sure, and it waits as the lane does.
+ * it can be sure, and it waits as the VL does.
  */
 
 #include "base/diag.h"
@@ -31,7 +31,7 @@ struct explain_view {
 	/* All that compete; none: every SL, with packets of `mtu`. */
 	struct explain_class classes[N_SLS];
 	unsigned n_classes;
-	bool by_lane;           /* the latter: one row per VL, not per SL */
+	bool by_vl;             /* the latter: one row per VL, not per SL */
 	uint32_t mtu, overhead; /* bytes: the largest payload, headers */
 	unsigned entries;       /* of an arbitration table */
 	unsigned vls;           /* of links, where no fabric says */
@@ -43,13 +43,13 @@ HD_MUST_CHECK enum hd_status explain_classes(const struct option_list *words, st
 					     struct explain_view *out);
 
 struct explain_service {
-	uint8_t vl;   /* 15: dropped */
-	double share; /* of a link on which all compete */
-	double lane;  /* of its whole lane, all SLs on it */
-	double floor; /* of the lane, whichever others send without end */
-	double wait;  /* seconds on one link; HUGE_VAL: for ever */
+	uint8_t vl;      /* 15: dropped */
+	double share;    /* of a link on which all compete */
+	double vl_share; /* of its whole VL, all SLs on it */
+	double floor;    /* of the VL, whichever others send without end */
+	double wait;     /* seconds on one link; HUGE_VAL: for ever */
 	enum contention_table served;
-	uint16_t with; /* other SLs in use on the lane, a bit each */
+	uint16_t with; /* other SLs in use on the VL, a bit each */
 };
 
 struct explain_port {

@@ -16,13 +16,13 @@ static const char *const kinds[OPENSM_SCOPES] = {
 
 struct port_row {
 	const char *ports, *high, *low, *sl2vl;
-	uint64_t n, lanes, limit;
+	uint64_t n, vls, limit;
 };
 
 static const struct column port_columns[] = {
 	{ "ports", NULL, CELL(port_row, ports) },
 	{ "number", NULL, CELL_UNLESS(port_row, n, 0) },
-	{ "lanes", NULL, CELL(port_row, lanes), ORIGIN_COMPUTED },
+	{ "vls", NULL, CELL(port_row, vls), ORIGIN_COMPUTED },
 	{ "high limit", "x 4096 B", CELL(port_row, limit), ORIGIN_COMPUTED },
 	{ "high", "VL:64 B", CELL(port_row, high), ORIGIN_COMPUTED },
 	{ "low", "VL:64 B", CELL(port_row, low), ORIGIN_COMPUTED },
@@ -65,7 +65,7 @@ static void show_ports(const struct explain *e, struct results *r)
 		table_put_row(t, &(struct port_row){
 					 .ports = kinds[p->scope],
 					 .n = p->n,
-					 .lanes = p->tables.vls,
+					 .vls = p->tables.vls,
 					 .limit = arb->high_limit,
 					 .high = print_entries(t, arb->high, arb->n_high),
 					 .low = print_entries(t, arb->low, arb->n_low),
@@ -78,13 +78,13 @@ static void show_ports(const struct explain *e, struct results *r)
 
 struct service_row {
 	const char *ports, *class, *table, *weights, *with, *note;
-	uint64_t lanes, sl, vl, bytes;
-	double share, lane, floor, wait;
+	uint64_t vls, sl, vl, bytes;
+	double share, vl_share, floor, wait;
 };
 
 static const struct column service_columns[] = {
 	{ "ports", NULL, CELL(service_row, ports) },
-	{ "lanes", NULL, CELL(service_row, lanes), ORIGIN_COMPUTED },
+	{ "vls", NULL, CELL(service_row, vls), ORIGIN_COMPUTED },
 	{ "class", NULL, CELL(service_row, class) },
 	{ "sl", NULL, CELL_UNLESS(service_row, sl, N_SLS) },
 	{ "packet", "B", CELL(service_row, bytes) },
@@ -93,7 +93,7 @@ static const struct column service_columns[] = {
 	{ "table", NULL, CELL(service_row, table), ORIGIN_COMPUTED },
 	{ "weights", "64 B", CELL(service_row, weights), ORIGIN_COMPUTED },
 	{ "share", "%", CELL(service_row, share), ORIGIN_COMPUTED, 2 },
-	{ "lane", "%", CELL(service_row, lane), ORIGIN_COMPUTED, 2 },
+	{ "vl share", "%", CELL(service_row, vl_share), ORIGIN_COMPUTED, 2 },
 	{ "floor", "%", CELL(service_row, floor), ORIGIN_COMPUTED, 2 },
 	{ "wait", "us", CELL(service_row, wait), ORIGIN_COMPUTED, 3 },
 	{ "note", NULL, CELL(service_row, note), ORIGIN_COMPUTED },
@@ -101,16 +101,16 @@ static const struct column service_columns[] = {
 };
 
 static const char *note_of(const struct explain_port *p, const struct explain_service *s,
-			   bool by_lane)
+			   bool by_vl)
 {
 	if (s->vl >= N_DATA_VLS)
-		return "dropped: its lane is VL15";
+		return "dropped: its VL is VL15";
 	if (p->tables.vls > 1 && s->served == SERVED_NEVER)
-		return "never sends: its lane has no weight";
+		return "never sends: its VL has no weight";
 	if (s->floor <= 0)
-		return "starves while a high lane is busy: no high limit";
-	if (s->with && !by_lane)
-		return "no floor: it queues with others of its lane";
+		return "starves while a high VL is busy: no high limit";
+	if (s->with && !by_vl)
+		return "no floor: it queues with others of its VL";
 	return NULL;
 }
 
@@ -152,34 +152,34 @@ static const char *print_sls(struct table *t, uint16_t sls)
 	return out.len ? table_take(t, &out) : NULL;
 }
 
-/* An SL whose lane has its row with a lower SL. */
-static bool has_lane_row(const struct explain *e, const struct explain_port *p, unsigned class)
+/* An SL whose VL has its row with a lower SL. */
+static bool has_vl_row(const struct explain *e, const struct explain_port *p, unsigned class)
 {
 	unsigned before = (1u << e->view.classes[class].sl) - 1;
 
-	return e->view.by_lane && p->services[class].with & before;
+	return e->view.by_vl && p->services[class].with & before;
 }
 
-/* "SL0,4": all SLs of its lane, where rows are per lane. */
+/* "SL0,4": all SLs of its VL, where rows are per VL. */
 static const char *print_class(struct table *t, const struct explain *e,
 			       const struct explain_port *p, unsigned class)
 {
 	const struct explain_class *c = &e->view.classes[class];
 	uint16_t all = p->services[class].with | (uint16_t)(1u << c->sl);
 
-	return e->view.by_lane ? table_text(t, "SL%s", print_sls(t, all)) : c->name;
+	return e->view.by_vl ? table_text(t, "SL%s", print_sls(t, all)) : c->name;
 }
 
-/* The share of the whole lane, where rows are per lane. */
+/* The share of the whole VL, where rows are per VL. */
 static double own_share(const struct explain *e, const struct explain_service *s)
 {
-	return e->view.by_lane ? s->lane : s->share;
+	return e->view.by_vl ? s->vl_share : s->share;
 }
 
-/* In percents; none is sure where others are before it in its lane. */
+/* In percents; none is sure where others are before it in its VL. */
 static double own_floor(const struct explain *e, const struct explain_service *s)
 {
-	return s->with && !e->view.by_lane ? NAN : 100 * s->floor;
+	return s->with && !e->view.by_vl ? NAN : 100 * s->floor;
 }
 
 static void put_service(struct table *t, const struct explain *e, const struct explain_port *p,
@@ -191,19 +191,19 @@ static void put_service(struct table *t, const struct explain *e, const struct e
 
 	table_put_row(t, &(struct service_row){
 				 .ports = ports,
-				 .lanes = p->tables.vls,
+				 .vls = p->tables.vls,
 				 .class = print_class(t, e, p, class),
-				 .sl = e->view.by_lane ? N_SLS : c->sl,
+				 .sl = e->view.by_vl ? N_SLS : c->sl,
 				 .bytes = c->payload + e->view.overhead,
 				 .vl = s->vl,
-				 .with = e->view.by_lane ? NULL : print_sls(t, s->with),
+				 .with = e->view.by_vl ? NULL : print_sls(t, s->with),
 				 .table = p->tables.vls > 1 ? tables[s->served] : NULL,
 				 .weights = print_weights(t, p, s),
 				 .share = 100 * own_share(e, s),
-				 .lane = 100 * s->lane,
+				 .vl_share = 100 * s->vl_share,
 				 .floor = own_floor(e, s),
 				 .wait = s->wait * 1e6,
-				 .note = note_of(p, s, e->view.by_lane),
+				 .note = note_of(p, s, e->view.by_vl),
 			 });
 }
 
@@ -235,7 +235,7 @@ static void show_services(const struct explain *e, struct results *r)
 					      kinds[e->ports[k].scope]);
 		}
 		for (unsigned c = 0; first == i && c < e->view.n_classes; c++) {
-			if (!has_lane_row(e, &e->ports[i], c))
+			if (!has_vl_row(e, &e->ports[i], c))
 				put_service(t, e, &e->ports[i], c, names.text);
 		}
 		strbuf_fini(&names);
@@ -259,12 +259,12 @@ static void tell_limit(const struct explain_port *p, const char *ports, struct r
 	if (limit == LIMIT_NONE)
 		results_remark(
 			r,
-			"high limit 255 means unlimited: while a high lane has packets, no low one sends (%s)",
+			"high limit 255 means unlimited: while a high VL has packets, no low one sends (%s)",
 			ports);
 	else
 		results_remark(
 			r,
-			"high limit %u: up to %.0f bytes of high lanes, in whole packets, then one packet of a low lane (%s)",
+			"high limit %u: up to %.0f bytes of high VLs, in whole packets, then one packet of a low VL (%s)",
 			limit, p->burst.most_bytes, ports);
 }
 
@@ -291,7 +291,7 @@ static void tell(const struct explain *e, struct results *r)
 	}
 	results_remark(
 		r,
-		"share: all classes send without end, those of one lane as many packets each; lane: of all on it; floor: whichever of the others do; wait: of a packet at the head of its lane, on one link with credits, VL15 not counted");
+		"share: all classes send without end, those of one VL as many packets each; vl share: of all on it; floor: whichever of the others do; wait: of a packet at the head of its VL, on one link with credits, VL15 not counted");
 }
 
 void explain_show(const struct explain *e, struct results *r)
@@ -355,8 +355,8 @@ static void compare_class(const struct explain *e, unsigned class, const struct 
 {
 	const struct explain_service *x = &a->services[class];
 	const struct explain_service *y = &b->services[class];
-	const char *bad = note_of(b, y, e->view.by_lane);
-	const char *was = note_of(a, x, e->view.by_lane);
+	const char *bad = note_of(b, y, e->view.by_vl);
+	const char *was = note_of(a, x, e->view.by_vl);
 
 	d.what = "share [%]";
 	d.before = 100 * own_share(e, x);
@@ -413,7 +413,7 @@ static char *name_like(const struct explain *before, const struct explain *after
 }
 
 /*
- * A class; or, where rows are per lane, the SLs that share one lane before
+ * A class; or, where rows are per VL, the SLs that share one VL before
  * and one after: NULL if it is not the first of them.
  */
 static char *name_together(const struct explain *e, const struct explain_port *a,
@@ -424,7 +424,7 @@ static char *name_together(const struct explain *e, const struct explain_port *a
 	unsigned all = a->services[class].with & b->services[class].with;
 	struct strbuf out = STRBUF_INIT;
 
-	if (!e->view.by_lane)
+	if (!e->view.by_vl)
 		return hd_strdup(c->name);
 	if (all & (own - 1))
 		return NULL;

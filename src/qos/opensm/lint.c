@@ -57,7 +57,7 @@ static void lint_numbers(const struct opensm_list *list, const char *name,
 	if (list->malformed)
 		report(out, "W13", list->line,
 		       "%s is no list of %s: OpenSM skips what it cannot read and continues, see the tables below",
-		       name, strcmp(name, "sl2vl") == 0 ? "lanes" : "vl:weight pairs");
+		       name, strcmp(name, "sl2vl") == 0 ? "VLs" : "VL:weight pairs");
 }
 
 static void lint_entry(const struct opensm_list *list, unsigned i, const char *name, unsigned vls,
@@ -67,10 +67,10 @@ static void lint_entry(const struct opensm_list *list, unsigned i, const char *n
 
 	if (vl && vl % 15 == 0)
 		report(out, "W12", list->line,
-		       "VL%u in the %s table becomes VL0; data lanes are 0 to 14", vl, name);
+		       "VL%u in the %s table becomes VL0; data VLs are 0 to 14", vl, name);
 	else if (weight && vl >= vls && vls > 1)
 		report(out, "W3", list->line,
-		       "VL%u in the %s table: links have %u lanes, it becomes VL%u; name that", vl,
+		       "VL%u in the %s table: links have %u VLs, it becomes VL%u; name that", vl,
 		       name, vls, opensm_fold(vl, vls));
 	if (weight > 255)
 		report(out, "W13", list->line,
@@ -78,16 +78,16 @@ static void lint_entry(const struct opensm_list *list, unsigned i, const char *n
 		       vl, weight, name, weight & 255);
 }
 
-/* Lanes with a weight; weights of a single one mean nothing. */
-static unsigned lanes_in(const struct opensm_list *list, unsigned vls)
+/* VLs with a weight; weights of a single one mean nothing. */
+static unsigned vls_in(const struct opensm_list *list, unsigned vls)
 {
-	unsigned lanes = 0;
+	unsigned n_vls = 0;
 
 	for (unsigned i = 0; i < list->n && i < VLARB_MAX; i++) {
 		if (list->weight[i] & 255)
-			lanes |= 1u << opensm_fold(list->vl[i], vls);
+			n_vls |= 1u << opensm_fold(list->vl[i], vls);
 	}
-	return (unsigned)__builtin_popcount(lanes);
+	return (unsigned)__builtin_popcount(n_vls);
 }
 
 /* What is wrong with one VLArb list of the file. */
@@ -102,9 +102,9 @@ static void lint_list(const struct opensm_list *list, const char *name,
 	lint_numbers(list, strcmp(name, "high") == 0 ? "vlarb_high" : "vlarb_low", out);
 	if (list->n > cap)
 		report(out, "W7", list->line,
-		       "%s table has %u entries, the port takes %u: the rest is dropped; put several of a lane into one of up to 255",
+		       "%s table has %u entries, the port takes %u: the rest is dropped; put several of a VL into one of up to 255",
 		       name, list->n, cap);
-	bool competes = lanes_in(list, port->vls) > 1;
+	bool competes = vls_in(list, port->vls) > 1;
 
 	for (unsigned i = 0; i < list->n && i < VLARB_MAX; i++) {
 		unsigned weight = list->weight[i] & 255;
@@ -112,7 +112,7 @@ static void lint_list(const struct opensm_list *list, const char *name,
 		lint_entry(list, i, name, port->vls, out);
 		if (competes && weight && weight < blocks)
 			report(out, "W1", list->line,
-			       "VL%u has weight %u in the %s table, a packet of %u bytes takes %u: every lane gets one packet a turn; use multiples of %u",
+			       "VL%u has weight %u in the %s table, a packet of %u bytes takes %u: every VL gets one packet a turn; use multiples of %u",
 			       list->vl[i], weight, name, port->mtu, blocks, blocks);
 	}
 }
@@ -140,7 +140,7 @@ static void lint_sl2vl(const struct opensm_list *list, const struct lint_port *p
 			       sl, vl);
 		else if (vl != 15 && vl >= port->vls && port->vls > 1)
 			report(out, "W3", list->line,
-			       "SL%u goes to VL%u: links have %u lanes, it becomes VL%u; name that",
+			       "SL%u goes to VL%u: links have %u VLs, it becomes VL%u; name that",
 			       sl, vl, port->vls, opensm_fold(vl & 15, port->vls));
 	}
 }
@@ -165,7 +165,7 @@ static void lint_set(const struct opensm_set *set, bool general, const struct li
 	lint_sl2vl(&set->sl2vl, port, out);
 	if (set->max_vls_line)
 		report(out, "W5", set->max_vls_line,
-		       "max_vls has no effect: max_op_vls limits the lanes; use that (1 to 5 for 1, 2, 4, 8, 15)");
+		       "max_vls has no effect: max_op_vls limits the VLs; use that (1 to 5 for 1, 2, 4, 8, 15)");
 	if (set->high_limit_line && set->high_limit_malformed)
 		report(out, "W13", set->high_limit_line,
 		       "high_limit is no number from 0 to 255: OpenSM takes %s",
@@ -208,7 +208,7 @@ static const struct opensm_list *own_or_general(const struct opensm_conf *conf,
 	return own->line ? own : &conf->set[OPENSM_DEFAULT].sl2vl;
 }
 
-/* A lane that may never send, if SLs go to it. */
+/* A VL that may never send, if SLs go to it. */
 static void report_mute(const struct opensm_tables *t, unsigned vl, struct opensm_findings *out)
 {
 	struct strbuf sls = STRBUF_INIT;
@@ -219,7 +219,7 @@ static void report_mute(const struct opensm_tables *t, unsigned vl, struct opens
 	}
 	if (sls.len)
 		report(out, "W8", 0,
-		       "VL%u, of SL%s, has no weight in either table: it may never send; give the lane a weight",
+		       "VL%u, of SL%s, has no weight in either table: it may never send; give the VL a weight",
 		       vl, sls.text);
 	strbuf_fini(&sls);
 }
@@ -252,7 +252,7 @@ static void lint_effective(const struct opensm_conf *conf, const struct opensm_p
 
 	opensm_effective(conf, port, &t);
 	if (t.vls < 2)
-		return; /* one lane: no tables are sent */
+		return; /* one VL: no tables are sent */
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
 		if (!weight_of_vl(&t, vl))
 			report_mute(&t, vl, out);
@@ -275,7 +275,7 @@ static void lint_differences(const struct opensm_conf *conf, const struct opensm
 	opensm_effective(conf, &external, &b);
 	if (memcmp(&a.sl2vl, &b.sl2vl, sizeof(a.sl2vl)) != 0)
 		report(out, "W10", swe->line > ca->line ? swe->line : ca->line,
-		       "sl2vl of switches differs from that of adapters: an SL changes lanes on its way; say one qos_sl2vl for both");
+		       "sl2vl of switches differs from that of adapters: an SL changes VLs on its way; say one qos_sl2vl for both");
 }
 
 static void lint_keys(const struct opensm_conf *conf, struct opensm_findings *out)
@@ -293,7 +293,7 @@ static void lint_keys(const struct opensm_conf *conf, struct opensm_findings *ou
 	}
 	if (conf->max_op_vls_line && conf->max_op_vls_said != (long)conf->max_op_vls)
 		report(out, "W13", conf->max_op_vls_line,
-		       "max_op_vls %ld is no code: 1 to 5 are 1, 2, 4, 8 and 15 lanes; nothing is limited; use one of them",
+		       "max_op_vls %ld is no code: 1 to 5 are 1, 2, 4, 8 and 15 VLs; nothing is limited; use one of them",
 		       conf->max_op_vls_said);
 }
 

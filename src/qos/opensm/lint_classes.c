@@ -46,7 +46,7 @@ static void lint_one_vl(const struct class_lint *l)
 	snprintf(f.message, sizeof(f.message),
 		 "max_op_vls 1: all SLs use VL0, and OpenSM programs no arbitration table");
 	snprintf(f.effect, sizeof(f.effect), "guaranteed share of each SL: 0 %%");
-	for (unsigned i = 0; !v->by_lane && i < v->n_classes && n < 120; i++)
+	for (unsigned i = 0; !v->by_vl && i < v->n_classes && n < 120; i++)
 		n += snprintf(f.effect + n, sizeof(f.effect) - (size_t)n, "%s%.20s %.1f %%",
 			      i ? ", " : "of a busy link, none guaranteed: ", v->classes[i].name,
 			      100 * l->swe->services[i].share);
@@ -83,7 +83,7 @@ static void lint_pair(const struct class_lint *l, unsigned a, unsigned b)
 		 x->name, x->sl, y->name, y->sl, s[a].vl);
 	snprintf(f.effect, sizeof(f.effect),
 		 "of a busy link %.1f %% and %.1f %%, none guaranteed: one can take all %.1f %%",
-		 100 * s[a].share, 100 * s[b].share, 100 * s[a].lane);
+		 100 * s[a].share, 100 * s[b].share, 100 * s[a].vl_share);
 	if (vl < N_DATA_VLS)
 		write_map(l, y->sl, vl, f.write, sizeof(f.write));
 	opensm_findings_add(l->out, &f);
@@ -124,7 +124,7 @@ static void lint_default_sl(const struct class_lint *l)
 	struct contention c = { .vls = t->vls, .vlarb = t->vlarb };
 	double share[N_DATA_VLS];
 
-	c.lanes[vl] = c.lanes[low] = (struct shares_lane){
+	c.packets[vl] = c.packets[low] = (struct shares_vl){
 		.size = { { l->e.view.mtu + l->e.view.overhead, 1 } },
 		.n = 1,
 	};

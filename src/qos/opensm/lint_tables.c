@@ -11,15 +11,15 @@ static const struct column finding_columns[] = {
 	{ NULL },
 };
 
-struct lint_lane_row {
+struct lint_vl_row {
 	uint64_t sl, vl, high_weight, low_weight;
 };
 
-static const struct column lane_columns[] = {
-	{ "sl", NULL, CELL(lint_lane_row, sl) },
-	{ "vl", NULL, CELL(lint_lane_row, vl), ORIGIN_COMPUTED },
-	{ "high weight", "64 B", CELL(lint_lane_row, high_weight), ORIGIN_COMPUTED },
-	{ "low weight", "64 B", CELL(lint_lane_row, low_weight), ORIGIN_COMPUTED },
+static const struct column vl_columns[] = {
+	{ "sl", NULL, CELL(lint_vl_row, sl) },
+	{ "vl", NULL, CELL(lint_vl_row, vl), ORIGIN_COMPUTED },
+	{ "high weight", "64 B", CELL(lint_vl_row, high_weight), ORIGIN_COMPUTED },
+	{ "low weight", "64 B", CELL(lint_vl_row, low_weight), ORIGIN_COMPUTED },
 	{ NULL },
 };
 
@@ -38,13 +38,13 @@ static void show_effective(struct results *r, const struct opensm_conf *conf,
 {
 	struct opensm_tables t;
 	struct table *out =
-		results_table(r, "lanes", "what OpenSM programs into switch ports", lane_columns);
+		results_table(r, "VLs", "what OpenSM programs into switch ports", vl_columns);
 
 	opensm_effective(conf, port, &t);
 	for (unsigned sl = 0; sl < N_SLS; sl++) {
 		unsigned vl = t.sl2vl.vl[sl];
 
-		const struct lint_lane_row row = {
+		const struct lint_vl_row row = {
 			.sl = sl,
 			.vl = vl,
 			.high_weight = weight_of(t.vlarb.high, t.vlarb.n_high, vl),
@@ -95,6 +95,6 @@ bool opensm_lint_show(const struct opensm_conf *conf, const struct opensm_port *
 	if (conf->max_op_vls < 5 && conf->max_op_vls_line)
 		results_remark(
 			r,
-			"OpenSM lowers the links' lanes to max_op_vls in its first sweep and folds tables by what it read before: switch ports have the tables shown from its second heavy sweep on");
+			"OpenSM lowers the links' VLs to max_op_vls in its first sweep and folds tables by what it read before: switch ports have the tables shown from its second heavy sweep on");
 	return clean;
 }

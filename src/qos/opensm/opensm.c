@@ -282,7 +282,7 @@ void opensm_conf_fini(struct opensm_conf *conf)
 	*conf = (struct opensm_conf){ 0 };
 }
 
-unsigned opensm_lanes(const struct opensm_conf *conf)
+unsigned opensm_vls(const struct opensm_conf *conf)
 {
 	return vls_of_code(conf->max_op_vls);
 }
@@ -321,10 +321,10 @@ void opensm_effective(const struct opensm_conf *conf, const struct opensm_port *
 {
 	const struct opensm_set *own = &conf->set[port->scope];
 	const struct opensm_set *all = &conf->set[OPENSM_DEFAULT];
-	struct opensm_list high = builtin(true), low = builtin(false), lanes = builtin_sl2vl();
-	const struct opensm_list *sl2vl = choose(&own->sl2vl, &all->sl2vl, &lanes);
+	struct opensm_list high = builtin(true), low = builtin(false), vls = builtin_sl2vl();
+	const struct opensm_list *sl2vl = choose(&own->sl2vl, &all->sl2vl, &vls);
 
-	*out = (struct opensm_tables){ .vls = opensm_lanes(conf) };
+	*out = (struct opensm_tables){ .vls = opensm_vls(conf) };
 	if (out->vls > port->vls)
 		out->vls = port->vls;
 	out->vlarb.n_high = make_table(choose(&own->high, &all->high, &high), out->vls,
@@ -369,7 +369,7 @@ void opensm_export(enum opensm_scope scope, const struct opensm_tables *t, struc
 	strbuf_printf(out,
 		      "# Without this, none of the tables below is sent.\n"
 		      "qos TRUE\n"
-		      "# %u data lanes: code %u. (%smax_vls is read and never used.)\n"
+		      "# %u data VLs: code %u. (%smax_vls is read and never used.)\n"
 		      "max_op_vls %u\n",
 		      t->vls, code, prefix, code);
 	strbuf_printf(out,
@@ -379,6 +379,6 @@ void opensm_export(enum opensm_scope scope, const struct opensm_tables *t, struc
 	strbuf_puts(out, "# Weights in 64-byte blocks, rounded up to whole packets.\n");
 	opensm_export_vlarb(prefix, "vlarb_high", t->vlarb.high, t->vlarb.n_high, out);
 	opensm_export_vlarb(prefix, "vlarb_low", t->vlarb.low, t->vlarb.n_low, out);
-	strbuf_puts(out, "# The lane of each SL, all 16: a short list sends the rest to lane 0.\n");
+	strbuf_puts(out, "# The VL of each SL, all 16: a short list sends the rest to VL 0.\n");
 	opensm_export_sl2vl(prefix, &t->sl2vl, out);
 }

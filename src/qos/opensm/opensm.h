@@ -8,7 +8,7 @@
  *
  * OpenSM reads opensm.conf forgivingly: unknown keys are logged and passed
  * over, numbers are C's (010 is eight) and cut to what fits, any characters
- * after a number separate it from the next, short lists are padded, lanes
+ * after a number separate it from the next, short lists are padded, VLs
  * masked to what a link has. opensm_effective applies the same rules, so that
  * its tables are those that a port gets; opensm_lint says in words where they
  * differ from what the file looks like.
@@ -110,14 +110,14 @@ struct opensm_tables {
 	struct vlarb vlarb;
 	struct sl2vl sl2vl;
 };
-/* A table's lane: VL15 becomes VL0 (modulo 15), and lanes wrap at `vls`. */
+/* A table's VL: VL15 becomes VL0 (modulo 15), and VLs wrap at `vls`. */
 uint8_t opensm_fold(uint32_t vl, unsigned vls);
 void opensm_effective(const struct opensm_conf *conf, const struct opensm_port *port,
 		      struct opensm_tables *out);
 /* Data VLs that links have in operation at most. */
-unsigned opensm_lanes(const struct opensm_conf *conf);
+unsigned opensm_vls(const struct opensm_conf *conf);
 /*
- * Tables of every port of a subnet whose links have no more lanes than that and
+ * Tables of every port of a subnet whose links have no more VLs than that and
  * whose ports have `entries` in each arbitration table; if `qos` is not TRUE,
  * they stay as they are (opensm_program.c).
  */
@@ -134,7 +134,7 @@ struct opensm_findings {
 	struct opensm_finding *items;
 	size_t n, cap;
 };
-/* For a fabric whose links have `port`'s lanes and packets of `mtu` bytes. */
+/* For a fabric whose links have `port`'s VLs and packets of `mtu` bytes. */
 void opensm_lint(const struct opensm_conf *conf, const struct opensm_port *port, unsigned mtu,
 		 struct opensm_findings *out);
 /* What a policy file, which labels connections with SLs, has no effect on. */

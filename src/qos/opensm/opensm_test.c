@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-static const struct opensm_port eight_lanes = {
+static const struct opensm_port eight_vls = {
 	.scope = OPENSM_SWE, .vls = 8, .low_cap = 8, .high_cap = 8
 };
 
@@ -22,14 +22,14 @@ static struct opensm_conf read_text(const char *text)
 	return conf;
 }
 
-/* OpenSM's defaults, as its manual page lists them, on an 8-lane link. */
+/* OpenSM's defaults, as its manual page lists them, on an 8-VL link. */
 static void absent_keys_mean_the_built_in_tables(void **state)
 {
 	(void)state;
 	struct opensm_conf conf = read_text("# nothing\n");
 	struct opensm_tables t;
 
-	opensm_effective(&conf, &eight_lanes, &t);
+	opensm_effective(&conf, &eight_vls, &t);
 	assert_int_equal(t.vls, 8);
 	assert_int_equal(t.vlarb.n_high, 8);
 	assert_int_equal(t.vlarb.high[0].weight, 4);
@@ -51,9 +51,9 @@ static void specific_sets_beat_the_default_one(void **state)
 					    "qos_ca_sl2vl 2,2\n"
 					    "qos_swe_vlarb_high 2:64,15:1\n");
 	struct opensm_tables t;
-	struct opensm_port ca = eight_lanes;
+	struct opensm_port ca = eight_vls;
 
-	opensm_effective(&conf, &eight_lanes, &t);
+	opensm_effective(&conf, &eight_vls, &t);
 	assert_true(conf.qos);
 	assert_int_equal(t.vlarb.high_limit, 10);
 	assert_int_equal(t.sl2vl.vl[5], 1);
@@ -67,7 +67,7 @@ static void specific_sets_beat_the_default_one(void **state)
 	opensm_conf_fini(&conf);
 }
 
-static void lanes_are_limited_by_max_op_vls(void **state)
+static void vls_are_limited_by_max_op_vls(void **state)
 {
 	(void)state;
 	struct opensm_conf conf = read_text("max_op_vls 3\n"
@@ -75,7 +75,7 @@ static void lanes_are_limited_by_max_op_vls(void **state)
 					    "qos_sl2vl 5,15\n");
 	struct opensm_tables t;
 
-	opensm_effective(&conf, &eight_lanes, &t);
+	opensm_effective(&conf, &eight_vls, &t);
 	assert_int_equal(t.vls, 4);
 	assert_int_equal(t.vlarb.low[0].vl, 1); /* 5 & 3 */
 	assert_int_equal(t.sl2vl.vl[0], 1);
@@ -131,7 +131,7 @@ static void each_mistake_is_found_on_its_line(void **state)
 		struct opensm_conf conf = read_text(cases[i].text);
 		struct opensm_findings f = { 0 };
 
-		opensm_lint(&conf, &eight_lanes, 2048, &f);
+		opensm_lint(&conf, &eight_vls, 2048, &f);
 		assert_true(finds(&f, cases[i].code, cases[i].line));
 		opensm_findings_fini(&f);
 		opensm_conf_fini(&conf);
@@ -149,7 +149,7 @@ static void texts_say_what_becomes_of_it(void **state)
 		{ "qos TRUE\nqos_sl2vl 17\n", "it becomes VL1" },
 		{ "qos TRUE\nqos_vlarb_hihg 0:64\n", "'qos_vlarb_high'" },
 		{ "qos TRUE\nmax_op_vls 3\nqos_vlarb_low 5:64\n",
-		  "links have 4 lanes, it becomes VL1" },
+		  "links have 4 VLs, it becomes VL1" },
 		{ "qos TRUE\nqos_vlarb_low 0:300\n", "sends 44" },
 		{ "qos true\n", "capitals only" },
 	};
@@ -159,7 +159,7 @@ static void texts_say_what_becomes_of_it(void **state)
 		struct opensm_findings f = { 0 };
 		bool said = false;
 
-		opensm_lint(&conf, &eight_lanes, 2048, &f);
+		opensm_lint(&conf, &eight_vls, 2048, &f);
 		for (size_t k = 0; k < f.n; k++)
 			said |= strstr(f.items[k].message, cases[i].says) != NULL;
 		assert_true(said);
@@ -179,7 +179,7 @@ static void a_mistake_is_said_once(void **state)
 	struct opensm_findings f = { 0 };
 	unsigned weights = 0, mute = 0;
 
-	opensm_lint(&conf, &eight_lanes, 2048, &f);
+	opensm_lint(&conf, &eight_vls, 2048, &f);
 	for (size_t i = 0; i < f.n; i++) {
 		weights += strcmp(f.items[i].code, "W1") == 0;
 		mute += strcmp(f.items[i].code, "W8") == 0;
@@ -203,7 +203,7 @@ static void a_long_line_is_cut_and_said(void **state)
 	strbuf_putc(&text, '\n');
 	struct opensm_conf conf = read_text(text.text);
 
-	opensm_lint(&conf, &eight_lanes, 2048, &f);
+	opensm_lint(&conf, &eight_vls, 2048, &f);
 	assert_true(finds(&f, "W9", 2));
 	opensm_findings_fini(&f);
 	opensm_conf_fini(&conf);
@@ -278,7 +278,7 @@ static void odd_values_are_read_as_opensm_reads_them(void **state)
 		struct opensm_conf conf = read_text(cases[i].text);
 		struct opensm_tables t;
 
-		opensm_effective(&conf, &eight_lanes, &t);
+		opensm_effective(&conf, &eight_vls, &t);
 		for (unsigned e = 0; e < 4; e++) {
 			assert_int_equal(t.vlarb.low[e].vl, cases[i].low_vl[e]);
 			assert_int_equal(t.vlarb.low[e].weight, cases[i].low_weight[e]);
@@ -295,10 +295,10 @@ static void limits_out_of_range_are_the_default(void **state)
 	struct opensm_conf conf = read_text("qos_high_limit 300\n");
 	struct opensm_tables t;
 
-	opensm_effective(&conf, &eight_lanes, &t);
+	opensm_effective(&conf, &eight_vls, &t);
 	assert_int_equal(t.vlarb.high_limit, 0);
 	conf = read_text("qos_high_limit 010\nqos_swe_high_limit 256\n");
-	opensm_effective(&conf, &eight_lanes, &t);
+	opensm_effective(&conf, &eight_vls, &t);
 	assert_int_equal(t.vlarb.high_limit, 8);
 }
 
@@ -320,13 +320,13 @@ static void findings_are_shown_with_the_tables_of_a_port(void **state)
 	opensm_conf_read("qos TRUE\nqos_sl2vl 0,1,2,3\n", &conf);
 	assert_false(opensm_lint_show(&conf, &port, &view, NULL, r));
 	const struct table *found = results_find(r, "findings");
-	const struct table *lanes = results_find(r, "lanes");
+	const struct table *vls = results_find(r, "VLs");
 
 	assert_true(found->n_cells >= found->n_columns);
-	assert_int_equal(lanes->n_cells, N_SLS * lanes->n_columns);
+	assert_int_equal(vls->n_cells, N_SLS * vls->n_columns);
 	/* What the list does not say goes to VL0. */
 	for (unsigned sl = 0; sl < N_SLS; sl++)
-		assert_int_equal(lanes->cells[sl * lanes->n_columns + 1].u, sl < 4 ? sl : 0);
+		assert_int_equal(vls->cells[sl * vls->n_columns + 1].u, sl < 4 ? sl : 0);
 	assert_int_equal(r->n_remarks, 0);
 	results_free(r);
 	opensm_conf_fini(&conf);
@@ -344,7 +344,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(absent_keys_mean_the_built_in_tables),
 		cmocka_unit_test(specific_sets_beat_the_default_one),
-		cmocka_unit_test(lanes_are_limited_by_max_op_vls),
+		cmocka_unit_test(vls_are_limited_by_max_op_vls),
 		cmocka_unit_test(each_mistake_is_found_on_its_line),
 		cmocka_unit_test(texts_say_what_becomes_of_it),
 		cmocka_unit_test(a_mistake_is_said_once),

@@ -279,7 +279,7 @@ static void tables_that_ports_cannot_have_are_refused(void **state)
 	d.status = HD_OK;
 	assert_int_equal(port_tables_cover(&t, &f.topo, &d), HD_ERR_UNFIT);
 	/* A routing algorithm that chooses VLs. */
-	f.subnet.lanes_by_engine = true;
+	f.subnet.vls_by_engine = true;
 	d.status = HD_OK;
 	assert_int_equal(port_tables_apply(&t, &f.subnet, &d, &n), HD_ERR_UNFIT);
 	d.status = HD_OK;

@@ -23,7 +23,7 @@ struct readback_reader {
 	size_t told;
 	enum section section;
 	struct readback at; /* whose the next values are */
-	/* Lanes of entries whose weights are to come: from `first` on. */
+	/* VLs of entries whose weights are to come: from `first` on. */
 	unsigned first, n;
 	unsigned vls[VLARB_MAX];
 };
@@ -174,8 +174,8 @@ static void read_info(struct readback_reader *r, const char *line)
 	else if ((text = field(line, "VLHighLimit")))
 		tell(r, READBACK_LIMIT, 0, (unsigned)strtoul(text, NULL, 10), 0);
 	else if ((text = field(line, "OperVLs")) && strncmp(text, "VL0", 3) == 0)
-		tell(r, READBACK_LANES, 0,
-		     match(text, "VL0-%", &last) == 1 ? (unsigned)last + 1 : 1, 0);
+		tell(r, READBACK_VLS, 0, match(text, "VL0-%", &last) == 1 ? (unsigned)last + 1 : 1,
+		     0);
 }
 
 static void read_query_arb(struct readback_reader *r, const char *line)

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 enum readback_kind {
-	READBACK_LANES, /* data VLs in operation */
+	READBACK_VLS,   /* data VLs in operation */
 	READBACK_LIMIT, /* VLHighLimit */
 	READBACK_HIGH,  /* entry `index` of an arbitration table: value is */
 	READBACK_LOW,   /* the VL, and weight */

@@ -13,7 +13,7 @@
 /* Values in short: "lid.port kind[index]=value:weight@line". */
 static void note(void *context, const struct readback *r)
 {
-	static const char *const kinds[] = { "lanes", "limit", "high", "low", "map" };
+	static const char *const kinds[] = { "VLs", "limit", "high", "low", "map" };
 
 	/* Most of a table is nothing. */
 	if ((r->kind == READBACK_HIGH || r->kind == READBACK_LOW) && !r->weight)
@@ -65,8 +65,8 @@ static void what_smpquery_prints_is_read(void **state)
 		    "OperVLs:.........................VL0\n",
 		    3,
 		    "0/8.1<0 limit[0]=2:0@3\n"
-		    "0/8.1<0 lanes[0]=15:0@4\n"
-		    "0/9.2<0 lanes[0]=1:0@6\n");
+		    "0/8.1<0 VLs[0]=15:0@4\n"
+		    "0/9.2<0 VLs[0]=1:0@6\n");
 }
 
 static void what_saquery_prints_is_read(void **state)
@@ -98,7 +98,7 @@ static void what_saquery_prints_is_read(void **state)
 		    "\t\tOperVLs:.........................VL0-3\n",
 		    2,
 		    "0/6.4<0 limit[0]=255:0@6\n"
-		    "0/6.4<0 lanes[0]=4:0@7\n");
+		    "0/6.4<0 VLs[0]=4:0@7\n");
 }
 
 static void what_opensm_dumps_is_read_and_the_rest_is_not(void **state)

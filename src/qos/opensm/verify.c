@@ -145,7 +145,7 @@ static const char *compare(struct verify *v, const struct readback *r, port_id p
 	const struct sl2vl *map;
 
 	switch (r->kind) {
-	case READBACK_LANES:
+	case READBACK_VLS:
 		return compare_number(v, s->vls_of_port[p], r->value, found);
 	case READBACK_LIMIT:
 		return compare_number(v, vlarb_of(s, p)->high_limit, r->value, found);
@@ -164,8 +164,8 @@ static const char *describe(struct verify *v, const struct readback *r)
 	struct table *t = v->differences;
 
 	switch (r->kind) {
-	case READBACK_LANES:
-		return "lanes";
+	case READBACK_VLS:
+		return "VLs";
 	case READBACK_LIMIT:
 		return "high limit";
 	case READBACK_HIGH:
@@ -189,7 +189,7 @@ static void look_at(void *context, const struct readback *r)
 		v->strange++;
 		return;
 	}
-	/* With one lane there is nothing to arbitrate, and none is sent. */
+	/* With one VL there is nothing to arbitrate, and none is sent. */
 	if (!is_programmed(v, p) ||
 	    (s->vls_of_port[p] == 1 && r->kind >= READBACK_LIMIT && r->kind <= READBACK_LOW))
 		return;
@@ -219,12 +219,12 @@ size_t verify_read(struct verify *v, const char *text, const char *file)
 }
 
 struct verify_summary_row {
-	uint64_t ports, lanes, limits, tables, maps, compared, different;
+	uint64_t ports, vls, limits, tables, maps, compared, different;
 };
 
 static const struct column summary_columns[] = {
 	{ "ports", NULL, CELL(verify_summary_row, ports), ORIGIN_COMPUTED },
-	{ "lanes read", NULL, CELL(verify_summary_row, lanes), ORIGIN_MEASURED },
+	{ "VLs read", NULL, CELL(verify_summary_row, vls), ORIGIN_MEASURED },
 	{ "limits read", NULL, CELL(verify_summary_row, limits), ORIGIN_MEASURED },
 	{ "tables read", NULL, CELL(verify_summary_row, tables), ORIGIN_MEASURED },
 	{ "maps read", NULL, CELL(verify_summary_row, maps), ORIGIN_MEASURED },
@@ -244,7 +244,7 @@ bool verify_finish(struct verify *v)
 		if (!is_programmed(v, p))
 			continue;
 		sum.ports++;
-		sum.lanes += v->seen[p] >> READBACK_LANES & 1;
+		sum.vls += v->seen[p] >> READBACK_VLS & 1;
 		sum.limits += v->seen[p] >> READBACK_LIMIT & 1;
 		sum.tables += (v->seen[p] & both) == both;
 		sum.maps += v->seen[p] >> READBACK_MAP & 1;

@@ -13,7 +13,7 @@
  *
  * Nodes are known by their GUIDs, or by the LIDs that the fabric's file has, or
  * else by those of the subnet. Entries without weight are alike whatever their
- * lane, tables of ports with one lane do not count, and neither do ports that
+ * VL, tables of ports with one VL do not count, and neither do ports that
  * no manager programs: base ports 0 of switches, and those without a cable.
  */
 

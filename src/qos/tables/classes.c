@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <strings.h>
 
-#include "qos/tables/lanes.h"
+#include "qos/tables/vls.h"
 
 enum {
 	SL_DB = 0,
@@ -74,21 +74,21 @@ enum traffic_class class_of_sl(uint8_t sl)
 	return sl == SL_PBE ? TC_PBE : TC_BE;
 }
 
-#define BAND(first, n, of)                                          \
-	{                                                           \
-		.sl = (first) + (n), .kind = (of), .lane = LANE_ANY \
+#define BAND(first, n, of)                                      \
+	{                                                       \
+		.sl = (first) + (n), .kind = (of), .vl = VL_ANY \
 	}
 
-const struct lane_plan *class_plan(void)
+const struct vl_plan *class_plan(void)
 {
-	static const struct lane_class classes[] = {
+	static const struct vl_class classes[] = {
 		BAND(SL_DBTS, 0, TC_DBTS), BAND(SL_DBTS, 1, TC_DBTS), BAND(SL_DBTS, 2, TC_DBTS),
 		BAND(SL_DBTS, 3, TC_DBTS), BAND(SL_DB, 0, TC_DB),     BAND(SL_DB, 1, TC_DB),
 		BAND(SL_DB, 2, TC_DB),     BAND(SL_DB, 3, TC_DB),     BAND(SL_BE, 0, TC_BE),
 		BAND(SL_CH, 0, TC_CH),     BAND(SL_PBE, 0, TC_PBE),
 	};
-	static const struct lane_plan plan = {
-		.lanes = N_DATA_VLS,
+	static const struct vl_plan plan = {
+		.vls = N_DATA_VLS,
 		.classes = classes,
 		.n_classes = sizeof(classes) / sizeof(*classes),
 	};
@@ -98,15 +98,15 @@ const struct lane_plan *class_plan(void)
 
 struct sl2vl class_fold(unsigned vls, struct strbuf *lost)
 {
-	struct sl2vl map = qos_lanes_map(class_plan(), vls);
+	struct sl2vl map = qos_vls_map(class_plan(), vls);
 
-	qos_lanes_sharing(class_plan(), &map, lost);
+	qos_vls_sharing(class_plan(), &map, lost);
 	return map;
 }
 
 uint16_t class_sls_of(enum traffic_class class)
 {
-	const struct lane_plan *p = class_plan();
+	const struct vl_plan *p = class_plan();
 	uint16_t sls = 0;
 
 	for (size_t i = 0; i < p->n_classes; i++) {

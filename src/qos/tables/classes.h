@@ -12,7 +12,7 @@
  *	CH	challenged: kept from disturbing best effort
  *
  * DBTS and DB are split by mean bandwidth, because connections of very
- * different bandwidth in one lane stand in each other's way:
+ * different bandwidth in one VL stand in each other's way:
  *
  *	up to		64 Kb/s	1.55 Mb/s  64 Mb/s  above
  *	DBTS on SL	4	5	   6	    7
@@ -49,9 +49,9 @@ uint16_t class_floor_sls(void);
 /* The SLs of BE, PBE and CH, which reserve nothing. */
 uint16_t class_unreserved_sls(void);
 
-/* These classes, to be mapped to VLs (qos/tables/lanes.h). */
-struct lane_plan;
-const struct lane_plan *class_plan(void);
+/* These classes, to be mapped to VLs (qos/tables/vls.h). */
+struct vl_plan;
+const struct vl_plan *class_plan(void);
 /*
  * The VL of each SL on a link with `vls` data VLs, and what is lost compared
  * with a VL for each class:

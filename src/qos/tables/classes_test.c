@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "qos/tables/lanes.h"
+#include "qos/tables/vls.h"
 #include "topo/read.h"
 
 static struct hd_rate kbps(uint64_t n)
@@ -47,24 +47,24 @@ static void every_sl_knows_its_class(void **state)
 	}
 }
 
-static void folding_keeps_to_the_lanes_and_says_what_is_lost(void **state)
+static void folding_keeps_to_the_vls_and_says_what_is_lost(void **state)
 {
 	(void)state;
-	static const unsigned lanes[] = { 1, 2, 4, 8, 15 };
+	static const unsigned vls[] = { 1, 2, 4, 8, 15 };
 
 	for (size_t i = 0; i < 5; i++) {
 		struct strbuf lost = STRBUF_INIT;
-		struct sl2vl map = class_fold(lanes[i], &lost);
+		struct sl2vl map = class_fold(vls[i], &lost);
 
 		for (unsigned sl = 0; sl < N_SLS; sl++)
-			assert_true(map.vl[sl] < lanes[i]);
-		assert_int_equal(lost.len == 0, lanes[i] == 15);
+			assert_true(map.vl[sl] < vls[i]);
+		assert_int_equal(lost.len == 0, vls[i] == 15);
 		strbuf_fini(&lost);
 	}
 }
 
-/* Paper 003: with two lanes DBTS and DB go together, and so do BE and CH. */
-static void two_lanes_fold_as_the_paper_says(void **state)
+/* Paper 003: with two VLs DBTS and DB go together, and so do BE and CH. */
+static void two_vls_fold_as_the_paper_says(void **state)
 {
 	(void)state;
 	struct strbuf lost = STRBUF_INIT;
@@ -79,7 +79,7 @@ static void two_lanes_fold_as_the_paper_says(void **state)
 }
 
 /* Whatever the input: also where packets of the switch itself come from. */
-static void every_link_has_the_fold_of_its_lanes(void **state)
+static void every_link_has_the_fold_of_its_vls(void **state)
 {
 	struct diag d = { .status = HD_OK };
 	struct strbuf lost = STRBUF_INIT;
@@ -91,7 +91,7 @@ static void every_link_has_the_fold_of_its_lanes(void **state)
 		topo_open("star --switches=2 --hosts=2 --vls=8 --host-vls=4", 0, NULL, &d, &t),
 		HD_OK);
 	subnet_init(&s, &t);
-	qos_lanes_program(&s, class_plan());
+	qos_vls_program(&s, class_plan());
 	for (port_id p = 0; p < t.n_ports; p++) {
 		node_id v = t.ports[p].node;
 		struct sl2vl fold = class_fold(s.vls_of_port[p], &lost);
@@ -117,9 +117,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bands_end_where_the_paper_says),
 		cmocka_unit_test(every_sl_knows_its_class),
-		cmocka_unit_test(folding_keeps_to_the_lanes_and_says_what_is_lost),
-		cmocka_unit_test(two_lanes_fold_as_the_paper_says),
-		cmocka_unit_test(every_link_has_the_fold_of_its_lanes),
+		cmocka_unit_test(folding_keeps_to_the_vls_and_says_what_is_lost),
+		cmocka_unit_test(two_vls_fold_as_the_paper_says),
+		cmocka_unit_test(every_link_has_the_fold_of_its_vls),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

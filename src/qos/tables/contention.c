@@ -33,28 +33,28 @@ enum contention_table contention_served(const struct contention *c, unsigned vl)
 
 static bool is_used(const struct contention *c, bool high, unsigned vl)
 {
-	return c->lanes[vl].n > 0 && (high ? has_entry(c->vlarb.high, c->vlarb.n_high, vl)
-					   : has_entry(c->vlarb.low, c->vlarb.n_low, vl));
+	return c->packets[vl].n > 0 && (high ? has_entry(c->vlarb.high, c->vlarb.n_high, vl)
+					     : has_entry(c->vlarb.low, c->vlarb.n_low, vl));
 }
 
 /* ---- shares ------------------------------------------------------------- */
 
-/* The packet that a lane sends next. */
-static uint32_t draw(const struct shares_lane *lane, struct rng *rng)
+/* The packet that a VL sends next. */
+static uint32_t draw(const struct shares_vl *packets, struct rng *rng)
 {
 	unsigned k = 0;
 
-	if (lane->n == 1)
-		return lane->size[0].bytes;
-	for (double at = rng_uniform(rng); k + 1 < lane->n; k++) {
-		at -= lane->size[k].part;
+	if (packets->n == 1)
+		return packets->size[0].bytes;
+	for (double at = rng_uniform(rng); k + 1 < packets->n; k++) {
+		at -= packets->size[k].part;
 		if (at < 0)
 			break;
 	}
-	return lane->size[k].bytes;
+	return packets->size[k].bytes;
 }
 
-/* The only lane in operation has all. */
+/* The only VL in operation has all. */
 static bool is_alone(const struct contention *c, double value[N_DATA_VLS], double alone)
 {
 	if (c->vls > 1)
@@ -72,10 +72,10 @@ void contention_shares(const struct contention *c, double share[N_DATA_VLS])
 	struct rng rng;
 	uint32_t busy = 0;
 
-	if (is_alone(c, share, c->lanes[0].n > 0))
+	if (is_alone(c, share, c->packets[0].n > 0))
 		return;
 	for (unsigned vl = 0; vl < c->vls; vl++)
-		busy |= (uint32_t)(c->lanes[vl].n > 0) << vl;
+		busy |= (uint32_t)(c->packets[vl].n > 0) << vl;
 	rng_init(&rng, 1, 0);
 	arbiter_table_init(&table, &c->vlarb);
 	arbiter_init(&arbiter, &table);
@@ -85,7 +85,7 @@ void contention_shares(const struct contention *c, double share[N_DATA_VLS])
 
 		if (vl >= N_DATA_VLS)
 			break; /* no VL in use has an entry */
-		uint32_t packet = draw(&c->lanes[vl], &rng);
+		uint32_t packet = draw(&c->packets[vl], &rng);
 
 		arbiter_charge(&arbiter, is_high, blocks_of(packet));
 		bytes[vl] += packet;
@@ -97,7 +97,7 @@ void contention_shares(const struct contention *c, double share[N_DATA_VLS])
 
 /* ---- what is sure ------------------------------------------------------- */
 
-/* The sizes of packets on the lanes of a table, each once. */
+/* The sizes of packets on the VLs of a table, each once. */
 struct sizes {
 	unsigned n;
 	uint32_t bytes[N_DATA_VLS * N_SLS];
@@ -119,8 +119,8 @@ static struct sizes sizes_of(const struct contention *c, bool high)
 	for (unsigned vl = 0; vl < c->vls; vl++) {
 		if (!is_used(c, high, vl))
 			continue;
-		for (unsigned k = 0; k < c->lanes[vl].n; k++)
-			add_size(&s, c->lanes[vl].size[k].bytes);
+		for (unsigned k = 0; k < c->packets[vl].n; k++)
+			add_size(&s, c->packets[vl].size[k].bytes);
 	}
 	return s;
 }
@@ -193,15 +193,15 @@ static double cost_of(const struct cost *c, const struct shares_sent *s)
 	       (s->packets > 0 ? c->packet * s->packets : 0);
 }
 
-/* The most that a turn of each weight costs, whatever the lane's packets. */
-static void longest_turns(const struct shares_lane *lane, const struct cost *cost,
+/* The most that a turn of each weight costs, whatever the VL's packets. */
+static void longest_turns(const struct shares_vl *packets, const struct cost *cost,
 			  double turn[WEIGHTS])
 {
 	turn[0] = 0;
 	for (unsigned weight = 1; weight < WEIGHTS; weight++) {
 		turn[weight] = 0;
-		for (unsigned k = 0; k < lane->n; k++) {
-			uint32_t bytes = lane->size[k].bytes;
+		for (unsigned k = 0; k < packets->n; k++) {
+			uint32_t bytes = packets->size[k].bytes;
 			uint32_t blocks = blocks_of(bytes);
 			unsigned left = blocks < weight ? weight - blocks : 0;
 			const struct shares_sent one = { 1, blocks, bytes };
@@ -212,8 +212,8 @@ static void longest_turns(const struct shares_lane *lane, const struct cost *cos
 }
 
 /*
- * What the lanes of a table get of a round of it: their packets, over what
- * these cost and what the others' cost at most. Lanes that are silent only make
+ * What the VLs of a table get of a round of it: their packets, over what
+ * these cost and what the others' cost at most. VLs that are silent only make
  * a round shorter.
  */
 static void floors_of(const struct contention *c, bool high, const struct cost *cost,
@@ -224,11 +224,11 @@ static void floors_of(const struct contention *c, bool high, const struct cost *
 	double most[N_DATA_VLS] = { 0 };
 	struct shares_sent own[N_DATA_VLS];
 
-	shares_round(table, n, c->lanes, own);
+	shares_round(table, n, c->packets, own);
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
 		double turn[WEIGHTS];
 
-		longest_turns(&c->lanes[vl], cost, turn);
+		longest_turns(&c->packets[vl], cost, turn);
 		for (unsigned i = 0; i < n; i++)
 			most[vl] += table[i].vl == vl ? turn[table[i].weight] : 0;
 	}
@@ -244,7 +244,7 @@ static void floors_of(const struct contention *c, bool high, const struct cost *
 
 /*
  * In the high table bursts as short as can be are each followed by the largest
- * low packet; in the low one each packet waits for the longest burst. A lane of
+ * low packet; in the low one each packet waits for the longest burst. A VL of
  * both has the better.
  */
 void contention_floors(const struct contention *c, double floor[N_DATA_VLS])
@@ -253,7 +253,7 @@ void contention_floors(const struct contention *c, double floor[N_DATA_VLS])
 	double between = burst.least_blocks > 0 ? largest_packet(c, false) / burst.least_blocks : 0;
 	double low[N_DATA_VLS];
 
-	if (is_alone(c, floor, c->lanes[0].n > 0))
+	if (is_alone(c, floor, c->packets[0].n > 0))
 		return;
 	floors_of(c, true, &(struct cost){ .byte = 1, .block = between }, floor);
 	floors_of(c, false, &(struct cost){ .byte = 1, .packet = burst.most_bytes }, low);
@@ -264,7 +264,7 @@ void contention_floors(const struct contention *c, double floor[N_DATA_VLS])
 /* ---- waiting ------------------------------------------------------------ */
 
 /*
- * The most that others' entries take between two of the lane's, around the end
+ * The most that others' entries take between two of the VL's, around the end
  * of the table; cost[vl][weight] is what one takes.
  */
 static double longest_gap(const struct vlarb_entry *table, unsigned n, unsigned vl,
@@ -291,11 +291,11 @@ static double high_wait(const struct contention *c, unsigned vl,
 	double low = largest_packet(c, false);
 
 	for (unsigned i = 0; i < N_DATA_VLS; i++)
-		longest_turns(&c->lanes[i], &(struct cost){ .block = 1 }, turns[i]);
+		longest_turns(&c->packets[i], &(struct cost){ .block = 1 }, turns[i]);
 	double blocks = longest_gap(c->vlarb.high, c->vlarb.n_high, vl, turns);
 
 	for (unsigned i = 0; i < N_DATA_VLS; i++)
-		longest_turns(&c->lanes[i], &(struct cost){ .byte = 1 }, turns[i]);
+		longest_turns(&c->packets[i], &(struct cost){ .byte = 1 }, turns[i]);
 	double gap = longest_gap(c->vlarb.high, c->vlarb.n_high, vl, turns);
 	double passes = low > 0 && burst->least_blocks < HUGE_VAL
 				? 1 + floor(blocks / burst->least_blocks)
@@ -312,7 +312,7 @@ static double low_wait(const struct contention *c, unsigned vl,
 	double turns[N_DATA_VLS][WEIGHTS];
 
 	for (unsigned i = 0; i < N_DATA_VLS; i++)
-		longest_turns(&c->lanes[i], &cost, turns[i]);
+		longest_turns(&c->packets[i], &cost, turns[i]);
 	return longest_gap(c->vlarb.low, c->vlarb.n_low, vl, turns) + burst->most_bytes;
 }
 

@@ -20,7 +20,7 @@ struct known {
 };
 
 /* Packets of `wire` bytes. */
-#define LANE(wire)                                \
+#define VL(wire)                                  \
 	{                                         \
 		.n = 1, .size = { { (wire), 1 } } \
 	}
@@ -30,14 +30,14 @@ static const struct known known[] = {
 	{ "a weight below one packet is one packet",
 	  { .vls = 4,
 	    .vlarb = { .low = { { 0, 1 }, { 1, 2 }, { 2, 4 } }, .n_low = 3 },
-	    .lanes = { LANE(4122), LANE(4122), LANE(4122) } },
+	    .packets = { VL(4122), VL(4122), VL(4122) } },
 	  { 1 / 3., 1 / 3., 1 / 3. },
 	  { 1 / 3., 1 / 3., 1 / 3. },
 	  { 3 * 4122, 3 * 4122, 3 * 4122 } },
 	{ "66 is twice 65",
 	  { .vls = 4,
 	    .vlarb = { .low = { { 0, 65 }, { 1, 66 } }, .n_low = 2 },
-	    .lanes = { LANE(4122), LANE(4122) } },
+	    .packets = { VL(4122), VL(4122) } },
 	  { 1 / 3., 2 / 3. },
 	  { 1 / 3., 2 / 3. },
 	  { 3 * 4122, 2 * 4122, HUGE_VAL } },
@@ -48,14 +48,14 @@ static const struct known known[] = {
 		       .low = { { 1, 65 } },
 		       .n_low = 1,
 		       .high_limit = 255 },
-	    .lanes = { LANE(4122), LANE(4122) } },
+	    .packets = { VL(4122), VL(4122) } },
 	  { 1, 0 },
 	  { 1, 0 },
 	  { 4122, HUGE_VAL, HUGE_VAL } },
 	{ "limit 0: one packet each",
 	  { .vls = 4,
 	    .vlarb = { .high = { { 0, 255 } }, .n_high = 1, .low = { { 1, 1 } }, .n_low = 1 },
-	    .lanes = { LANE(4122), LANE(4122) } },
+	    .packets = { VL(4122), VL(4122) } },
 	  { .5, .5 },
 	  { .5, .5 },
 	  { 2 * 4122, 2 * 4122, HUGE_VAL } },
@@ -67,19 +67,19 @@ static const struct known known[] = {
 		       .low = { { 1, 1 } },
 		       .n_low = 1,
 		       .high_limit = 2 },
-	    .lanes = { LANE(4122), LANE(4122) } },
+	    .packets = { VL(4122), VL(4122) } },
 	  { 2 / 3., 1 / 3. },
 	  { 2 / 3., 1 / 3. },
 	  { 2 * 4122, 3 * 4122, HUGE_VAL } },
-	{ "a lane without an entry never sends",
+	{ "a VL without an entry never sends",
 	  { .vls = 4,
 	    .vlarb = { .low = { { 0, 65 } }, .n_low = 1 },
-	    .lanes = { LANE(4122), LANE(4122) } },
+	    .packets = { VL(4122), VL(4122) } },
 	  { 1, 0 },
 	  { 1, 0 },
 	  { 4122, HUGE_VAL, HUGE_VAL } },
-	{ "one lane knows no tables",
-	  { .vls = 1, .vlarb = { .n_low = 0 }, .lanes = { LANE(4122) } },
+	{ "one VL knows no tables",
+	  { .vls = 1, .vlarb = { .n_low = 0 }, .packets = { VL(4122) } },
 	  { 1 },
 	  { 1 },
 	  { 0 } },
@@ -99,8 +99,8 @@ static void known_tables_give_known_shares(void **state)
 			bool good = fabs(share[vl] - k->share[vl]) < 1e-4 &&
 				    fabs(floor[vl] - k->floor[vl]) < 1e-9;
 
-			/* Unused lanes have no waiting time. */
-			good &= !k->c.lanes[vl].n || k->wait[vl] == wait[vl];
+			/* Unused VLs have no waiting time. */
+			good &= !k->c.packets[vl].n || k->wait[vl] == wait[vl];
 			if (!good)
 				print_message("%s: VL%u has %g, floor %g, waits %g\n", k->what, vl,
 					      share[vl], floor[vl], wait[vl]);
@@ -118,7 +118,7 @@ struct table {
 	int left;
 };
 
-/* The entry that goes if those lanes have packets; -1: none. */
+/* The entry that goes if those VLs have packets; -1: none. */
 static int next_entry(const struct table *t, const bool *busy, bool *moved)
 {
 	const struct vlarb_entry *now = &t->entry[t->at];
@@ -141,7 +141,7 @@ struct link {
 	unsigned limit, sent; /* blocks of the high table, T11 */
 };
 
-/* Which lane sends; -1: none. */
+/* Which VL sends; -1: none. */
 static int grant(struct link *l, const bool *busy, const uint32_t *packet)
 {
 	bool high_anew, low_anew;
@@ -188,21 +188,21 @@ static struct contention draw_link(struct rng *rng)
 		unsigned n = (unsigned)rng_below(rng, 4);
 
 		for (unsigned k = 0; k < n; k++)
-			c.lanes[vl].size[c.lanes[vl].n++].bytes = sizes[rng_below(rng, 5)];
+			c.packets[vl].size[c.packets[vl].n++].bytes = sizes[rng_below(rng, 5)];
 		for (unsigned k = 0; k < n; k++)
-			c.lanes[vl].size[k].part = 1.0 / n;
+			c.packets[vl].size[k].part = 1.0 / n;
 	}
 	return c;
 }
 
-/* What came of a run: per lane, of the link, and the longest wait. */
+/* What came of a run: per VL, of the link, and the longest wait. */
 struct seen {
 	double share[N_DATA_VLS], wait[N_DATA_VLS];
 };
 
 /*
- * Lanes of `always` send all the time, others now and then, and one more
- * packet is at the head of its lane only from time to time.
+ * VLs of `always` send all the time, others now and then, and one more
+ * packet is at the head of its VL only from time to time.
  */
 static void play(const struct contention *c, struct rng *rng, const bool *always, unsigned packets,
 		 struct seen *out)
@@ -220,12 +220,12 @@ static void play(const struct contention *c, struct rng *rng, const bool *always
 	*out = (struct seen){ 0 };
 	for (unsigned i = 0; i < packets; i++) {
 		for (unsigned vl = 0; vl < c->vls; vl++) {
-			const struct shares_lane *lane = &c->lanes[vl];
+			const struct shares_vl *sizes = &c->packets[vl];
 
-			if (busy[vl] || !lane->n || (!always[vl] && rng_below(rng, 8)))
+			if (busy[vl] || !sizes->n || (!always[vl] && rng_below(rng, 8)))
 				continue;
 			busy[vl] = true;
-			packet[vl] = lane->size[rng_below(rng, lane->n)].bytes;
+			packet[vl] = sizes->size[rng_below(rng, sizes->n)].bytes;
 			since[vl] = now;
 		}
 		int vl = grant(&l, busy, packet);
@@ -247,19 +247,19 @@ struct said {
 	unsigned waits, near;
 };
 
-/* Lanes of `always` have packets all the time, and so at least their floor. */
+/* VLs of `always` have packets all the time, and so at least their floor. */
 static void check_floors(const struct contention *c, const struct said *said, const bool *always,
 			 const struct seen *seen)
 {
 	for (unsigned vl = 0; vl < c->vls; vl++) {
-		if (always[vl] && c->lanes[vl].n && seen->share[vl] < said->floor[vl] - 0.01)
+		if (always[vl] && c->packets[vl].n && seen->share[vl] < said->floor[vl] - 0.01)
 			fail_msg("VL%u has %.4f, floor %.4f", vl, seen->share[vl], said->floor[vl]);
 		if (seen->wait[vl] > said->wait[vl])
 			fail_msg("VL%u waits %g, said %g", vl, seen->wait[vl], said->wait[vl]);
 	}
 }
 
-/* Of each lane, one of those who share it sends; the others are silent. */
+/* Of each VL, one of those who share it sends; the others are silent. */
 static void check_silence(const struct contention *c, struct rng *rng, const struct said *said)
 {
 	struct contention some = *c;
@@ -267,15 +267,15 @@ static void check_silence(const struct contention *c, struct rng *rng, const str
 	struct seen seen;
 
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
-		struct shares_lane *lane = &some.lanes[vl];
+		struct shares_vl *packets = &some.packets[vl];
 
 		always[vl] = true;
-		if (lane->n > 1)
-			*lane = shares_lane_of(lane->size[rng_below(rng, lane->n)].bytes);
+		if (packets->n > 1)
+			*packets = shares_vl_of(packets->size[rng_below(rng, packets->n)].bytes);
 	}
 	play(&some, rng, always, 60000, &seen);
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
-		always[vl] = c->lanes[vl].n == 1;
+		always[vl] = c->packets[vl].n == 1;
 	check_floors(c, said, always, &seen);
 }
 
@@ -302,7 +302,7 @@ static void check_link(struct rng *rng, struct said *said)
 
 		if (fabs(all.share[vl] - said->share[vl]) > 0.01)
 			fail_msg("VL%u has %.4f, said %.4f", vl, all.share[vl], said->share[vl]);
-		if (!c.lanes[vl].n || said->wait[vl] == HUGE_VAL)
+		if (!c.packets[vl].n || said->wait[vl] == HUGE_VAL)
 			continue;
 		/* What is under way counts as whole. */
 		said->waits++;

@@ -86,7 +86,7 @@ void fill_table(const struct fill *f, struct vlarb_entry out[VLARB_MAX], uint8_t
  */
 uint32_t fill_gap(const struct fill *f, unsigned vl);
 
-/* A lane's weights in a table, in order, as users read them: "3*255+163". */
+/* A VL's weights in a table, in order, as users read them: "3*255+163". */
 void fill_print_weights(const struct vlarb_entry *entry, unsigned n, unsigned vl,
 			struct strbuf *out);
 

@@ -228,10 +228,10 @@ static void paper_mode_still_makes_a_legal_table(void **state)
 }
 
 /*
- * A lane with the least reservation keeps a slot when weights are scaled down:
+ * A VL with the least reservation keeps a slot when weights are scaled down:
  * every admitted connection can send.
  */
-static void scaling_keeps_a_slot_per_lane(void **state)
+static void scaling_keeps_a_slot_per_vl(void **state)
 {
 	(void)state;
 	for (unsigned small = 1; small < N_DATA_VLS; small++) {
@@ -376,7 +376,7 @@ int main(void)
 		cmocka_unit_test(adding_touches_only_the_own_entries),
 		cmocka_unit_test(entries_do_limit_what_fits),
 		cmocka_unit_test(paper_mode_still_makes_a_legal_table),
-		cmocka_unit_test(scaling_keeps_a_slot_per_lane),
+		cmocka_unit_test(scaling_keeps_a_slot_per_vl),
 		cmocka_unit_test(et_keeps_full_entries_until_the_last_leaves),
 		cmocka_unit_test(spreading_halves_the_gap_with_each_doubling),
 		cmocka_unit_test(weights_rise_with_who_comes_and_fall_with_who_goes),

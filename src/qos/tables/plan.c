@@ -15,9 +15,9 @@ struct plan_work {
 	const struct plan_class *classes;
 	unsigned n;
 	const struct plan_link *link;
-	struct shares_lane lanes[N_DATA_VLS];
-	unsigned users[N_DATA_VLS];               /* classes on the lane */
-	double high[N_DATA_VLS], low[N_DATA_VLS]; /* wanted, per lane */
+	struct shares_vl packets[N_DATA_VLS];
+	unsigned users[N_DATA_VLS];               /* classes on the VL */
+	double high[N_DATA_VLS], low[N_DATA_VLS]; /* wanted, per VL */
 	double high_sum, low_sum;
 };
 
@@ -128,14 +128,14 @@ static bool is_high(const struct plan_work *w, unsigned class)
 }
 
 /*
- * Lanes in the order of the classes. Where they do not suffice, latency classes
- * share among themselves and so do the others, from the last lane of each kind
+ * VLs in the order of the classes. Where they do not suffice, latency classes
+ * share among themselves and so do the others, from the last VL of each kind
  * on; latency classes first, since they wait little for each other.
  */
-static void choose_lanes(const struct plan_work *w, struct plan *plan)
+static void choose_vls(const struct plan_work *w, struct plan *plan)
 {
 	unsigned count[2] = { 0 }, most[2], used[2] = { 0 }, next = 0;
-	uint8_t lane[2] = { 0 };
+	uint8_t vl[2] = { 0 };
 
 	for (unsigned i = 0; i < w->n; i++)
 		count[is_high(w, i)]++;
@@ -146,15 +146,15 @@ static void choose_lanes(const struct plan_work *w, struct plan *plan)
 		bool high = is_high(w, i);
 
 		if (used[high] < most[high]) {
-			lane[high] = (uint8_t)next++;
+			vl[high] = (uint8_t)next++;
 			used[high]++;
 		} else {
 			strbuf_printf(
 				&plan->remarks,
-				"class '%s' shares lane %u with another, and has no floor there: links have %u lanes\n",
-				w->classes[i].name, lane[high], w->link->vls);
+				"class '%s' shares VL %u with another, and has no floor there: links have %u VLs\n",
+				w->classes[i].name, vl[high], w->link->vls);
 		}
-		plan->outcome[i].vl = lane[high];
+		plan->outcome[i].vl = vl[high];
 	}
 }
 
@@ -175,27 +175,27 @@ static unsigned least_class(const struct plan_work *w)
 
 static void assign(struct plan_work *w, struct plan *plan)
 {
-	choose_lanes(w, plan);
+	choose_vls(w, plan);
 	for (unsigned i = 0; i < w->n; i++) {
 		const struct plan_class *c = &w->classes[i];
 		struct plan_outcome *o = &plan->outcome[i];
-		struct shares_lane *lane = &w->lanes[o->vl];
+		struct shares_vl *packets = &w->packets[o->vl];
 		uint32_t bytes = c->payload + w->link->overhead;
 
 		o->wanted = share_of(c);
 		w->users[o->vl]++;
-		lane->size[lane->n].bytes = bytes;
-		lane->size[lane->n++].part = o->wanted / bytes;
+		packets->size[packets->n].bytes = bytes;
+		packets->size[packets->n++].part = o->wanted / bytes;
 		(is_high(w, i) ? w->high : w->low)[o->vl] += o->wanted;
 		*(is_high(w, i) ? &w->high_sum : &w->low_sum) += o->wanted;
 	}
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
 		double packets = 0;
 
-		for (unsigned k = 0; k < w->lanes[vl].n; k++)
-			packets += w->lanes[vl].size[k].part;
-		for (unsigned k = 0; k < w->lanes[vl].n; k++)
-			w->lanes[vl].size[k].part /= packets;
+		for (unsigned k = 0; k < w->packets[vl].n; k++)
+			packets += w->packets[vl].size[k].part;
+		for (unsigned k = 0; k < w->packets[vl].n; k++)
+			w->packets[vl].size[k].part /= packets;
 	}
 	uint8_t rest = plan->outcome[least_class(w)].vl;
 
@@ -205,27 +205,27 @@ static void assign(struct plan_work *w, struct plan *plan)
 		plan->tables.sl2vl.vl[plan->outcome[i].sl] = plan->outcome[i].vl;
 }
 
-/* The largest packet of the lanes with wanted[vl] > 0. */
+/* The largest packet of the VLs with wanted[vl] > 0. */
 static uint32_t largest_packet(const struct plan_work *w, const double *wanted)
 {
 	uint32_t bytes = 0;
 
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
-		for (unsigned k = 0; wanted[vl] > 0 && k < w->lanes[vl].n; k++)
-			bytes = w->lanes[vl].size[k].bytes > bytes ? w->lanes[vl].size[k].bytes
-								   : bytes;
+		for (unsigned k = 0; wanted[vl] > 0 && k < w->packets[vl].n; k++)
+			bytes = w->packets[vl].size[k].bytes > bytes ? w->packets[vl].size[k].bytes
+								     : bytes;
 	}
 	return bytes;
 }
 
-/* The least that each lane gets under that limit. */
+/* The least that each VL gets under that limit. */
 static void floors(const struct plan_work *w, const struct vlarb *arb, unsigned limit,
 		   double floor[N_DATA_VLS])
 {
 	struct contention c = { .vls = w->link->vls, .vlarb = *arb };
 
 	c.vlarb.high_limit = (uint8_t)limit;
-	memcpy(c.lanes, w->lanes, sizeof(c.lanes));
+	memcpy(c.packets, w->packets, sizeof(c.packets));
 	contention_floors(&c, floor);
 }
 
@@ -246,19 +246,19 @@ static enum hd_status fill_table(const struct plan_work *w, bool high, struct di
 	const double *wanted = high ? w->high : w->low;
 	double portion = high ? 1 : 1 - w->high_sum;
 	struct vlarb_entry larger[VLARB_MAX];
-	struct shares_fit fit = shares_weights(wanted, portion, w->lanes, w->link->entries,
+	struct shares_fit fit = shares_weights(wanted, portion, w->packets, w->link->entries,
 					       high ? arb->high : arb->low);
-	unsigned lanes = 0;
+	unsigned vls = 0;
 
 	*(high ? &arb->n_high : &arb->n_low) = (uint8_t)fit.n;
 	if (fit.n && fit.short_by <= SHARES_NEAR + 1e-9)
 		return HD_OK;
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
-		lanes += wanted[vl] > 0;
+		vls += wanted[vl] > 0;
 	if (!fit.n)
-		return diag_fail(d, HD_ERR_RANGE, "%u lanes need an entry each, and a table has %u",
-				 lanes, w->link->entries);
-	struct shares_fit enough = shares_weights(wanted, portion, w->lanes, VLARB_MAX, larger);
+		return diag_fail(d, HD_ERR_RANGE, "%u VLs need an entry each, and a table has %u",
+				 vls, w->link->entries);
+	struct shares_fit enough = shares_weights(wanted, portion, w->packets, VLARB_MAX, larger);
 	double best = 100 * (wanted[fit.worst] - fit.short_by);
 
 	if (enough.short_by <= SHARES_NEAR + 1e-9)
@@ -314,13 +314,13 @@ static void predict(const struct plan_work *w, struct plan *plan)
 	double floor[N_DATA_VLS], low[N_DATA_VLS], least = 0;
 
 	floors(w, arb, arb->high_limit, floor);
-	shares_achieved(arb->low, arb->n_low, w->lanes, low);
+	shares_achieved(arb->low, arb->n_low, w->packets, low);
 	for (unsigned i = 0; i < w->n; i++) {
 		struct plan_outcome *o = &plan->outcome[i];
 		bool high = is_high(w, i);
-		double lane = high ? w->high[o->vl] : w->low[o->vl];
-		/* Classes that share a lane share what it gets. */
-		double part = o->wanted / lane;
+		double vl = high ? w->high[o->vl] : w->low[o->vl];
+		/* Classes that share a VL share what it gets. */
+		double part = o->wanted / vl;
 
 		o->floor = w->users[o->vl] > 1 ? 0 : floor[o->vl];
 		o->achieved = high ? fmin(o->wanted, part * floor[o->vl])
@@ -335,7 +335,7 @@ static void predict(const struct plan_work *w, struct plan *plan)
 			100 * (1 - least));
 	if (w->link->vls == 1)
 		strbuf_puts(&plan->remarks,
-			    "with one lane nothing is arbitrated: who sends most gets most\n");
+			    "with one VL nothing is arbitrated: who sends most gets most\n");
 }
 
 enum hd_status plan_make(const struct plan_class *classes, unsigned n, const struct plan_link *link,

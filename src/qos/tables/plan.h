@@ -53,7 +53,7 @@ struct plan_outcome {
 	double achieved;
 	/*
 	 * What it can count on, whichever others send without end and as long
-	 * as it has packets itself; 0 if it shares its lane, since a lane is
+	 * as it has packets itself; 0 if it shares its VL, since a VL is
 	 * first in, first out.
 	 */
 	double floor;
@@ -67,7 +67,7 @@ struct plan {
 };
 
 struct plan_link {
-	unsigned vls;         /* data lanes: 1, 2, 4, 8, 15 */
+	unsigned vls;         /* data vls: 1, 2, 4, 8, 15 */
 	unsigned entries;     /* that each of a port's two tables has */
 	uint32_t overhead;    /* header bytes of a packet, up to 1024 */
 	unsigned least_limit; /* no plan has a lower high limit; to 254 */

@@ -73,7 +73,7 @@ static void limit_zero_serves_where_it_is_enough(void **state)
 	plan_fini(&p);
 }
 
-static void fewer_lanes_than_classes_are_said(void **state)
+static void fewer_vls_than_classes_are_said(void **state)
 {
 	(void)state;
 	struct plan_class c[] = { { "a", { 1, 2 }, 2048, false },
@@ -84,7 +84,7 @@ static void fewer_lanes_than_classes_are_said(void **state)
 
 	assert_int_equal(plan_make(c, 3, &(struct plan_link){ 2, 64, 26 }, &d, &p), HD_OK);
 	assert_int_equal(p.outcome[2].vl, 1);
-	assert_non_null(strstr(p.remarks.text, "'c' shares lane 1"));
+	assert_non_null(strstr(p.remarks.text, "'c' shares VL 1"));
 	assert_true(fabs(p.outcome[2].achieved - 0.25) < 0.01);
 	plan_fini(&p);
 }
@@ -163,7 +163,7 @@ static void unplanned_sls_go_with_the_least_class(void **state)
 }
 
 /* Five classes on two VLs: those with low latency have one of them. */
-static void hurry_and_bulk_share_no_lane(void **state)
+static void hurry_and_bulk_share_no_vl(void **state)
 {
 	(void)state;
 	struct plan_class c[] = { { "a", { 1, 10 }, 256, true },
@@ -203,7 +203,7 @@ static void small_tables_are_kept_to_or_refused_with_the_count(void **state)
 		assert_true(fabs(p.outcome[i].achieved - percent[i] / 100.) < 0.005);
 	plan_fini(&p);
 	assert_int_equal(plan_make(c, 7, &(struct plan_link){ 8, 6, 26 }, &d, &p), HD_ERR_RANGE);
-	assert_non_null(strstr(d.message, "7 lanes need an entry each"));
+	assert_non_null(strstr(d.message, "7 VLs need an entry each"));
 	d = (struct diag){ .status = HD_OK };
 	assert_int_equal(plan_make(ends, 2, &(struct plan_link){ 8, 8, 26 }, &d, &p), HD_ERR_RANGE);
 	assert_non_null(strstr(d.message, "96.55% at most"));
@@ -350,7 +350,7 @@ static void lines_of_a_plan_have_no_finding(void **state)
 }
 
 /* With one VL no class has priority, and the row says what the table has. */
-static void one_lane_has_one_table(void **state)
+static void one_vl_has_one_table(void **state)
 {
 	const struct plan_class c = { "fast", { 1, 2 }, 2048, true };
 	struct results *r = results_new("test");
@@ -374,17 +374,17 @@ int main(void)
 		cmocka_unit_test(shares_become_weights_of_whole_packets),
 		cmocka_unit_test(latency_goes_first_and_is_limited),
 		cmocka_unit_test(limit_zero_serves_where_it_is_enough),
-		cmocka_unit_test(fewer_lanes_than_classes_are_said),
+		cmocka_unit_test(fewer_vls_than_classes_are_said),
 		cmocka_unit_test(impossible_goals_are_refused),
 		cmocka_unit_test(sizes_decide_what_a_limit_is_worth),
 		cmocka_unit_test(unplanned_sls_go_with_the_least_class),
-		cmocka_unit_test(hurry_and_bulk_share_no_lane),
+		cmocka_unit_test(hurry_and_bulk_share_no_vl),
 		cmocka_unit_test(small_tables_are_kept_to_or_refused_with_the_count),
 		cmocka_unit_test(words_become_classes),
 		cmocka_unit_test(words_that_are_no_classes_are_refused),
 		cmocka_unit_test(a_plan_is_shown_whole),
 		cmocka_unit_test(lines_of_a_plan_have_no_finding),
-		cmocka_unit_test(one_lane_has_one_table),
+		cmocka_unit_test(one_vl_has_one_table),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

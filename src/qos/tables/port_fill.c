@@ -25,7 +25,7 @@ static uint16_t vls_of(const struct port_fill *p, uint16_t sls)
 
 	for (unsigned sl = 0; sl < N_SLS; sl++) {
 		if (sls >> sl & 1)
-			vls |= (uint16_t)(1u << p->lanes.vl[sl]);
+			vls |= (uint16_t)(1u << p->vls.vl[sl]);
 	}
 	return vls;
 }
@@ -34,7 +34,7 @@ enum hd_status fill_port_init(struct port_fill *p, const struct port_fill_params
 			      struct strbuf *lost, struct diag *d)
 {
 	*p = (struct port_fill){ .params = *params };
-	p->lanes = class_fold(params->vls, lost);
+	p->vls = class_fold(params->vls, lost);
 	p->high_vls = vls_of(p, class_sls_of(TC_DBTS));
 	p->unreserved_vls = vls_of(p, class_unreserved_sls());
 	const struct fill_start start = {
@@ -78,7 +78,7 @@ struct port_answer fill_port_ask(struct port_fill *p, enum traffic_class class, 
 	const uint8_t sl = class_sl(class, rate);
 	struct port_answer a = {
 		.sl = sl,
-		.vl = p->lanes.vl[sl],
+		.vl = p->vls.vl[sl],
 		.slots = slots_for(rate, p->params.link),
 	};
 
@@ -108,23 +108,23 @@ static const struct column answer_columns[] = {
 	{ NULL },
 };
 
-struct port_fill_lane_row {
+struct port_fill_vl_row {
 	uint64_t vl, slots;
 	struct hd_rate guaranteed;
 	uint64_t largest_gap;
 	const char *weights;
 };
 
-static const struct column lane_columns[] = {
-	{ "vl", NULL, CELL(port_fill_lane_row, vl) },
-	{ "slots", NULL, CELL(port_fill_lane_row, slots), ORIGIN_COMPUTED },
-	{ "guaranteed", "Mb/s", CELL(port_fill_lane_row, guaranteed), ORIGIN_COMPUTED, 3 },
-	{ "largest gap", "slots", CELL(port_fill_lane_row, largest_gap), ORIGIN_COMPUTED },
-	{ "weights", "64 B", CELL(port_fill_lane_row, weights), ORIGIN_COMPUTED },
+static const struct column vl_columns[] = {
+	{ "vl", NULL, CELL(port_fill_vl_row, vl) },
+	{ "slots", NULL, CELL(port_fill_vl_row, slots), ORIGIN_COMPUTED },
+	{ "guaranteed", "Mb/s", CELL(port_fill_vl_row, guaranteed), ORIGIN_COMPUTED, 3 },
+	{ "largest gap", "slots", CELL(port_fill_vl_row, largest_gap), ORIGIN_COMPUTED },
+	{ "weights", "64 B", CELL(port_fill_vl_row, weights), ORIGIN_COMPUTED },
 	{ NULL },
 };
 
-static void put_lane(struct table *t, const struct fill *f, unsigned vl, struct hd_rate link)
+static void put_vl(struct table *t, const struct fill *f, unsigned vl, struct hd_rate link)
 {
 	struct vlarb_entry entry[VLARB_MAX];
 	struct strbuf weights = STRBUF_INIT;
@@ -132,7 +132,7 @@ static void put_lane(struct table *t, const struct fill *f, unsigned vl, struct 
 
 	fill_table(f, entry, &n);
 	fill_print_weights(entry, n, vl, &weights);
-	const struct port_fill_lane_row row = {
+	const struct port_fill_vl_row row = {
 		.vl = vl,
 		.slots = f->slots[vl],
 		.guaranteed = slots_rate(f->slots[vl], link),
@@ -147,11 +147,11 @@ static void put_lane(struct table *t, const struct fill *f, unsigned vl, struct 
 static void show_table(struct results *r, const char *name, const char *title, const struct fill *f,
 		       struct hd_rate link)
 {
-	struct table *t = results_table(r, name, title, lane_columns);
+	struct table *t = results_table(r, name, title, vl_columns);
 
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
 		if (f->slots[vl])
-			put_lane(t, f, vl, link);
+			put_vl(t, f, vl, link);
 	}
 }
 

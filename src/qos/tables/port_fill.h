@@ -21,12 +21,12 @@ struct port_fill_params {
 	struct hd_ratio best_effort, preferred; /* together at most 1 */
 	enum fill_mode mode;
 	enum fill_place place;
-	unsigned vls; /* data lanes, onto which classes are folded */
+	unsigned vls; /* data VLs, onto which classes are folded */
 };
 
 struct port_fill {
 	struct port_fill_params params;
-	struct sl2vl lanes;
+	struct sl2vl vls;
 	struct fill high, low;
 	uint16_t high_vls;
 	uint16_t unreserved_vls; /* of BE, PBE and CH */

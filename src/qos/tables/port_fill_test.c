@@ -77,7 +77,7 @@ static void preferential_best_effort_keeps_to_its_share(void **state)
 	assert_true(ask(&p, "PBE:40Mb/s").admitted);
 	assert_false(ask(&p, "PBE:40Mb/s").admitted);
 	assert_int_equal(p.low.total, total);
-	/* With eight lanes it travels with best effort, and has both shares. */
+	/* With eight VLs it travels with best effort, and has both shares. */
 	params.vls = 8;
 	p = start(&params);
 	assert_int_equal(p.low.slots[6], 64 * 255 / 5 + 64 * 255 / 10);
@@ -145,7 +145,7 @@ static void words_that_reserve_nothing_are_refused(void **state)
 }
 
 /* 418 slots are one full entry of 255 and one of 163. */
-static void tables_show_what_each_lane_has(void **state)
+static void tables_show_what_each_vl_has(void **state)
 {
 	(void)state;
 	const char *const words[] = { "DB:64Mb/s", "DB:9Gb/s", "DBTS:64Mb/s" };
@@ -182,7 +182,7 @@ int main(void)
 		cmocka_unit_test(rejects_best_effort_without_room_for_others),
 		cmocka_unit_test(a_shared_vl_is_in_one_table),
 		cmocka_unit_test(words_that_reserve_nothing_are_refused),
-		cmocka_unit_test(tables_show_what_each_lane_has),
+		cmocka_unit_test(tables_show_what_each_vl_has),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

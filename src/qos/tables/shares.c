@@ -8,44 +8,44 @@
 
 #define WEIGHT_MAX 255
 
-struct shares_lane shares_lane_of(uint32_t bytes)
+struct shares_vl shares_vl_of(uint32_t bytes)
 {
-	return (struct shares_lane){ .n = 1, .size = { { bytes, 1 } } };
+	return (struct shares_vl){ .n = 1, .size = { { bytes, 1 } } };
 }
 
 /*
  * What a turn of each weight sends: a packet, and what the weight that it
  * leaves still sends.
  */
-static void turns(const struct shares_lane *lane, struct shares_sent turn[WEIGHT_MAX + 1])
+static void turns(const struct shares_vl *vl, struct shares_sent turn[WEIGHT_MAX + 1])
 {
 	memset(turn, 0, (WEIGHT_MAX + 1) * sizeof(*turn));
 	for (unsigned weight = 1; weight <= WEIGHT_MAX; weight++) {
 		struct shares_sent *t = &turn[weight];
 
-		for (unsigned k = 0; k < lane->n; k++) {
-			uint32_t blocks = blocks_of(lane->size[k].bytes);
+		for (unsigned k = 0; k < vl->n; k++) {
+			uint32_t blocks = blocks_of(vl->size[k].bytes);
 			unsigned left = blocks < weight ? weight - blocks : 0;
 			const struct shares_sent *rest = &turn[left];
-			double part = lane->size[k].part;
+			double part = vl->size[k].part;
 
 			t->packets += part * (1 + rest->packets);
 			t->blocks += part * (blocks + rest->blocks);
-			t->bytes += part * (lane->size[k].bytes + rest->bytes);
+			t->bytes += part * (vl->size[k].bytes + rest->bytes);
 		}
 	}
 }
 
 void shares_round(const struct vlarb_entry *table, unsigned n,
-		  const struct shares_lane lanes[N_DATA_VLS], struct shares_sent sent[N_DATA_VLS])
+		  const struct shares_vl vls[N_DATA_VLS], struct shares_sent sent[N_DATA_VLS])
 {
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
 		struct shares_sent turn[WEIGHT_MAX + 1];
 
 		sent[vl] = (struct shares_sent){ 0 };
-		if (lanes[vl].n == 0)
+		if (vls[vl].n == 0)
 			continue;
-		turns(&lanes[vl], turn);
+		turns(&vls[vl], turn);
 		for (unsigned i = 0; i < n; i++) {
 			if (table[i].vl != vl)
 				continue;
@@ -57,12 +57,12 @@ void shares_round(const struct vlarb_entry *table, unsigned n,
 }
 
 void shares_achieved(const struct vlarb_entry *table, unsigned n,
-		     const struct shares_lane lanes[N_DATA_VLS], double share[N_DATA_VLS])
+		     const struct shares_vl vls[N_DATA_VLS], double share[N_DATA_VLS])
 {
 	struct shares_sent sent[N_DATA_VLS];
 	double all = 0;
 
-	shares_round(table, n, lanes, sent);
+	shares_round(table, n, vls, sent);
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
 		all += sent[vl].bytes;
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
@@ -125,7 +125,7 @@ static unsigned lay_out(const struct search *s, double scale, double sent[N_DATA
 	return n;
 }
 
-/* How far a round is from what is wanted, and what its worst lane lacks. */
+/* How far a round is from what is wanted, and what its worst VL lacks. */
 static double judge(const struct search *s, const double sent[N_DATA_VLS], struct shares_fit *fit)
 {
 	double all = 0, error = 0;
@@ -184,7 +184,7 @@ static struct shares_fit search(const struct search *s, struct vlarb_entry out[V
 }
 
 struct shares_fit shares_weights(const double wanted[N_DATA_VLS], double portion,
-				 const struct shares_lane lanes[N_DATA_VLS], unsigned room,
+				 const struct shares_vl vls[N_DATA_VLS], unsigned room,
 				 struct vlarb_entry out[VLARB_MAX])
 {
 	struct search s = { .wanted = wanted,
@@ -197,11 +197,11 @@ struct shares_fit shares_weights(const double wanted[N_DATA_VLS], double portion
 
 		n += wanted[vl] > 0;
 		s.sum += wanted[vl];
-		turns(&lanes[vl], turn);
+		turns(&vls[vl], turn);
 		for (unsigned w = 0; w <= WEIGHT_MAX; w++)
 			s.bytes[vl][w] = turn[w].bytes;
 	}
-	/* Among several lanes, what is no less than a packet of the largest MTU
+	/* Among several VLs, what is no less than a packet of the largest MTU
 	 * also keeps when packets grow. */
 	s.least = n > 1 ? SHARES_LARGEST : 1;
 	struct shares_fit fit = search(&s, out);

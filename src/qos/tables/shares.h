@@ -16,15 +16,15 @@
 
 #include "subnet/subnet.h"
 
-/* The packets of one lane; n is 0 if it is unused. */
-struct shares_lane {
+/* The packets of one VL; n is 0 if it is unused. */
+struct shares_vl {
 	unsigned n;
 	struct {
 		uint32_t bytes; /* on the wire */
-		double part;    /* of the lane's packets; they add up to 1 */
+		double part;    /* of the VL's packets; they add up to 1 */
 	} size[N_SLS];
 };
-struct shares_lane shares_lane_of(uint32_t bytes);
+struct shares_vl shares_vl_of(uint32_t bytes);
 
 /* What is sent, in the mean. */
 struct shares_sent {
@@ -36,17 +36,17 @@ struct shares_sent {
  * packets to send; nothing of VLs that are not in the table.
  */
 void shares_round(const struct vlarb_entry *table, unsigned n,
-		  const struct shares_lane lanes[N_DATA_VLS], struct shares_sent sent[N_DATA_VLS]);
+		  const struct shares_vl vls[N_DATA_VLS], struct shares_sent sent[N_DATA_VLS]);
 /* The same as shares of the link. */
 void shares_achieved(const struct vlarb_entry *table, unsigned n,
-		     const struct shares_lane lanes[N_DATA_VLS], double share[N_DATA_VLS]);
+		     const struct shares_vl vls[N_DATA_VLS], double share[N_DATA_VLS]);
 
 #define SHARES_LARGEST 65    /* blocks of a packet with 4096 bytes of payload */
 #define SHARES_NEAR    0.005 /* half a point of the link is as good as none */
 
 struct shares_fit {
-	unsigned n;      /* entries; 0: not even one for each lane fits */
-	double short_by; /* what the worst lane lacks, of the link */
+	unsigned n;      /* entries; 0: not even one for each VL fits */
+	double short_by; /* what the worst VL lacks, of the link */
 	unsigned worst;  /* ... and which it is */
 };
 
@@ -54,12 +54,12 @@ struct shares_fit {
  * Entries for the VLs with wanted[vl] > 0, shares of the link, in a table that
  * has `portion` of it. The shortest round wins that gives all of them what is
  * wanted and the same part of the rest, within SHARES_NEAR; if
- * `room` entries do not allow that, the one that leaves the worst lane best
+ * `room` entries do not allow that, the one that leaves the worst VL best
  * off. Weights are whole packets, as far as packets have one size, and where
  * that fits none is below SHARES_LARGEST.
  */
 struct shares_fit shares_weights(const double wanted[N_DATA_VLS], double portion,
-				 const struct shares_lane lanes[N_DATA_VLS], unsigned room,
+				 const struct shares_vl vls[N_DATA_VLS], unsigned room,
 				 struct vlarb_entry out[VLARB_MAX]);
 
 #endif

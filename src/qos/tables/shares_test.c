@@ -33,12 +33,12 @@ static void quantisation_is_as_tabulated(void **state)
 		for (unsigned vl = 0; vl < 3; vl++)
 			table[vl] = (struct vlarb_entry){ (uint8_t)vl, cases[c].weight[vl] };
 		for (int p = 0; p < 3; p++) {
-			struct shares_lane lanes[N_DATA_VLS];
+			struct shares_vl vls[N_DATA_VLS];
 			double share[N_DATA_VLS];
 
 			for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
-				lanes[vl] = shares_lane_of(payloads[p] + 26);
-			shares_achieved(table, 3, lanes, share);
+				vls[vl] = shares_vl_of(payloads[p] + 26);
+			shares_achieved(table, 3, vls, share);
 			for (int vl = 0; vl < 3; vl++)
 				assert_true(fabs(100 * share[vl] - cases[c].share[p][vl]) < 0.6);
 		}
@@ -62,29 +62,29 @@ static void chosen_weights_achieve_what_was_wanted(void **state)
 	rng_init(&rng, 9, 0);
 	for (int round = 0; round < 500; round++) {
 		double wanted[N_DATA_VLS] = { 0 }, share[N_DATA_VLS], sum = 0;
-		struct shares_lane lanes[N_DATA_VLS];
+		struct shares_vl vls[N_DATA_VLS];
 		struct vlarb_entry table[VLARB_MAX];
 		unsigned used = 2 + (unsigned)rng_below(&rng, 3);
 
 		for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
-			lanes[vl] = shares_lane_of(26 + (256u << rng_below(&rng, 5)));
+			vls[vl] = shares_vl_of(26 + (256u << rng_below(&rng, 5)));
 		for (unsigned vl = 0; vl < used; vl++) {
 			wanted[vl] = 5 + (double)rng_below(&rng, 60);
 			sum += wanted[vl];
 		}
 		for (unsigned vl = 0; vl < used; vl++)
 			wanted[vl] /= sum;
-		struct shares_fit fit = shares_weights(wanted, 1, lanes, VLARB_MAX, table);
+		struct shares_fit fit = shares_weights(wanted, 1, vls, VLARB_MAX, table);
 
 		assert_in_range(fit.n, used, VLARB_MAX);
 		assert_true(fit.short_by <= SHARES_NEAR);
-		shares_achieved(table, fit.n, lanes, share);
+		shares_achieved(table, fit.n, vls, share);
 		for (unsigned vl = 0; vl < used; vl++)
 			assert_true(fabs(share[vl] - wanted[vl]) < 0.01);
 		/* Whole packets, but for the one that no weight can say. */
 		for (unsigned i = 0; i < fit.n; i++)
 			assert_true(table[i].weight == 255 ||
-				    table[i].weight % blocks_of(lanes[table[i].vl].size[0].bytes) ==
+				    table[i].weight % blocks_of(vls[table[i].vl].size[0].bytes) ==
 					    0);
 	}
 }
@@ -107,8 +107,8 @@ static struct shares_sent draw_turn(struct rng *rng, unsigned weight)
 
 static void mixed_sizes_have_the_mean_of_their_turns(void **state)
 {
-	const struct shares_lane mixed = { .n = 2, .size = { { 90, 0.75 }, { 4122, 0.25 } } };
-	struct shares_lane lanes[N_DATA_VLS] = { mixed };
+	const struct shares_vl mixed = { .n = 2, .size = { { 90, 0.75 }, { 4122, 0.25 } } };
+	struct shares_vl vls[N_DATA_VLS] = { mixed };
 	struct shares_sent sent[N_DATA_VLS];
 	struct rng rng;
 
@@ -125,7 +125,7 @@ static void mixed_sizes_have_the_mean_of_their_turns(void **state)
 			bytes += turn.bytes;
 			packets += turn.packets;
 		}
-		shares_round(&entry, 1, lanes, sent);
+		shares_round(&entry, 1, vls, sent);
 		assert_true(fabs(bytes / turns / sent[0].bytes - 1) < 0.02);
 		assert_true(fabs(packets / turns / sent[0].packets - 1) < 0.02);
 	}
@@ -135,21 +135,21 @@ static void mixed_sizes_have_the_mean_of_their_turns(void **state)
 static void entries_are_not_spent_without_need(void **state)
 {
 	double wanted[N_DATA_VLS] = { 0.02, 0.98 };
-	struct shares_lane lanes[N_DATA_VLS] = { shares_lane_of(4122), shares_lane_of(4122) };
+	struct shares_vl vls[N_DATA_VLS] = { shares_vl_of(4122), shares_vl_of(4122) };
 	struct vlarb_entry table[VLARB_MAX];
 
 	(void)state;
 	/* 1 of 40 is 2.5 %, the first within half a point: 1 + 39 / 4. */
-	struct shares_fit fit = shares_weights(wanted, 1, lanes, 64, table);
+	struct shares_fit fit = shares_weights(wanted, 1, vls, 64, table);
 
 	assert_int_equal(fit.n, 11);
 	assert_true(fit.short_by <= SHARES_NEAR + 1e-12);
 	/* Seven entries hold 28 of 29. */
-	fit = shares_weights(wanted, 1, lanes, 8, table);
+	fit = shares_weights(wanted, 1, vls, 8, table);
 	assert_int_equal(fit.n, 8);
 	assert_int_equal(fit.worst, 1);
 	assert_true(fabs(fit.short_by - (0.98 - 28. / 29)) < 1e-9);
-	fit = shares_weights(wanted, 1, lanes, 1, table);
+	fit = shares_weights(wanted, 1, vls, 1, table);
 	assert_int_equal(fit.n, 0);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The state of links, lanes and buffers, port by port. */
+/* The state of links, VLs and buffers, port by port. */
 #include "sim/checkpoint/checkpoint_state.h"
 #include "sim/metrics/metrics.h"
 
@@ -44,10 +44,10 @@ static const struct pack_member output_members[] = {
 	PACK_EACH(sim_output, arb.at),
 };
 
-static const struct pack_member lane_members[] = {
-	PACK_SUM(lane, bytes),
-	PACK(lane, least),
-	PACK(lane, rr),
+static const struct pack_member vl_members[] = {
+	PACK_SUM(port_vl, bytes),
+	PACK(port_vl, least),
+	PACK(port_vl, rr),
 };
 
 static void pack_output(struct checkpoint_state *v, struct sim_output *l)
@@ -61,13 +61,13 @@ static void pack_output(struct checkpoint_state *v, struct sim_output *l)
 }
 
 /* An injection or output queue. */
-static void pack_queue(struct checkpoint_state *v, struct sim *owner, struct lane *lane)
+static void pack_queue(struct checkpoint_state *v, struct sim *owner, struct port_vl *port_vl)
 {
-	struct packet_queue q = { lane->queue.first, lane->queue.last };
+	struct packet_queue q = { port_vl->queue.first, port_vl->queue.last };
 
 	checkpoint_state_list(v, owner, &q);
-	lane->queue.first = q.first;
-	lane->queue.last = q.last;
+	port_vl->queue.first = q.first;
+	port_vl->queue.last = q.last;
 }
 
 /* ---- virtual output queues ---------------------------------------------- */
@@ -80,17 +80,17 @@ static bool is_input(const struct sim *s, const struct node *n, uint32_t in)
 }
 
 /* The first packet of an input of this port's node, ready or not; or NONE. */
-static uint32_t voq_any(struct sim *s, uint32_t port, const struct lane *lane, unsigned in)
+static uint32_t voq_any(struct sim *s, uint32_t port, const struct port_vl *port_vl, unsigned in)
 {
 	if (!is_input(s, &s->nodes[s->setup->ports[port].node], in))
 		return NONE;
 	if (s->mode.merges)
-		return *voq_slot(s, lane, in);
-	return inputs_has(s, lane, in, false) ? voq_first(s, lane, in) : NONE;
+		return *voq_slot(s, port_vl, in);
+	return inputs_has(s, port_vl, in, false) ? voq_first(s, port_vl, in) : NONE;
 }
 
-static void read_voq(struct checkpoint_state *v, struct sim *owner, struct lane *lane, unsigned in,
-		     const struct packet_queue *q, bool is_ready)
+static void read_voq(struct checkpoint_state *v, struct sim *owner, struct port_vl *port_vl,
+		     unsigned in, const struct packet_queue *q, bool is_ready)
 {
 	for (uint32_t id = q->first; id != NONE;) {
 		struct packet_record *p = packet_at(owner, id);
@@ -99,53 +99,53 @@ static void read_voq(struct checkpoint_state *v, struct sim *owner, struct lane 
 		if (!pack_check(v->p, p->in == in))
 			return;
 		if (!v->s->mode.merges)
-			voq_push(owner, lane, p, false);
+			voq_push(owner, port_vl, p, false);
 	}
 	if (!v->s->mode.merges)
 		return;
-	*voq_slot(owner, lane, in) = q->first;
+	*voq_slot(owner, port_vl, in) = q->first;
 	if (q->first != NONE)
 		packet_at(owner, q->first)->tail = q->last;
 	if (is_ready)
-		inputs_add(owner, lane, in, false);
+		inputs_add(owner, port_vl, in, false);
 }
 
-static void pack_voq(struct checkpoint_state *v, struct sim *owner, struct lane *lane, unsigned in,
-		     uint32_t first)
+static void pack_voq(struct checkpoint_state *v, struct sim *owner, struct port_vl *port_vl,
+		     unsigned in, uint32_t first)
 {
-	bool is_ready = !v->p->reads && inputs_has(owner, lane, in, false);
+	bool is_ready = !v->p->reads && inputs_has(owner, port_vl, in, false);
 	struct packet_queue q = { first, NONE };
 
 	pack_bool(v->p, &is_ready);
 	checkpoint_state_list(v, owner, &q);
 	pack_check(v->p, !is_ready || q.first != NONE);
 	if (v->p->reads && !v->p->refused)
-		read_voq(v, owner, lane, in, &q, is_ready);
+		read_voq(v, owner, port_vl, in, &q, is_ready);
 }
 
 /* Only those inputs that have something. */
 static void pack_voqs(struct checkpoint_state *v, struct sim *owner, uint32_t port,
-		      struct lane *lane)
+		      struct port_vl *port_vl)
 {
 	const struct node *n = &v->s->nodes[v->s->setup->ports[port].node];
 	size_t used = 0;
 	uint32_t in = 0;
 
 	for (uint32_t i = 0; !v->p->reads && i <= n->n_in; i++)
-		used += voq_any(owner, port, lane, i) != NONE;
+		used += voq_any(owner, port, port_vl, i) != NONE;
 	used = pack_count(v->p, used);
 	for (; used > 0 && !v->p->refused; used--, in++) {
-		while (!v->p->reads && voq_any(owner, port, lane, in) == NONE)
+		while (!v->p->reads && voq_any(owner, port, port_vl, in) == NONE)
 			in++;
 		pack_u32(v->p, &in);
 		if (pack_check(v->p, is_input(v->s, n, in)))
-			pack_voq(v, owner, lane, in, voq_any(owner, port, lane, in));
+			pack_voq(v, owner, port_vl, in, voq_any(owner, port, port_vl, in));
 	}
 }
 
 /* ---- a port ------------------------------------------------------------- */
 
-/* Packets that a lane has sent, in two numbers; a list has one. */
+/* Packets that a VL has sent, in two numbers; a list has one. */
 static void pack_packets(struct pack *p, uint32_t *low, uint32_t *high)
 {
 	uint64_t n = *low | (uint64_t)*high << 32;
@@ -160,20 +160,20 @@ static void pack_packets(struct pack *p, uint32_t *low, uint32_t *high)
 	*high = (uint32_t)(n >> 32);
 }
 
-static void pack_lanes(struct checkpoint_state *v, struct sim *owner, uint32_t port)
+static void pack_vls(struct checkpoint_state *v, struct sim *owner, uint32_t port)
 {
 	struct sim *s = v->s;
-	size_t first = (size_t)port * s->n_lanes;
+	size_t first = (size_t)port * s->n_vls;
 	bool queued = s->links[port].flags & L_QUEUED;
 
-	for (size_t i = first; i < first + s->n_lanes; i++) {
-		PACK_STRUCT(v->p, lane_members, &s->lanes[i]);
-		pack_packets(v->p, &s->lanes[i].packets, &s->sums.carries[i]);
+	for (size_t i = first; i < first + s->n_vls; i++) {
+		PACK_STRUCT(v->p, vl_members, &s->port_vls[i]);
+		pack_packets(v->p, &s->port_vls[i].packets, &s->sums.carries[i]);
 		pack_u16(v->p, &s->credits[i]);
 		if (queued)
-			pack_queue(v, owner, &s->lanes[i]);
+			pack_queue(v, owner, &s->port_vls[i]);
 		else
-			pack_voqs(v, owner, port, &s->lanes[i]);
+			pack_voqs(v, owner, port, &s->port_vls[i]);
 	}
 }
 
@@ -181,7 +181,7 @@ static void pack_lanes(struct checkpoint_state *v, struct sim *owner, uint32_t p
 static void pack_outlet(struct checkpoint_state *v, struct sim *owner, uint32_t port)
 {
 	struct sim *s = v->s;
-	size_t first = (size_t)port * s->n_lanes;
+	size_t first = (size_t)port * s->n_vls;
 
 	if (s->links[port].flags & L_END)
 		return;
@@ -189,11 +189,11 @@ static void pack_outlet(struct checkpoint_state *v, struct sim *owner, uint32_t 
 	pack_ring(v, owner, &s->outlet_rings[port]);
 	pack_u8(v->p, &s->cross.vl[port]);
 	pack_check(v->p, s->cross.vl[port] < 16);
-	for (size_t i = first; i < first + s->n_lanes; i++) {
-		PACK_STRUCT(v->p, lane_members, &s->outlet_lanes[i]);
-		pack_sum_u32(v->p, &s->outlet_lanes[i].packets);
+	for (size_t i = first; i < first + s->n_vls; i++) {
+		PACK_STRUCT(v->p, vl_members, &s->outlet_vls[i]);
+		pack_sum_u32(v->p, &s->outlet_vls[i].packets);
 		pack_u16(v->p, &s->outlet_credits[i]);
-		pack_voqs(v, owner, port, &s->outlet_lanes[i]);
+		pack_voqs(v, owner, port, &s->outlet_vls[i]);
 	}
 }
 
@@ -250,8 +250,8 @@ static void pack_counters(struct checkpoint_state *v, uint32_t port)
 	pack_u64(v->p, &s->sums.carried[port]);
 	for (uint32_t i = 0; s->sums.by_sl && i < s->n_sls; i++)
 		PACK_STRUCT(v->p, count_members, &s->sums.by_sl[port * s->n_sls + i]);
-	for (uint32_t i = 0; s->fc && i < s->n_lanes; i++)
-		PACK_STRUCT(v->p, control_members, &s->fc[port * s->n_lanes + i]);
+	for (uint32_t i = 0; s->fc && i < s->n_vls; i++)
+		PACK_STRUCT(v->p, control_members, &s->fc[port * s->n_vls + i]);
 }
 
 /* ---- input buffers ------------------------------------------------------ */
@@ -298,8 +298,8 @@ static void pack_buffers(struct checkpoint_state *v, struct sim *owner, uint32_t
 {
 	struct sim *s = v->s;
 
-	for (uint32_t i = 0; s->fifos && i < s->n_lanes; i++)
-		pack_fifo(v, owner, &s->fifos[port * s->n_lanes + i]);
+	for (uint32_t i = 0; s->fifos && i < s->n_vls; i++)
+		pack_fifo(v, owner, &s->fifos[port * s->n_vls + i]);
 	if (s->n_readers)
 		pack_readers(v, owner, port);
 }
@@ -311,7 +311,7 @@ static void pack_port(struct checkpoint_state *v, uint32_t port)
 	pack_output(v, &s->links[port]);
 	checkpoint_state_table(v, port);
 	pack_ring(v, owner, &s->rings[port]);
-	pack_lanes(v, owner, port);
+	pack_vls(v, owner, port);
 	if (s->mode.cioq)
 		pack_outlet(v, owner, port);
 	pack_buffers(v, owner, port);

@@ -358,7 +358,7 @@ static void pack_shape(struct checkpoint_state *v)
 	pack_same(v->p, s->setup->n_ports);
 	pack_same(v->p, s->setup->seed);
 	pack_same(v->p, s->n_flows);
-	pack_same(v->p, s->n_lanes);
+	pack_same(v->p, s->n_vls);
 	pack_same(v->p, s->n_sls);
 	pack_same(v->p, s->max_bytes);
 	pack_same(v->p, s->ends.n);

@@ -7,7 +7,7 @@
  *
  *	checkpoint_state.c		packets, and the order of it all
  *	checkpoint_events.c	what is still to come
- *	checkpoint_ports.c	links, lanes, buffers
+ *	checkpoint_ports.c	links, VLs, buffers
  *	checkpoint_tally.c	what was counted
  *	throttle.c, mark.c, probe.c, vl_sharing.c, injection.c, reduce.c, source.c,
  *	observers.c		what they keep, each its own
@@ -100,7 +100,7 @@ static inline int checkpoint_state_compare(uint64_t a, uint64_t b)
 /* Does the run have this VL? */
 static inline bool checkpoint_state_has_vl(const struct sim *s, unsigned vl)
 {
-	return vl < s->vl15 || (vl == VL_MANAGEMENT && s->vl15 < s->n_lanes);
+	return vl < s->vl15 || (vl == VL_MANAGEMENT && s->vl15 < s->n_vls);
 }
 
 /* ---- checkpoint_state.c ------------------------------------------------------------- */

@@ -92,7 +92,7 @@ static void check_same(const struct course *c, struct sim *a, struct sim *b)
 	same_metrics(sim_metrics(a), sim_metrics(b));
 	if (c->setup->control)
 		same_control(a, b, c->n_flows);
-	same_lanes(a, b, c->setup->n_ports);
+	same_vls(a, b, c->setup->n_ports);
 }
 
 #define STOPS 3

@@ -36,7 +36,7 @@ struct change {
 	struct vlarb table;
 };
 
-/* Two hosts' lanes 0 and 1 always have a packet; what h0's link sends. */
+/* Two hosts' VLs 0 and 1 always have a packet; what h0's link sends. */
 static void run(const struct change *of_port, uint32_t n, const struct vlarb *first,
 		struct seen *seen)
 {

@@ -99,9 +99,9 @@ void crossbar_sort_ports(struct sim *s, struct port_list *l)
 void crossbar_output_ready(struct sim *s, struct packet_record *p)
 {
 	struct sim_output *l = &s->links[p->out];
-	const struct lane *lane = &s->lanes[p->out * s->n_lanes + lane_of(s, p->out_vl)];
+	const struct port_vl *port_vl = &s->port_vls[p->out * s->n_vls + index_of_vl(s, p->out_vl)];
 
-	if (lane->queue.first != packet_id(s, p))
+	if (port_vl->queue.first != packet_id(s, p))
 		return;
 	if (!l->requests)
 		l->since = s->now;
@@ -113,15 +113,15 @@ void crossbar_output_ready(struct sim *s, struct packet_record *p)
 
 static void output_push(struct sim *s, struct packet_record *p)
 {
-	struct lane *lane = &s->lanes[p->out * s->n_lanes + lane_of(s, p->out_vl)];
+	struct port_vl *port_vl = &s->port_vls[p->out * s->n_vls + index_of_vl(s, p->out_vl)];
 	uint32_t id = packet_id(s, p);
 
 	p->next = NONE;
-	if (lane->queue.last == NONE)
-		lane->queue.first = id;
+	if (port_vl->queue.last == NONE)
+		port_vl->queue.first = id;
 	else
-		s->pool.all[lane->queue.last].next = id;
-	lane->queue.last = id;
+		s->pool.all[port_vl->queue.last].next = id;
+	port_vl->queue.last = id;
 	if (p->ready > s->now)
 		eventq_push(&s->q, p->ready, event_key(EV_OUT, p->out, p->out_vl, id));
 	else
@@ -139,24 +139,24 @@ static hd_time sped_up(const struct sim *s, hd_time d)
 static void cross_grant(struct sim *s, uint32_t port, unsigned vl)
 {
 	struct sim_output *v = &s->outlets[port];
-	struct lane *lane = &s->outlet_lanes[port * s->n_lanes + lane_of(s, vl)];
-	unsigned in = hop_pick_input(s, port, lane, s->outlet_credits[lane - s->outlet_lanes]);
+	struct port_vl *port_vl = &s->outlet_vls[port * s->n_vls + index_of_vl(s, vl)];
+	unsigned in = hop_pick_input(s, port, port_vl, s->outlet_credits[port_vl - s->outlet_vls]);
 
 	assert(in < 256);
-	struct packet_record *p = voq_pop(s, lane, in, false);
+	struct packet_record *p = voq_pop(s, port_vl, in, false);
 	hd_time d_out = duration_of(s, s->links[port].rate, p->bytes);
 	hd_time d_in = is_made_here(p) ? 0 : duration_of(s, s->links[p->up].rate, p->bytes);
 	hd_time end = s->now + sped_up(s, d_out);
 	hd_time in_end = p->head + s->delay + d_in;
 
-	lane->rr = (uint8_t)in;
-	if (!lane->inputs)
+	port_vl->rr = (uint8_t)in;
+	if (!port_vl->inputs)
 		v->requests &= (uint16_t) ~(1u << vl);
 	if (vl != VL_MANAGEMENT)
 		s->cross.vl[port] = (uint8_t)vl;
 	end = end > in_end ? end : in_end;
 	v->busy_until = end;
-	s->outlet_credits[lane - s->outlet_lanes] -= (uint16_t)blocks_of(p->bytes);
+	s->outlet_credits[port_vl - s->outlet_vls] -= (uint16_t)blocks_of(p->bytes);
 	if (s->n_readers) {
 		if (!is_made_here(p))
 			crossbar_reader_take(s, s->links[p->up].peer, p->slot, end);
@@ -174,7 +174,7 @@ static void cross_grant(struct sim *s, uint32_t port, unsigned vl)
 void crossbar_arbitrate(struct sim *s, uint32_t port)
 {
 	struct sim_output *v = &s->outlets[port];
-	struct lane *lanes = &s->outlet_lanes[port * s->n_lanes];
+	struct port_vl *port_vls = &s->outlet_vls[port * s->n_vls];
 	struct ring *r = &s->outlet_rings[port];
 	uint32_t vls = 0;
 
@@ -184,9 +184,9 @@ void crossbar_arbitrate(struct sim *s, uint32_t port)
 	for (uint32_t rest = v->requests; rest; rest &= rest - 1) {
 		unsigned vl = (unsigned)__builtin_ctz(rest);
 
-		const struct lane *lane = &lanes[lane_of(s, vl)];
+		const struct port_vl *port_vl = &port_vls[index_of_vl(s, vl)];
 
-		if (hop_pick_input(s, port, lane, s->outlet_credits[lane - s->outlet_lanes]) !=
+		if (hop_pick_input(s, port, port_vl, s->outlet_credits[port_vl - s->outlet_vls]) !=
 		    NONE)
 			vls |= 1u << vl;
 	}

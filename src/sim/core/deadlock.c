@@ -31,12 +31,12 @@ struct wait_graph {
 
 static uint32_t input_place(const struct sim *s, uint32_t port, unsigned vl)
 {
-	return port * s->n_lanes + lane_of(s, vl);
+	return port * s->n_vls + index_of_vl(s, vl);
 }
 
 static uint32_t output_place(const struct sim *s, uint32_t port, unsigned vl)
 {
-	return (s->setup->n_ports + port) * s->n_lanes + lane_of(s, vl);
+	return (s->setup->n_ports + port) * s->n_vls + index_of_vl(s, vl);
 }
 
 /* What a packet at the start of the link from `port` waits for. */
@@ -69,7 +69,7 @@ static void add_edge(struct wait_graph *g, uint32_t from, uint32_t to,
 {
 	g->edges = hd_grow(g->edges, &g->cap, g->n_edges + 1, sizeof(*g->edges));
 	g->edges[g->n_edges++] = (struct wait_edge){ from, to, describe(g->s, p),
-						     from >= g->s->setup->n_ports * g->s->n_lanes };
+						     from >= g->s->setup->n_ports * g->s->n_vls };
 }
 
 /* The packets that stand in input buffers and want this output. */
@@ -77,14 +77,14 @@ static void add_inputs(struct wait_graph *g, const struct node *node, uint32_t p
 {
 	struct sim *s = g->s, *owner = sim_of_port(s, port);
 
-	for (uint32_t l = 0; l < s->n_lanes; l++) {
-		const struct lane *lane = &s->outlet_lanes[(size_t)port * s->n_lanes + l];
+	for (uint32_t l = 0; l < s->n_vls; l++) {
+		const struct port_vl *port_vl = &s->outlet_vls[(size_t)port * s->n_vls + l];
 
 		for (unsigned in = node->low; in < node->n_in; in++) {
-			if (!inputs_has(s, lane, in, false))
+			if (!inputs_has(s, port_vl, in, false))
 				continue;
 			const struct packet_record *p =
-				packet_at(owner, voq_first(owner, lane, in));
+				packet_at(owner, voq_first(owner, port_vl, in));
 			uint32_t to = s->mode.cioq ? output_place(s, port, p->out_vl)
 						   : beyond(s, port, p->out_vl);
 
@@ -98,8 +98,8 @@ static void add_outputs(struct wait_graph *g, uint32_t port)
 {
 	struct sim *s = g->s;
 
-	for (uint32_t l = 0; l < s->n_lanes; l++) {
-		uint32_t id = s->lanes[(size_t)port * s->n_lanes + l].queue.first;
+	for (uint32_t l = 0; l < s->n_vls; l++) {
+		uint32_t id = s->port_vls[(size_t)port * s->n_vls + l].queue.first;
 
 		if (id == NONE)
 			continue;
@@ -146,7 +146,7 @@ static const struct pack_member wait_members[] = {
 
 static void pack_edge(struct pack *k, const struct sim *s, struct wait_edge *e)
 {
-	const uint32_t places = 2 * s->setup->n_ports * s->n_lanes;
+	const uint32_t places = 2 * s->setup->n_ports * s->n_vls;
 
 	PACK_STRUCT(k, edge_members, e);
 	PACK_STRUCT(k, wait_members, &e->wait);
@@ -231,7 +231,7 @@ static void graph_init(struct wait_graph *g, struct sim *s)
 {
 	*g = (struct wait_graph){
 		.s = s,
-		.n_places = 2 * s->setup->n_ports * s->n_lanes,
+		.n_places = 2 * s->setup->n_ports * s->n_vls,
 	};
 	g->first = hd_alloc(g->n_places, sizeof(*g->first));
 	g->is_free = hd_alloc(g->n_places, sizeof(*g->is_free));
@@ -295,7 +295,7 @@ uint32_t sim_deadlock(struct sim *s, struct sim_wait **out)
 
 	graph_init(&g, s);
 	uint32_t start = place_on_circle(&g), place = start;
-	const uint32_t inputs = s->setup->n_ports * s->n_lanes;
+	const uint32_t inputs = s->setup->n_ports * s->n_vls;
 
 	while (start != NONE) {
 		const struct wait_edge *e = &g.edges[g.first[place]];

@@ -26,7 +26,7 @@ static const char corners[] =
 	"  switch: {queueing: %s, order: voq, input_buffer: 1 packets%s}\n"
 	"  packet: {mtu: 2048}\n"
 	"  routing: xy\n"
-	"qos: {lanes: 1}\n"
+	"qos: {vls: 1}\n"
 	"traffic:\n"
 	"  - {name: a, kind: saturating, pattern: pairs, source: h0, destination: h3}\n"
 	"  - {name: b, kind: saturating, pattern: pairs, source: h2, destination: h1}\n"

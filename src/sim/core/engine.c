@@ -73,7 +73,7 @@ void hop_leave_output(struct sim *s, uint32_t port, unsigned vl, uint32_t blk, h
 /* ---- T7's choice --------------------------------------------------------- */
 
 /* May the first packet of this input go: readable (T8), and with credits? */
-static bool lane_fits(struct sim *s, uint32_t port, uint32_t credits, const struct packet_record *p)
+static bool vl_fits(struct sim *s, uint32_t port, uint32_t credits, const struct packet_record *p)
 {
 	if (blocks_of(p->bytes) > credits)
 		return false;
@@ -82,42 +82,43 @@ static bool lane_fits(struct sim *s, uint32_t port, uint32_t credits, const stru
 	return crossbar_reader_free(s, s->links[p->up].peer, p->slot);
 }
 
-static uint32_t lane_pick_oldest(struct sim *s, uint32_t port, const struct lane *lane,
-				 uint32_t credits)
+static uint32_t vl_pick_oldest(struct sim *s, uint32_t port, const struct port_vl *port_vl,
+			       uint32_t credits)
 {
-	unsigned first = inputs_lowest(s, port, lane);
+	unsigned first = inputs_lowest(s, port, port_vl);
 	unsigned in = first;
 	uint32_t best = NONE;
 	hd_time oldest = NEVER;
 
 	do {
-		const struct packet_record *p = packet_at(s, voq_first(s, lane, in));
+		const struct packet_record *p = packet_at(s, voq_first(s, port_vl, in));
 
 		/* Inputs come by number, so that ties go to the lower one. */
-		if (p->ready < oldest && lane_fits(s, port, credits, p)) {
+		if (p->ready < oldest && vl_fits(s, port, credits, p)) {
 			oldest = p->ready;
 			best = in;
 		}
-		in = inputs_after(s, lane, in);
+		in = inputs_after(s, port_vl, in);
 	} while (in != first);
 	return best;
 }
 
-uint32_t hop_pick_input(struct sim *s, uint32_t port, const struct lane *lane, uint32_t credits)
+uint32_t hop_pick_input(struct sim *s, uint32_t port, const struct port_vl *port_vl,
+			uint32_t credits)
 {
-	unsigned first = inputs_after(s, lane, lane->rr);
+	unsigned first = inputs_after(s, port_vl, port_vl->rr);
 	unsigned in = first;
 
 	if (unlikely(s->mode.oldest))
-		return lane_pick_oldest(s, port, lane, credits);
+		return vl_pick_oldest(s, port, port_vl, credits);
 	if (credits >= s->max_blk && s->n_readers == 0)
 		return first;
 	do {
-		const struct packet_record *p = packet_at(s, voq_first(s, lane, in));
+		const struct packet_record *p = packet_at(s, voq_first(s, port_vl, in));
 
-		if (lane_fits(s, port, credits, p))
+		if (vl_fits(s, port, credits, p))
 			return in;
-		in = inputs_after(s, lane, in);
+		in = inputs_after(s, port_vl, in);
 	} while (in != first);
 	return NONE;
 }
@@ -296,7 +297,7 @@ static inline void prefetch_far(const struct sim *s, uint64_t key)
 		return;
 	}
 	__builtin_prefetch(&s->links[port], 1);
-	__builtin_prefetch(&s->lanes[port * s->n_lanes + key_vl(key)], 1);
+	__builtin_prefetch(&s->port_vls[port * s->n_vls + key_vl(key)], 1);
 	if (key_kind(key) == EV_READY)
 		__builtin_prefetch(&s->pool.all[key_id(key)], 1);
 }
@@ -314,16 +315,16 @@ static inline void prefetch_near(const struct sim *s, uint64_t key, const enum h
 		if (!(l->flags & L_FAR_END) && !IF_DOMAIN(node_is_remote(s, l->far_node)))
 			__builtin_prefetch(lft_entry(s, n, p->dlid));
 	} else if (key_kind(key) == EV_WAKE && l->requests) {
-		const struct lane *lane = &s->lanes[key_port(key) * s->n_lanes +
-						    (unsigned)__builtin_ctz(l->requests)];
+		const struct port_vl *port_vl = &s->port_vls[key_port(key) * s->n_vls +
+							     (unsigned)__builtin_ctz(l->requests)];
 
-		__builtin_prefetch(lane, 1);
+		__builtin_prefetch(port_vl, 1);
 	} else if (key_kind(key) == EV_SOURCE) {
 		const struct source *src = &s->make.sources[key_id(key)];
 		unsigned vl = src->plan == NONE ? 0 : s->make.plans[src->plan].vl;
 
 		__builtin_prefetch(&s->links[src->out], 1);
-		__builtin_prefetch(&s->lanes[src->out * s->n_lanes + vl], 1);
+		__builtin_prefetch(&s->port_vls[src->out * s->n_vls + vl], 1);
 	}
 }
 

@@ -35,8 +35,8 @@ void hop_place_copy(struct sim *s, struct packet_record *p);
 void hop_route_copy(struct sim *s, struct packet_record *p);
 /* A1, A2 for one output: the port of the forwarding table, the VL, the partition check. */
 unsigned switch_output(struct sim *s, const struct node *n, const struct packet_record *p);
-uint8_t switch_lane(const struct sim *s, const struct node *n, const struct packet_record *p,
-		    unsigned out);
+uint8_t switch_vl(const struct sim *s, const struct node *n, const struct packet_record *p,
+		  unsigned out);
 bool switch_permits(const struct sim *s, const struct node *n, const struct packet_record *p,
 		    unsigned out);
 
@@ -113,7 +113,8 @@ static inline void outlet_unrequest(struct sim *s, struct sim_output *v, unsigne
 	v->since = s->now;
 }
 
-/* T7: the input number that lane `lane` of `port` serves next, or NONE. */
-uint32_t hop_pick_input(struct sim *s, uint32_t port, const struct lane *lane, uint32_t credits);
+/* T7: the input number that the VL `port_vl` of `port` serves next, or NONE. */
+uint32_t hop_pick_input(struct sim *s, uint32_t port, const struct port_vl *port_vl,
+			uint32_t credits);
 
 #endif

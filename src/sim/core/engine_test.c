@@ -14,7 +14,7 @@
 #include "sim/metrics/record.h"
 #include "sim/sim.h"
 
-/* Shares of three lanes that always have a packet, in per cent, rounded. */
+/* Shares of three VLs that always have a packet, in per cent, rounded. */
 static void shares(struct vlarb from, uint32_t blk, unsigned rounds, unsigned counts[16])
 {
 	struct arbiter_table t;
@@ -33,7 +33,7 @@ static void shares(struct vlarb from, uint32_t blk, unsigned rounds, unsigned co
 	}
 }
 
-/* Packets per round by hand: a lane sends while it has weight left. */
+/* Packets per round by hand: a VL sends while it has weight left. */
 static void packets_per_round_follow_weights_in_whole_packets(void **state)
 {
 	static const struct {
@@ -111,7 +111,7 @@ static void check_zero_load(struct test_fabric *f, unsigned n, struct hd_rate ra
 
 static void zero_load_latency_is_the_closed_form(void **state)
 {
-	static const unsigned lanes[] = { 1, 4, 12 };
+	static const unsigned widths[] = { 1, 4, 12 };
 	struct test_links links = {
 		.rate = hd_rate_of_link(4, SPEED_EDR),
 		.propagation = 7777,
@@ -130,7 +130,7 @@ static void zero_load_latency_is_the_closed_form(void **state)
 		f.setup.sw.routing = 100 * HD_NS;
 		f.setup.sw.arbitration = 23 * HD_NS;
 		for (unsigned i = 0; i < 3 * SPEED_COUNT; i++)
-			check_zero_load(&f, n, hd_rate_of_link(lanes[i % 3], i / 3));
+			check_zero_load(&f, n, hd_rate_of_link(widths[i % 3], i / 3));
 		test_fabric_fini(&f);
 	}
 }

@@ -25,7 +25,7 @@ enum event_kind {
 	EV_REFRESH, /* T5's timer of port */
 	EV_REDUCED, /* id: aggregator of a switch that has a result (S4) */
 	EV_CHOOSE,  /* id: packet that came by input port is routed (D2) */
-	EV_FIRST,   /* id: packet; fifo with merged lanes only */
+	EV_FIRST,   /* id: packet; fifo with merged VLs only */
 	EV_READY,   /* id: packet for output port, vl */
 	EV_OUT,     /* id: packet in port's output queue is ready; cioq */
 	EV_HOQ,     /* id: packet whose lifetime at port may be over */

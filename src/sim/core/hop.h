@@ -57,22 +57,22 @@ HOT void hop_request(struct sim *s, uint32_t port, const enum hop_variant varian
 	}
 }
 
-HOT uint32_t hop_lane(const struct sim *s, unsigned vl, const enum hop_variant variant)
+HOT uint32_t hop_vl_index(const struct sim *s, unsigned vl, const enum hop_variant variant)
 {
-	return IS_NOT_GENERAL ? vl : lane_of(s, vl);
+	return IS_NOT_GENERAL ? vl : index_of_vl(s, vl);
 }
 
 HOT void hop_ready(struct sim *s, struct packet_record *p, uint32_t port, unsigned vl,
 		   const enum hop_variant variant)
 {
 	struct sim_output *v = &s->outlets[port];
-	struct lane *lane = &s->outlet_lanes[port * s->n_lanes + hop_lane(s, vl, variant)];
+	struct port_vl *port_vl = &s->outlet_vls[port * s->n_vls + hop_vl_index(s, vl, variant)];
 
 	if (IF_GENERAL(s->mode.merges)) {
-		fifo_ready(s, lane, p);
+		fifo_ready(s, port_vl, p);
 		return;
 	}
-	voq_push(s, lane, p, IS_NOT_GENERAL);
+	voq_push(s, port_vl, p, IS_NOT_GENERAL);
 	if (!v->requests)
 		v->since = s->now;
 	v->requests |= (uint16_t)(1u << vl);
@@ -83,7 +83,7 @@ HOT void hop_ready(struct sim *s, struct packet_record *p, uint32_t port, unsign
 	if (IF_GENERAL(s->borrow != NULL))
 		vl_sharing_ready(s, port, vl);
 	hop_request(s, port, variant);
-	if (IF_GENERAL(s->mode.hoq) && voq_first(s, lane, p->in) == packet_id(s, p))
+	if (IF_GENERAL(s->mode.hoq) && voq_first(s, port_vl, p->in) == packet_id(s, p))
 		fault_hoq_start(s, p);
 }
 
@@ -255,21 +255,21 @@ HOT void hop_launch(struct sim *s, uint32_t port, struct sim_output *l, struct p
 
 /* ---- granting ----------------------------------------------------------- */
 
-/* Has this lane a packet that may start now? Credits have been looked at. */
-HOT bool hop_offers(struct sim *s, uint32_t port, const struct sim_output *l, struct lane *lane,
-		    unsigned vl, const enum hop_variant variant)
+/* Has this VL a packet that may start now? Credits have been looked at. */
+HOT bool hop_offers(struct sim *s, uint32_t port, const struct sim_output *l,
+		    struct port_vl *port_vl, unsigned vl, const enum hop_variant variant)
 {
-	uint32_t credits = s->credits[lane - s->lanes];
+	uint32_t credits = s->credits[port_vl - s->port_vls];
 
 	if (credits >= s->max_blk && !IF_GENERAL(s->n_readers))
 		return true;
 	if (l->flags & L_QUEUED)
 		return IF_SENDERS(l->flags & L_PULLS)
-			       ? injection_pick(s, port, lane) != NONE
-			       : blocks_of(packet_at(s, lane->queue.first)->bytes) <= credits;
+			       ? injection_pick(s, port, port_vl) != NONE
+			       : blocks_of(packet_at(s, port_vl->queue.first)->bytes) <= credits;
 	if (IF_GENERAL(s->borrow != NULL))
-		lane = vl_sharing_queue(s, port, lane, vl);
-	return hop_pick_input(s, port, lane, credits) != NONE;
+		port_vl = vl_sharing_queue(s, port, port_vl, vl);
+	return hop_pick_input(s, port, port_vl, credits) != NONE;
 }
 
 /* The VLs that have a packet that may start now. */
@@ -284,24 +284,25 @@ HOT uint32_t hop_offered(struct sim *s, uint32_t port, struct sim_output *l,
 	for (uint32_t rest = l->requests; rest; rest &= rest - 1) {
 		unsigned vl = (unsigned)__builtin_ctz(rest);
 
-		credits_set(s, credits, vl, credits.lanes[hop_lane(s, vl, variant)]);
-		uint32_t i = port * s->n_lanes + hop_lane(s, vl, variant);
+		credits_set(s, credits, vl, credits.of_vl[hop_vl_index(s, vl, variant)]);
+		uint32_t i = port * s->n_vls + hop_vl_index(s, vl, variant);
 
-		if (hop_offers(s, port, l, &s->lanes[i], vl, variant))
+		if (hop_offers(s, port, l, &s->port_vls[i], vl, variant))
 			vls |= 1u << vl;
 	}
 	return vls;
 }
 
 /* Removes the first packet of an injection or output queue. */
-HOT struct packet_record *hop_queue_pop(struct sim *s, struct sim_output *l, struct lane *lane,
-					unsigned vl, const enum hop_variant variant)
+HOT struct packet_record *hop_queue_pop(struct sim *s, struct sim_output *l,
+					struct port_vl *port_vl, unsigned vl,
+					const enum hop_variant variant)
 {
-	struct packet_record *p = packet_at(s, lane->queue.first);
+	struct packet_record *p = packet_at(s, port_vl->queue.first);
 
-	lane->queue.first = p->next;
+	port_vl->queue.first = p->next;
 	if (p->next == NONE) {
-		lane->queue.last = NONE;
+		port_vl->queue.last = NONE;
 		l->requests &= (uint16_t) ~(1u << vl);
 	} else if (IF_GENERAL(!(l->flags & L_END))) {
 		struct packet_record *next = packet_at(s, p->next);
@@ -315,31 +316,33 @@ HOT struct packet_record *hop_queue_pop(struct sim *s, struct sim_output *l, str
 }
 
 HOT struct packet_record *hop_take(struct sim *s, uint32_t port, struct sim_output *l,
-				   struct lane *lane, unsigned vl, const enum hop_variant variant)
+				   struct port_vl *port_vl, unsigned vl,
+				   const enum hop_variant variant)
 {
 	unsigned in;
 
 	if (l->flags & L_QUEUED) {
 		if (IF_SENDERS(l->flags & L_PULLS))
-			return injection_take(s, port, lane, vl);
-		return hop_queue_pop(s, l, lane, vl, variant);
+			return injection_take(s, port, port_vl, vl);
+		return hop_queue_pop(s, l, port_vl, vl, variant);
 	}
-	uint32_t credits = s->credits[lane - s->lanes];
+	uint32_t credits = s->credits[port_vl - s->port_vls];
 
 	if (IF_GENERAL(s->borrow != NULL))
-		lane = vl_sharing_queue(s, port, lane, vl);
+		port_vl = vl_sharing_queue(s, port, port_vl, vl);
 	if (IS_NOT_GENERAL && likely(!(l->low_credit >> vl & 1)))
-		in = bits_after(lane->inputs, lane->rr & 63);
+		in = bits_after(port_vl->inputs, port_vl->rr & 63);
 	else
-		in = hop_pick_input(s, port, lane, credits);
+		in = hop_pick_input(s, port, port_vl, credits);
 	assert(in < 256);
-	struct packet_record *p = voq_pop(s, lane, in, IS_NOT_GENERAL);
+	struct packet_record *p = voq_pop(s, port_vl, in, IS_NOT_GENERAL);
 
-	lane->rr = (uint8_t)in;
-	if (!lane->inputs)
+	port_vl->rr = (uint8_t)in;
+	if (!port_vl->inputs)
 		l->requests &= (uint16_t) ~(1u << (IS_NOT_GENERAL ? vl : p->out_vl));
-	if (IF_GENERAL(s->mode.hoq) && !s->mode.merges && inputs_has(s, lane, in, IS_NOT_GENERAL))
-		fault_hoq_start(s, packet_at(s, voq_first(s, lane, in)));
+	if (IF_GENERAL(s->mode.hoq) && !s->mode.merges &&
+	    inputs_has(s, port_vl, in, IS_NOT_GENERAL))
+		fault_hoq_start(s, packet_at(s, voq_first(s, port_vl, in)));
 	return p;
 }
 
@@ -361,45 +364,45 @@ HOT void hop_depart(struct sim *s, uint32_t port, const struct sim_output *l,
 }
 
 /* Credits are consumed at the grant: T3. */
-HOT void hop_pay(struct sim *s, uint32_t port, struct lane *lane, unsigned vl, uint32_t blk,
+HOT void hop_pay(struct sim *s, uint32_t port, struct port_vl *port_vl, unsigned vl, uint32_t blk,
 		 const enum hop_variant variant)
 {
-	uint16_t *credits = &s->credits[lane - s->lanes];
+	uint16_t *credits = &s->credits[port_vl - s->port_vls];
 
 	if (IF_GENERAL(vl == VL_MANAGEMENT))
 		return;
 	assert(*credits >= blk);
 	*credits = (uint16_t)(*credits - blk);
-	if (unlikely(*credits < lane->least)) {
+	if (unlikely(*credits < port_vl->least)) {
 		/* Perhaps: some may have come back unseen. */
 		credit_ring_apply(s, credits_of_link(s, port), s->now);
-		lane->least = *credits < lane->least ? *credits : lane->least;
+		port_vl->least = *credits < port_vl->least ? *credits : port_vl->least;
 	}
 	if (unlikely(*credits < s->max_blk))
 		s->links[port].low_credit |= (uint16_t)(1u << vl);
 	if (IF_GENERAL(s->fc)) {
-		struct flow_control *fc = &s->fc[port * s->n_lanes + vl];
+		struct flow_control *fc = &s->fc[port * s->n_vls + vl];
 
 		fc->sent = (fc->sent + blk) & 4095;
 	}
 }
 
 /* Returns the packet's size in blocks. */
-HOT uint32_t hop_grant(struct sim *s, uint32_t port, struct sim_output *l, struct lane *lane,
+HOT uint32_t hop_grant(struct sim *s, uint32_t port, struct sim_output *l, struct port_vl *port_vl,
 		       unsigned vl, const enum hop_variant variant)
 {
 	/* Before taking: T14 counts until the request is removed. */
 	hd_time start = l->busy_until > l->since ? l->busy_until : l->since;
-	struct packet_record *p = hop_take(s, port, l, lane, vl, variant);
+	struct packet_record *p = hop_take(s, port, l, port_vl, vl, variant);
 	uint32_t bytes = p->bytes, blk = blocks_of(bytes);
 	/* A saturating flow's packet leaves its host. */
 	uint32_t refills = unlikely(p->flags & P_SOURCE) && (l->flags & L_END) ? p->flow : NONE;
 
 	l->waited += s->now - start;
 	l->busy_until = s->now + duration_of(s, l->rate, bytes);
-	lane->bytes += bytes;
-	if (unlikely(++lane->packets == 0))
-		s->sums.carries[lane - s->lanes]++;
+	port_vl->bytes += bytes;
+	if (unlikely(++port_vl->packets == 0))
+		s->sums.carries[port_vl - s->port_vls]++;
 	s->outcome.hops++;
 	if (unlikely(p->dlid >= LID_FIRST_MCAST))
 		s->sums.rare[port].multicast_sent++;
@@ -417,7 +420,7 @@ HOT uint32_t hop_grant(struct sim *s, uint32_t port, struct sim_output *l, struc
 		mark_grant(s, port, p, IS_NOT_GENERAL ? vl : p->out_vl, IS_NOT_GENERAL);
 	if (IF_SENDERS(p->flags & P_LAST))
 		probe_pass(s, p->flow, port);
-	hop_pay(s, port, lane, vl, blk, variant);
+	hop_pay(s, port, port_vl, vl, blk, variant);
 	if (IF_SENDERS(s->choices) && !(l->flags & L_END))
 		choice_leaves(s, port, p);
 	if (!IS_FAST)
@@ -447,7 +450,7 @@ static inline void hop_block(struct sim *s, uint32_t port, struct sim_output *l)
 }
 
 /* T10, T11 among the data VLs `vls`. */
-HOT void hop_choose(struct sim *s, uint32_t port, struct sim_output *l, struct lane *lanes,
+HOT void hop_choose(struct sim *s, uint32_t port, struct sim_output *l, struct port_vl *port_vls,
 		    uint32_t vls, const enum hop_variant variant)
 {
 	bool is_high;
@@ -455,7 +458,7 @@ HOT void hop_choose(struct sim *s, uint32_t port, struct sim_output *l, struct l
 
 	if (l->flags & L_LOWEST) {
 		vl = (unsigned)__builtin_ctz(vls);
-		hop_grant(s, port, l, &lanes[vl], vl, variant);
+		hop_grant(s, port, l, &port_vls[vl], vl, variant);
 		return;
 	}
 	vl = arbiter_choose(&l->arb, &s->arb.tables[l->table], vls, &is_high);
@@ -464,7 +467,7 @@ HOT void hop_choose(struct sim *s, uint32_t port, struct sim_output *l, struct l
 		hop_block(s, port, l);
 		return;
 	}
-	uint32_t blk = hop_grant(s, port, l, &lanes[vl], vl, variant);
+	uint32_t blk = hop_grant(s, port, l, &port_vls[vl], vl, variant);
 
 	arbiter_charge(&l->arb, is_high, blk);
 }
@@ -472,18 +475,18 @@ HOT void hop_choose(struct sim *s, uint32_t port, struct sim_output *l, struct l
 HOT void hop_arbitrate(struct sim *s, uint32_t port, const enum hop_variant variant)
 {
 	struct sim_output *l = &s->links[port];
-	struct lane *lanes = &s->lanes[port * s->n_lanes];
+	struct port_vl *port_vls = &s->port_vls[port * s->n_vls];
 	uint32_t vls = l->requests;
 
 	l->flags &= (uint8_t)~L_PENDING;
 	if (unlikely(vls & l->low_credit) || IF_GENERAL(s->n_readers))
 		vls = hop_offered(s, port, l, variant);
 	if (IF_GENERAL(vls >> VL_MANAGEMENT))
-		hop_grant(s, port, l, &lanes[s->vl15], VL_MANAGEMENT, variant);
+		hop_grant(s, port, l, &port_vls[s->vl15], VL_MANAGEMENT, variant);
 	else if (IF_GENERAL(s->mode.exact) && rare_at(s, port)->pending)
 		update_send(s, port);
 	else if (likely(vls))
-		hop_choose(s, port, l, lanes, vls, variant);
+		hop_choose(s, port, l, port_vls, vls, variant);
 	else if (l->requests)
 		hop_block(s, port, l);
 }

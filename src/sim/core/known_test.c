@@ -21,8 +21,8 @@
 
 /* ---- arbitration -------------------------------------------------------- */
 
-/* Three lanes that never run dry: hosts 0..2 to host 3, or one host. */
-static void run_lanes(struct test_run *r, const char *tables, unsigned payload, bool one_host)
+/* Three VLs that never run dry: hosts 0..2 to host 3, or one host. */
+static void run_vls(struct test_run *r, const char *tables, unsigned payload, bool one_host)
 {
 	char text[TEXT];
 
@@ -32,7 +32,7 @@ static void run_lanes(struct test_run *r, const char *tables, unsigned payload, 
 		"  link: {rate: 8Gb/s, propagation: 5ns}\n"
 		"  switch: {input_buffer: 64KiB}\n"
 		"  host: {input_buffer: 64KiB}\n"
-		"qos:\n  lanes: 4\n%straffic:\n"
+		"qos:\n  vls: 4\n%straffic:\n"
 		"- {name: a, kind: saturating, sl: 0, payload: %u, pattern: pairs, source: 0, destination: 3}\n"
 		"- {name: b, kind: saturating, sl: 1, payload: %u, pattern: pairs, source: %u, destination: 3}\n"
 		"- {name: c, kind: saturating, sl: 2, payload: %u, pattern: pairs, source: %u, destination: 3}\n"
@@ -48,14 +48,14 @@ static void check_shares(const char *tables, unsigned payload, bool one_host,
 	struct test_run r;
 	double total = 0, sum = wanted[0] + wanted[1] + wanted[2];
 
-	run_lanes(&r, tables, payload, one_host);
+	run_vls(&r, tables, payload, one_host);
 	for (unsigned i = 0; i < 3; i++)
 		total += (double)r.rows[i].delivered;
 	for (unsigned i = 0; i < 3; i++) {
 		double share = (double)r.rows[i].delivered / total;
 
 		if (fabs(share - wanted[i] / sum) >= 0.005)
-			fail_msg("%s%u B: lane %u has %.4f, not %.4f", tables, payload, i, share,
+			fail_msg("%s%u B: VL %u has %.4f, not %.4f", tables, payload, i, share,
 				 wanted[i] / sum);
 	}
 	/* The link works all the time: to within one packet. */
@@ -66,7 +66,7 @@ static void check_shares(const char *tables, unsigned payload, bool one_host,
 }
 
 /* Packets per round, counted by hand: blocks are ceil((payload + 26) / 64). */
-static void lanes_share_a_link_as_their_weights_say(void **state)
+static void vls_share_a_link_as_their_weights_say(void **state)
 {
 	static const struct {
 		const char *tables;
@@ -89,7 +89,7 @@ static void lanes_share_a_link_as_their_weights_say(void **state)
 }
 
 /* Packets of 2 KiB are 33 blocks: an entry of 33 is one packet. */
-static void lanes_may_stand_several_times_in_tables(void **state)
+static void vls_may_stand_several_times_in_tables(void **state)
 {
 	static const struct {
 		const char *tables;
@@ -111,7 +111,7 @@ static void lanes_may_stand_several_times_in_tables(void **state)
 }
 
 /* High packets of 33 blocks until limit x 64 blocks are reached, one low. */
-static void the_high_limit_lets_low_lanes_live_or_starve(void **state)
+static void the_high_limit_lets_low_vls_live_or_starve(void **state)
 {
 	static const struct {
 		unsigned limit, high, low;
@@ -131,7 +131,7 @@ static void the_high_limit_lets_low_lanes_live_or_starve(void **state)
 	}
 }
 
-/* What a lane does not use goes to the others, by their weights. */
+/* What a VL does not use goes to the others, by their weights. */
 static void idle_weight_goes_to_those_who_can_use_it(void **state)
 {
 	struct test_run r;
@@ -143,7 +143,7 @@ static void idle_weight_goes_to_those_who_can_use_it(void **state)
 		"fabric:\n  topology: {kind: star, hosts: 4}\n"
 		"  link: {rate: 8Gb/s, propagation: 5ns}\n"
 		"  switch: {input_buffer: 64KiB}\n"
-		"qos: {lanes: 4, low: [0:198, 1:33, 2:66]}\n"
+		"qos: {vls: 4, low: [0:198, 1:33, 2:66]}\n"
 		"traffic:\n"
 		"- {name: a, kind: cbr, load: 10%, sl: 0, pattern: pairs, source: 0, destination: 3}\n"
 		"- {name: b, kind: saturating, sl: 1, pattern: pairs, source: 1, destination: 3}\n"
@@ -193,7 +193,7 @@ static hd_time duration(unsigned lanes, enum link_speed speed, uint32_t bytes)
 /* Two cables of any two rates: T6 adds what the faster output must wait. */
 static void rates_that_differ_cost_what_the_faster_must_wait(void **state)
 {
-	static const unsigned lanes[] = { 1, 4, 12 };
+	static const unsigned widths[] = { 1, 4, 12 };
 	struct test_links links = { .rate = hd_rate_of_link(4, SPEED_EDR),
 				    .propagation = 7777,
 				    .in_blocks = 64,
@@ -208,8 +208,8 @@ static void rates_that_differ_cost_what_the_faster_must_wait(void **state)
 	f.setup.sw.arbitration = 23 * HD_NS;
 	for (unsigned i = 0; i < n * n; i++) {
 		unsigned in = i % n, out = i / n;
-		hd_time d_in = duration(lanes[in % 3], in / 3, 2074);
-		hd_time d_out = duration(lanes[out % 3], out / 3, 2074);
+		hd_time d_in = duration(widths[in % 3], in / 3, 2074);
+		hd_time d_out = duration(widths[out % 3], out / 3, 2074);
 		struct sim_arrival a = { .time = 1000,
 					 .source = f.end_nodes[0],
 					 .dlid = f.ends[1].dlid,
@@ -220,9 +220,9 @@ static void rates_that_differ_cost_what_the_faster_must_wait(void **state)
 		struct sim_record record;
 
 		f.setup.ports[up].rate = f.setup.ports[f.setup.ports[up].peer].rate =
-			hd_rate_of_link(lanes[in % 3], in / 3);
+			hd_rate_of_link(widths[in % 3], in / 3);
 		f.setup.ports[down].rate = f.setup.ports[f.setup.ports[down].peer].rate =
-			hd_rate_of_link(lanes[out % 3], out / 3);
+			hd_rate_of_link(widths[out % 3], out / 3);
 		sim_replay(&f.setup, &a, 1, HD_S, &record);
 		assert_int_equal(record.n_events, 1);
 		assert_int_equal(record.events[0].time, 1000 + 2 * 7777 + 123 * HD_NS + d_out +
@@ -256,7 +256,7 @@ static void check_credits(hd_time propagation, unsigned packets, bool to_switch)
 		"  switch: {routing_delay: 100ns, arbitration_delay: 23ns, input_buffer: %u packets}\n"
 		"  host: {input_buffer: %u packets}\n"
 		"  packet: {mtu: 2048}\n"
-		"qos: {lanes: 1}\n"
+		"qos: {vls: 1}\n"
 		"traffic: [{name: a, kind: saturating, pattern: pairs, source: 0, destination: 1}]\n"
 		"run: {warmup: 10ms, measure: %llups}\n",
 		(unsigned long long)propagation, to_switch ? "h1" : "h0", to_switch ? packets : 50,
@@ -321,7 +321,7 @@ static void what_is_lost_costs_no_credit_for_good(void **state)
 /* ---- congestion --------------------------------------------------------- */
 
 /* Shares of one remote flow, one local flow and the victim. */
-static void run_two_switches(unsigned flows, const char *sw, const char *lane, double share[3])
+static void run_two_switches(unsigned flows, const char *sw, const char *vl, double share[3])
 {
 	const unsigned n[3] = { flows, flows, 1 };
 	struct test_run r;
@@ -333,13 +333,13 @@ static void run_two_switches(unsigned flows, const char *sw, const char *lane, d
 		"  link: {rate: 1GB/s, propagation: 10ns}\n"
 		"  switch: {input_buffer: 4 packets, routing_delay: 0ns, %s}\n"
 		"  packet: {overhead: 20}\n"
-		"qos: {lanes: 2}\n"
+		"qos: {vls: 2}\n"
 		"traffic:\n"
 		"- {name: remote, kind: saturating, pattern: incast, source: A1..A%u, destination: Bc}\n"
 		"- {name: local, kind: saturating, pattern: incast, source: B1..B%u, destination: Bc}\n"
 		"- {name: victim, kind: saturating, pattern: pairs, source: Av, destination: Bv%s}\n"
 		"run: {warmup: 2ms, measure: 20ms}\n",
-		flows, flows, sw, flows, flows, lane);
+		flows, flows, sw, flows, flows, vl);
 	test_run_init(&r, text);
 	for (unsigned i = 0; i < 3; i++)
 		share[i] = (double)r.rows[i].delivered * 2068 * HD_NS / (20.0 * HD_MS) / n[i];
@@ -350,14 +350,14 @@ static void congestion_spreads_to_a_victim_as_computed(void **state)
 {
 	static const struct {
 		unsigned flows;
-		const char *sw, *lane;
+		const char *sw, *vl;
 		double share[3];
 	} rows[] = {
 		{ 1, "order: fifo, arbitration_delay: 0ns", "", { .5, .5, .5 } },
 		{ 1, "order: fifo, arbitration_delay: 5ns", "", { 1 / 3., 2 / 3., 1 / 3. } },
 		{ 5, "order: fifo, arbitration_delay: 0ns", "", { 1 / 30., 1 / 6., 1 / 30. } },
 		{ 5, "order: fifo, arbitration_delay: 5ns", "", { 1 / 30., 1 / 6., 1 / 30. } },
-		/* With queues per output and a lane of its own it is free:
+		/* With queues per output and a VL of its own it is free:
 		 * it has all that the remote flows leave of the cable. */
 		{ 5, "order: voq, arbitration_delay: 5ns", ", sl: 1", { 1 / 30., 1 / 6., 5 / 6. } },
 		{ 1, "order: voq, arbitration_delay: 5ns", ", sl: 1", { .5, .5, .5 } },
@@ -367,7 +367,7 @@ static void congestion_spreads_to_a_victim_as_computed(void **state)
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		double got[3];
 
-		run_two_switches(rows[i].flows, rows[i].sw, rows[i].lane, got);
+		run_two_switches(rows[i].flows, rows[i].sw, rows[i].vl, got);
 		for (unsigned k = 0; k < 3; k++)
 			assert_true(fabs(got[k] / rows[i].share[k] - 1) < 0.01);
 	}
@@ -375,7 +375,7 @@ static void congestion_spreads_to_a_victim_as_computed(void **state)
 
 /*
  * 000, 4.1: a thin connection behind a thick one whose way is blocked waits
- * for all packets before it; in a lane of its own for at most one packet
+ * for all packets before it; in a VL of its own for at most one packet
  * at its host and one at its switch.
  */
 static void thin_traffic_suffers_behind_thick_traffic(void **state)
@@ -383,7 +383,7 @@ static void thin_traffic_suffers_behind_thick_traffic(void **state)
 	hd_time worst[2], least[2];
 
 	(void)state;
-	for (unsigned lane = 0; lane < 2; lane++) {
+	for (unsigned vl = 0; vl < 2; vl++) {
 		struct test_run r;
 		char text[TEXT];
 
@@ -392,16 +392,16 @@ static void thin_traffic_suffers_behind_thick_traffic(void **state)
 			"fabric:\n  topology: {kind: star, hosts: 5}\n"
 			"  link: {rate: 8Gb/s, propagation: 5ns}\n"
 			"  switch: {order: fifo, input_buffer: 4 packets, routing_delay: 80ns, arbitration_delay: 20ns}\n"
-			"qos: {lanes: 2, low: [0:33, 1:33]}\n"
+			"qos: {vls: 2, low: [0:33, 1:33]}\n"
 			"traffic:\n"
 			"- {name: thick, kind: saturating, pattern: incast, source: 0..2, destination: 4}\n"
 			"- {name: thin, kind: cbr, rate: 1Mb/s, payload: 256, pattern: pairs, source: 0, destination: 3, sl: %u}\n"
 			"run: {warmup: 1ms, measure: 300ms}\n",
-			lane);
+			vl);
 		test_run_init(&r, text);
 		assert_in_range(r.rows[1].delivered, 145, 147);
-		worst[lane] = r.rows[1].latency.max;
-		least[lane] = r.rows[1].latency.min;
+		worst[vl] = r.rows[1].latency.max;
+		least[vl] = r.rows[1].latency.min;
 		test_run_fini(&r);
 	}
 	/* A third of the output each: four packets in the buffer are 12
@@ -413,9 +413,9 @@ static void thin_traffic_suffers_behind_thick_traffic(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lanes_share_a_link_as_their_weights_say),
-		cmocka_unit_test(lanes_may_stand_several_times_in_tables),
-		cmocka_unit_test(the_high_limit_lets_low_lanes_live_or_starve),
+		cmocka_unit_test(vls_share_a_link_as_their_weights_say),
+		cmocka_unit_test(vls_may_stand_several_times_in_tables),
+		cmocka_unit_test(the_high_limit_lets_low_vls_live_or_starve),
 		cmocka_unit_test(idle_weight_goes_to_those_who_can_use_it),
 		cmocka_unit_test(small_weights_mean_nothing_to_large_packets),
 		cmocka_unit_test(rates_that_differ_cost_what_the_faster_must_wait),

@@ -57,7 +57,7 @@ static const char *const mode_scenarios[MODES] = {
 	"- {name: more, kind: saturating, pattern: pairs, source: h0..h3, destination: h8..h11, reserve: 5Gb/s, start: 8us, stop: 40us}\n"
 	"congestion: {algorithm: pipd}\n" ENDS,
 	TREE
-	"qos:\n  lanes: 4\n  high: none\n  low: '0:1,1:1,2:1,3:1'\n"
+	"qos:\n  vls: 4\n  high: none\n  low: '0:1,1:1,2:1,3:1'\n"
 	"  thresholds: {mechanism: et, at: 4, capacity: 10}\n"
 	"traffic:\n"
 	"- {name: a, kind: ge, scv: 5, sl: 0, load: 50%, payload: 128}\n"

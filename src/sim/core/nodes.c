@@ -116,16 +116,16 @@ static void node_init(struct sim *s, uint32_t id)
 	n->lft_len = sub->lft_stride;
 	n->subnet = sub->topo->ports[sub->topo->nodes[sn->node].first_port].subnet;
 	n->vl_of_sl = common_sl2vl(s, n);
-	n->uniform = n->vl_of_sl && n->vls && !n->enforces && !s->mode.relaned;
+	n->uniform = n->vl_of_sl && n->vls && !n->enforces && !s->mode.vls_change;
 	n->plain = n->uniform && lft_is_sound(s, n);
 }
 
-/* Could packets of two input lanes meet on one output lane? */
-static bool lanes_merge(const struct sim *s)
+/* Could packets of two input VLs meet on one output VL? */
+static bool vls_merge(const struct sim *s)
 {
 	const uint8_t *common = NULL;
 
-	if (s->mode.relaned)
+	if (s->mode.vls_change)
 		return true;
 	for (uint32_t i = 0; i < s->setup->n_nodes; i++) {
 		const uint8_t *map = s->nodes[i].vl_of_sl;
@@ -155,7 +155,7 @@ static void sl_counters_init(struct sim *s)
 		taken |= 1u << vl;
 		s->vl_of_sl[sl] = (uint8_t)vl;
 	}
-	if (s->rules.port_metrics && (!apart || s->n_lanes > s->vl15))
+	if (s->rules.port_metrics && (!apart || s->n_vls > s->vl15))
 		s->sums.by_sl = domain_alloc_ports(s, (size_t)s->setup->n_ports * s->n_sls,
 						   sizeof(*s->sums.by_sl));
 }
@@ -181,12 +181,12 @@ void switch_nodes_init(struct sim *s)
 	for (uint32_t id = 0; id < s->setup->n_nodes; id++)
 		node_init(s, id);
 	if (s->mode.wide)
-		s->words = domain_alloc_ports(s, (size_t)s->setup->n_ports * s->n_lanes,
+		s->words = domain_alloc_ports(s, (size_t)s->setup->n_ports * s->n_vls,
 					      4 * sizeof(*s->words));
 	s->heads.mask = s->mode.wide ? UINT8_MAX : 63;
 	s->heads.free = NONE;
-	s->mode.mixes = lanes_merge(s);
-	/* A lane on loan is used for one link only. */
+	s->mode.mixes = vls_merge(s);
+	/* A VL on loan is used for one link only. */
 	s->mode.merges = s->mode.fifo && (s->setup->borrowing.on || s->mode.mixes);
 	sl_counters_init(s);
 }

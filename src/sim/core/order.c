@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Whether packets arrive once, and in the order in which they were made: the
- * last one of each source, destination and lane is remembered, and each that
+ * last one of each source, destination and VL is remembered, and each that
  * arrives is held against it.
  */
 #include <assert.h>
@@ -23,9 +23,9 @@ void metrics_order_init(struct sim *s)
 		if (s->nodes[i].kind == SIM_END)
 			t->end_number[i] = t->n_ends++;
 	}
-	/* Lanes on loan are for one link; what they lead to keeps no order. */
+	/* VLs on loan are for one link; what they lead to keeps no order. */
 	t->by_sl = s->mode.mixes && !s->setup->borrowing.on;
-	t->n_kinds = t->by_sl ? s->n_sls + 1 : s->n_lanes;
+	t->n_kinds = t->by_sl ? s->n_sls + 1 : s->n_vls;
 	uint64_t n = (uint64_t)t->n_ends * t->n_ends * t->n_kinds;
 	t->hashed = n > MAX_PAIRS;
 	if (t->hashed)
@@ -37,7 +37,7 @@ void metrics_order_init(struct sim *s)
 static uint32_t order_kind(const struct sim *s, const struct packet_record *p)
 {
 	if (!s->outcome.tally->by_sl)
-		return lane_of(s, p->vl);
+		return index_of_vl(s, p->vl);
 	return p->vl == VL_MANAGEMENT ? s->n_sls : s->sl_index[p->sl];
 }
 
@@ -99,9 +99,9 @@ void metrics_order_check(struct sim *s, const struct packet_record *p, uint32_t 
 				     .multicast = multicast };
 	/* Of two trees, an old and a new one, copies may come to one port. */
 	assert(t->m.checks.duplicates == 0 || s->routes);
-	/* Lanes on loan overtake each other (B6), and so do routes (T11r),
-	 * lanes (T11l), and what was chosen (D4). */
-	assert(t->m.checks.out_of_order == 0 || s->borrow || s->routes || s->mode.relaned ||
+	/* VLs on loan overtake each other (B6), and so do routes (T11r),
+	 * VLs (T11l), and what was chosen (D4). */
+	assert(t->m.checks.out_of_order == 0 || s->borrow || s->routes || s->mode.vls_change ||
 	       s->choices);
 }
 

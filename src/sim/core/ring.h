@@ -25,26 +25,26 @@ void credit_ring_unspill(struct sim *s, struct ring *r);
 struct credits {
 	struct sim_output *output;
 	struct ring *ring;
-	uint16_t *lanes;
+	uint16_t *of_vl;
 };
 
 static inline struct credits credits_of_link(struct sim *s, uint32_t port)
 {
-	return (struct credits){ &s->links[port], &s->rings[port], &s->credits[port * s->n_lanes] };
+	return (struct credits){ &s->links[port], &s->rings[port], &s->credits[port * s->n_vls] };
 }
 
 static inline struct credits credits_of_outlet(struct sim *s, uint32_t port)
 {
 	return (struct credits){ &s->outlets[port], &s->outlet_rings[port],
-				 &s->outlet_credits[port * s->n_lanes] };
+				 &s->outlet_credits[port * s->n_vls] };
 }
 
 static inline void credits_set(const struct sim *s, struct credits r, unsigned vl, uint32_t blocks)
 {
 	uint32_t bit = 1u << vl;
 
-	/* cppcheck-suppress unreadVariable; r is a copy, its lanes are not */
-	r.lanes[lane_of(s, vl)] = (uint16_t)blocks;
+	/* cppcheck-suppress unreadVariable; r is a copy, its VLs are not */
+	r.of_vl[index_of_vl(s, vl)] = (uint16_t)blocks;
 	if (blocks < s->max_blk)
 		r.output->low_credit |= (uint16_t)bit;
 	else
@@ -81,9 +81,9 @@ static inline void credit_ring_apply(struct sim *s, struct credits credits, hd_t
 	do {
 		for (n = 0; n < r->n && r->when[n] <= now; n++) {
 			unsigned vl = r->what[n] >> RING_VL_SHIFT;
-			uint16_t *lane = &credits.lanes[lane_of(s, vl)];
+			uint16_t *port_vl = &credits.of_vl[index_of_vl(s, vl)];
 
-			*lane = (uint16_t)(*lane + (r->what[n] & RING_BLOCKS));
+			*port_vl = (uint16_t)(*port_vl + (r->what[n] & RING_BLOCKS));
 		}
 	} while (n > 0 && ring_drop(s, credits.ring, n));
 }

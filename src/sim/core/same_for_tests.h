@@ -97,14 +97,14 @@ static inline void same_control(struct sim *a, struct sim *b, uint32_t n_flows)
 	}
 }
 
-static inline void same_lanes(struct sim *a, struct sim *b, uint32_t n_ports)
+static inline void same_vls(struct sim *a, struct sim *b, uint32_t n_ports)
 {
 	for (uint32_t i = 0; i < n_ports; i++) {
 		for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
-			struct sim_lane_use x = { 0 }, y = { 0 };
+			struct sim_vl_use x = { 0 }, y = { 0 };
 
-			assert_int_equal(sim_lane_use(a, i, vl, 0.95, &x),
-					 sim_lane_use(b, i, vl, 0.95, &y));
+			assert_int_equal(sim_vl_use(a, i, vl, 0.95, &x),
+					 sim_vl_use(b, i, vl, 0.95, &y));
 			assert_memory_equal(&x, &y, sizeof(x));
 		}
 	}

@@ -7,7 +7,7 @@
  *
  * What a hop touches is laid out by the cache line: a packet is one line, a
  * link (as its sender) one line, its credits on their way one line, and two
- * lanes share a line. All are dense arrays indexed by sim port, lane or packet
+ * VLs share a line. All are dense arrays indexed by sim port, VL or packet
  * number. Nothing is allocated on the path of a packet, apart from arrays
  * that grow.
  *
@@ -115,7 +115,7 @@ enum output_flag {
 	L_UP = 1,
 	L_END = 2,        /* of an end port */
 	L_FAR_END = 4,    /* leads to an end port */
-	L_QUEUED = 8,     /* its lanes are queues; else virtual output queues */
+	L_QUEUED = 8,     /* its VLs are queues; else virtual output queues */
 	L_LOWEST = 16,    /* the lowest VL goes: there is one, or T10s */
 	L_PENDING = 32,   /* in this instant's list */
 	L_SLOW_PATH = 64, /* faults, observers (grants ask fault_link_fate), P_Keys */
@@ -141,7 +141,7 @@ struct sim_output {
 };
 
 /* One VL of an output. */
-struct lane {
+struct port_vl {
 	union {
 		uint64_t inputs; /* with a packet ready; wide: words of it */
 		struct {
@@ -190,7 +190,7 @@ struct ring {
 _Static_assert(sizeof(struct packet_record) == 64, "a packet is a cache line");
 _Static_assert(sizeof(struct sim_output) == 64, "an output is a cache line");
 _Static_assert(sizeof(struct ring) == 64, "a ring is a cache line");
-_Static_assert(sizeof(struct lane) == 32, "two lanes are a cache line");
+_Static_assert(sizeof(struct port_vl) == 32, "two VLs are a cache line");
 
 struct spill_entry {
 	hd_time when;
@@ -204,7 +204,7 @@ struct spill {
 	size_t cap;
 };
 
-/* Flow control by counters (T5, F2): per port and lane, both roles. */
+/* Flow control by counters (T5, F2): per port and VL, both roles. */
 struct flow_control {
 	uint16_t sent, limit; /* as sender: FCTBS, last FCCL */
 	uint16_t abr, held;   /* as receiver: ABR, blocks in the buffer */
@@ -291,7 +291,7 @@ struct node {
 struct injection_sender {
 	uint32_t throttle; /* of control.throttles; NONE: a plain one */
 	/* A plain one: */
-	uint32_t queues;            /* of sim.pull.queues, one per lane */
+	uint32_t queues;            /* of sim.pull.queues, one per VL */
 	struct packet_queue coming; /* given ahead of their time, by time */
 	uint32_t sequence;          /* of its next packet */
 };
@@ -302,8 +302,8 @@ struct pull {
 	uint32_t n;        /* senders, with 0 */
 	uint32_t words;    /* of a set of senders */
 	uint32_t port;     /* sim port */
-	uint64_t *offers;  /* per lane: who offers a packet */
-	uint32_t *turns;   /* per lane: who was granted last */
+	uint64_t *offers;  /* per VL: who offers a packet */
+	uint32_t *turns;   /* per VL: who was granted last */
 	uint32_t granted;  /* who has just been granted, */
 	uint32_t cookie;   /* of sim_inject, */
 	uint32_t endpoint; /* and whose packet it was, as packet_extra's */
@@ -438,11 +438,11 @@ struct make_state {
 /* metrics_ports.c: port counters that are not in the VLs. */
 struct sums_state {
 	struct count *by_sl; /* n_sls per port; NULL if VLs tell */
-	uint32_t *carries;   /* per lane: of lane.packets */
+	uint32_t *carries;   /* per VL: of port_vl.packets */
 	struct rare_counters *rare;
 	/* Per port: of a packet that was being sent as measuring began. */
 	hd_time *carried;
-	/* Per port: packets not received, by lane and then by SL in use. */
+	/* Per port: packets not received, by VL and then by SL in use. */
 	struct count *missed;
 };
 
@@ -478,19 +478,19 @@ struct rate_state {
 
 /* state.c: of what kind the fabric is, the same from beginning to end. */
 struct mode_state {
-	bool fifo;     /* the oldest packet of an input buffer alone goes (T6) */
-	bool merges;   /* fifo, and mixes or lanes on loan */
-	bool cioq;     /* a crossbar, then buffers at the outputs (T9) */
-	bool oldest;   /* of several inputs, that of the oldest packet (T7) */
-	bool exact;    /* flow-control packets take time on the link (T5) */
-	bool wide;     /* some switch has more than 64 inputs */
-	bool one_rate; /* all links have the same */
-	bool hoq;      /* the first of a queue may wait too long (F5) */
-	bool routers;  /* there are some */
-	bool mixes;    /* packets of several lanes of an input meet in one */
-	bool fills;    /* marks look at how full buffers are */
-	bool relaned;  /* lanes and partitions change (T11l) */
-	bool sls_vary; /* packets of a flow may have another SL than the flow */
+	bool fifo;       /* the oldest packet of an input buffer alone goes (T6) */
+	bool merges;     /* fifo, and mixes or VLs on loan */
+	bool cioq;       /* a crossbar, then buffers at the outputs (T9) */
+	bool oldest;     /* of several inputs, that of the oldest packet (T7) */
+	bool exact;      /* flow-control packets take time on the link (T5) */
+	bool wide;       /* some switch has more than 64 inputs */
+	bool one_rate;   /* all links have the same */
+	bool hoq;        /* the first of a queue may wait too long (F5) */
+	bool routers;    /* there are some */
+	bool mixes;      /* packets of several VLs of an input meet in one */
+	bool fills;      /* marks look at how full buffers are */
+	bool vls_change; /* VLs and partitions change (T11l) */
+	bool sls_vary;   /* packets of a flow may have another SL than the flow */
 	/* Copies to a group have the number of members with them (M5): sets
 	 * change, or do not lead to all. Else it follows from their place. */
 	bool shares;
@@ -558,30 +558,30 @@ struct sim {
 	/* hop.h, ring.h: per sim port. */
 	struct sim_output *links;
 	struct ring *rings;
-	struct lane *lanes;      /* n_lanes each */
-	uint8_t vl_of_sl[N_SLS]; /* everywhere, if sums.by_sl is NULL */
+	struct port_vl *port_vls; /* n_vls each */
+	uint8_t vl_of_sl[N_SLS];  /* everywhere, if sums.by_sl is NULL */
 	/* Where virtual output queues are: links, or cioq's crossbars. */
 	struct sim_output *outlets;
 	struct ring *outlet_rings;
-	struct lane *outlet_lanes;
+	struct port_vl *outlet_vls;
 	/*
-	 * Per lane: credits of a link, or space of an output buffer, as far as
-	 * rings have been looked at. Apart from the lanes, so that a ring is
+	 * Per VL: credits of a link, or space of an output buffer, as far as
+	 * rings have been looked at. Apart from the VLs, so that a ring is
 	 * applied without them.
 	 */
 	uint16_t *credits, *outlet_credits;
 
 	/* voq.h. */
-	struct heads heads; /* of lanes of outlets */
-	uint64_t *words;    /* 4 per lane of outlets, if any node is wide */
+	struct heads heads; /* of VLs of outlets */
+	uint64_t *words;    /* 4 per VL of outlets, if any node is wide */
 	struct spill_state spill;
 
 	/* nodes.c; switch.c; update.c. */
 	struct node *nodes;
 	const uint8_t *lft;       /* forwarding tables in blocks */
 	struct lft_blocks blocks; /* where the subnet has rows; or NULLs */
-	struct fifo *fifos;       /* per port and lane; fifo only */
-	struct flow_control *fc;  /* per port and lane; lossy or exact */
+	struct fifo *fifos;       /* per port and VL; fifo only */
+	struct flow_control *fc;  /* per port and VL; lossy or exact */
 	struct fault_state fault;
 
 	/* Parts that have a file of their own. */
@@ -591,7 +591,7 @@ struct sim {
 	struct make_state make;
 	struct sums_state sums;
 	struct observer_state tell;
-	struct vl_sharing *borrow;     /* NULL: no lanes on loan */
+	struct vl_sharing *borrow;     /* NULL: no VLs on loan */
 	struct control *control;       /* NULL: no congestion control */
 	struct marks *marks;           /* NULL: no switch marks */
 	struct probes *probes;         /* NULL: no flow asks (C8) */
@@ -602,8 +602,8 @@ struct sim {
 
 	/* state.c, from the setup. */
 	struct rate_state rate;
-	uint32_t n_lanes; /* data VLs, then VL15's if there is any */
-	uint32_t vl15;    /* its lane */
+	uint32_t n_vls; /* data VLs, then VL15's if there is any */
+	uint32_t vl15;  /* its VL */
 	uint32_t n_sls;
 	uint8_t sl_index[16];
 	uint32_t max_bytes, max_blk;
@@ -679,7 +679,7 @@ static inline const struct sim_endpoint *packet_router(const struct sim *s,
 	return number && s->ends.all[number - 1].routes ? &s->ends.all[number - 1] : NULL;
 }
 
-static inline uint32_t lane_of(const struct sim *s, unsigned vl)
+static inline uint32_t index_of_vl(const struct sim *s, unsigned vl)
 {
 	return vl == VL_MANAGEMENT ? s->vl15 : vl;
 }

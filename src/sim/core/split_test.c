@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Classes on the lanes of engines that need lanes for themselves. */
+/* Classes on the VLs of engines that need VLs for themselves. */
 #include "base/alloc.h"
 #include "base/seeds_for_tests.h"
 #include "base/strbuf.h"
@@ -31,7 +31,7 @@ static const char *draw_topology(struct rng *r, struct strbuf *out)
 	return kind == 2 ? "lash" : "dfsssp";
 }
 
-static void draw_scenario(uint64_t seed, unsigned n_classes, unsigned lanes, struct strbuf *out)
+static void draw_scenario(uint64_t seed, unsigned n_classes, unsigned vls, struct strbuf *out)
 {
 	struct rng r;
 	struct strbuf topology = STRBUF_INIT;
@@ -40,7 +40,7 @@ static void draw_scenario(uint64_t seed, unsigned n_classes, unsigned lanes, str
 	const char *engine = draw_topology(&r, &topology);
 
 	strbuf_printf(out, "fabric: {topology: %s, routing: %s}\n", topology.text, engine);
-	strbuf_printf(out, "qos:\n  lanes: %u\n  classes:\n", lanes);
+	strbuf_printf(out, "qos:\n  vls: %u\n  classes:\n", vls);
 	for (unsigned c = 0; c < n_classes; c++)
 		strbuf_printf(out, "  - {name: c%u, sl: %u, weight: %u}\n", c, sl_of_class[c],
 			      65 * (c + 1));
@@ -68,7 +68,7 @@ static uint32_t channel(port_id p, unsigned vl)
 	return p * 16 + vl;
 }
 
-/* Follows a packet; all lanes lie in the block of its class. */
+/* Follows a packet; all VLs lie in the block of its class. */
 static void walk(struct waits *w, port_id from, port_id to, unsigned class)
 {
 	const struct subnet *s = &w->fabric->subnet;
@@ -160,13 +160,13 @@ static void assert_all_arrive(const struct fabric *fabric)
 }
 
 /* The refusal says how many are needed, and that is more than there are. */
-static void assert_says_how_many(const struct diag *d, unsigned lanes)
+static void assert_says_how_many(const struct diag *d, unsigned vls)
 {
 	const char *at = strstr(d->message, "classes need ");
 	unsigned needed = at ? (unsigned)strtoul(at + 13, NULL, 10) : 0;
 
-	if (strstr(d->message, "lanes for itself"))
-		assert_true(needed > lanes && needed <= 4 * 15);
+	if (strstr(d->message, "VLs for itself"))
+		assert_true(needed > vls && needed <= 4 * 15);
 	else
 		assert_true(strstr(d->message, "SLs for itself") && needed > N_SLS);
 }
@@ -175,22 +175,22 @@ struct tally {
 	unsigned built, split;
 };
 
-static void one_fabric(uint64_t seed, unsigned n_classes, unsigned lanes, struct tally *tally)
+static void one_fabric(uint64_t seed, unsigned n_classes, unsigned vls, struct tally *tally)
 {
 	struct strbuf text = STRBUF_INIT;
 	struct diag d = { .status = HD_OK };
 	struct fabric *fabric = NULL;
 
-	draw_scenario(seed, n_classes, lanes, &text);
+	draw_scenario(seed, n_classes, vls, &text);
 	enum hd_status status = fabric_load(text.text, text.len, "x.yaml", NULL, &d, &fabric);
 
 	strbuf_fini(&text);
 	if (status != HD_OK) {
-		assert_says_how_many(&d, lanes);
+		assert_says_how_many(&d, vls);
 		return;
 	}
 	tally->built++;
-	/* Short rings need no lanes of their own. */
+	/* Short rings need no VLs of their own. */
 	if (fabric->subnet.split.n_classes) {
 		tally->split += n_classes > 1;
 		assert_no_circle(fabric, n_classes);
@@ -199,15 +199,15 @@ static void one_fabric(uint64_t seed, unsigned n_classes, unsigned lanes, struct
 	fabric_free(fabric);
 }
 
-static void classes_have_blocks_of_lanes_without_circles(void **state)
+static void classes_have_blocks_of_vls_without_circles(void **state)
 {
-	static const unsigned lanes[] = { 15, 8, 4 };
+	static const unsigned vls[] = { 15, 8, 4 };
 	unsigned rounds = cases_of_run(60, 1000);
 	struct tally tally = { 0, 0 };
 
 	(void)state;
 	for (unsigned i = 0; i < rounds; i++)
-		one_fabric(700 + i, 1 + i % MOST_CLASSES, lanes[i % 3], &tally);
+		one_fabric(700 + i, 1 + i % MOST_CLASSES, vls[i % 3], &tally);
 	assert_true(tally.built > rounds / 2);
 	assert_true(tally.split > rounds / 5);
 }
@@ -272,7 +272,7 @@ static void rerouted_classes_keep_their_blocks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(classes_have_blocks_of_lanes_without_circles),
+		cmocka_unit_test(classes_have_blocks_of_vls_without_circles),
 		cmocka_unit_test(weights_hold_among_blocks),
 		cmocka_unit_test(rerouted_classes_keep_their_blocks),
 	};

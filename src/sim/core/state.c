@@ -218,7 +218,7 @@ static void flow_measure(struct sim *s, const struct sim_flow *f, bool *vl15)
 	}
 }
 
-/* Are there counters of flow control, of all lanes of a link (T5)? */
+/* Are there counters of flow control, of all VLs of a link (T5)? */
 static bool has_counters(const struct sim *s)
 {
 	bool any = s->mode.exact;
@@ -230,8 +230,8 @@ static bool has_counters(const struct sim *s)
 	return any;
 }
 
-/* How many lanes, from 0, a packet could be sent on by these tables. */
-static uint32_t lanes_in(const struct sim *s, const struct subnet *sub)
+/* How many VLs, from 0, a packet could be sent on by these tables. */
+static uint32_t vls_in(const struct sim *s, const struct subnet *sub)
 {
 	uint32_t n = 1;
 
@@ -246,20 +246,20 @@ static uint32_t lanes_in(const struct sim *s, const struct subnet *sub)
 	return n;
 }
 
-static uint32_t lanes_used(const struct sim *s)
+static uint32_t vls_used(const struct sim *s)
 {
 	const struct sim_setup *u = s->setup;
-	uint32_t most = lanes_in(s, u->subnet);
+	uint32_t most = vls_in(s, u->subnet);
 
 	for (uint32_t i = 0; i < u->n_paths; i++) {
-		uint32_t n = u->paths[i].lanes ? lanes_in(s, u->paths[i].subnet) : 0;
+		uint32_t n = u->paths[i].vls ? vls_in(s, u->paths[i].subnet) : 0;
 
 		most = n > most ? n : most;
 	}
 	return most;
 }
 
-/* Largest packet, SLs, lanes. */
+/* Largest packet, SLs, VLs. */
 static void sizes_init(struct sim *s)
 {
 	bool vl15 = s->rules.injects_management;
@@ -286,9 +286,9 @@ static void sizes_init(struct sim *s)
 	}
 	assert(vls <= N_DATA_VLS);
 	/* Unused VLs would take most of a large fabric's memory. */
-	if (!has_counters(s) && !s->setup->borrowing.on && lanes_used(s) < vls)
-		vls = lanes_used(s);
-	s->n_lanes = vls + vl15;
+	if (!has_counters(s) && !s->setup->borrowing.on && vls_used(s) < vls)
+		vls = vls_used(s);
+	s->n_vls = vls + vl15;
 	s->vl15 = vls;
 }
 
@@ -306,7 +306,7 @@ static void rates_init(struct sim *s)
 /* Does any port need what most runs do not? Else one record is for all. */
 static bool has_cold_ports(const struct sim *s)
 {
-	bool any = has_counters(s) || s->setup->n_faults || s->n_lanes > s->vl15;
+	bool any = has_counters(s) || s->setup->n_faults || s->n_vls > s->vl15;
 
 	for (uint32_t i = 0; i < s->setup->n_ports; i++)
 		any = any || s->setup->ports[i].ber > 0;
@@ -323,14 +323,14 @@ static void features_init(struct sim *s)
 	s->sums.carried = hd_alloc(n, sizeof(*s->sums.carried));
 	s->sums.missed = hd_alloc(n * missed_row(s), sizeof(*s->sums.missed));
 	if (s->mode.fifo)
-		s->fifos = hd_alloc(n * s->n_lanes, sizeof(*s->fifos));
+		s->fifos = hd_alloc(n * s->n_vls, sizeof(*s->fifos));
 	if (s->n_readers) {
 		s->cross.readers = hd_alloc(n * s->n_readers, sizeof(*s->cross.readers));
 		s->cross.granted = hd_alloc(n, sizeof(*s->cross.granted));
 		s->cross.release_at = hd_alloc(n, sizeof(*s->cross.release_at));
 	}
 	if (has_counters(s))
-		s->fc = hd_alloc(n * s->n_lanes, sizeof(*s->fc));
+		s->fc = hd_alloc(n * s->n_vls, sizeof(*s->fc));
 	updates_init(s);
 	faults_init(s);
 	vl_sharing_init(s);
@@ -369,7 +369,7 @@ static enum hop_variant hop_variant_of(const struct sim *s)
 		care = care || (is_plugged(s, i) && fault_affects_link(s, i));
 	if (s->mode.cioq || s->mode.fifo || s->mode.oldest || s->mode.exact || s->mode.wide ||
 	    s->mode.hoq || s->n_readers || s->fc || s->reductions || care || s->borrow ||
-	    s->n_lanes != s->vl15)
+	    s->n_vls != s->vl15)
 		return HOP_GENERAL;
 	return s->control || s->choices ? HOP_CONTROLLED : HOP_FAST;
 }
@@ -399,7 +399,7 @@ struct sim *sim_state_new(const struct sim_setup *setup, const struct sim_flow *
 	for (uint32_t i = 0; i < setup->n_nodes; i++)
 		s->mode.routers = s->mode.routers || setup->nodes[i].kind == SIM_ROUTER;
 	for (uint32_t i = 0; i < setup->n_paths; i++)
-		s->mode.relaned = s->mode.relaned || setup->paths[i].lanes;
+		s->mode.vls_change = s->mode.vls_change || setup->paths[i].vls;
 	eventq_init(&s->q);
 	sizes_init(s);
 	rates_init(s);
@@ -448,14 +448,14 @@ void sim_free(struct sim *s)
 	if (s->mode.cioq) {
 		free(s->outlets);
 		free(s->outlet_rings);
-		free(s->outlet_lanes);
+		free(s->outlet_vls);
 		free(s->outlet_credits);
 	}
 	free(s->pool.all);
 	free(s->pool.extras);
 	free(s->links);
 	free(s->rings);
-	free(s->lanes);
+	free(s->port_vls);
 	free(s->credits);
 	free(s->sums.by_sl);
 	free(s->sums.carries);

@@ -51,7 +51,7 @@ void switch_corrupt(struct sim *s, struct packet_record *p, uint32_t where)
 static const struct pkey_table *pkeys_of(const struct sim *s, const struct packet_record *p,
 					 uint32_t port)
 {
-	return &lanes_at(s, p->head)->pkeys[s->setup->ports[port].origin];
+	return &vls_at(s, p->head)->pkeys[s->setup->ports[port].origin];
 }
 
 static bool is_output(const struct sim *s, const struct node *n, unsigned out)
@@ -66,14 +66,14 @@ unsigned switch_output(struct sim *s, const struct node *n, const struct packet_
 	return s->routes ? switch_tables_output(s, n, p) : *lft_entry(s, n, p->dlid);
 }
 
-uint8_t switch_lane(const struct sim *s, const struct node *n, const struct packet_record *p,
-		    unsigned out)
+uint8_t switch_vl(const struct sim *s, const struct node *n, const struct packet_record *p,
+		  unsigned out)
 {
 	unsigned in = is_made_here(p) ? 0 : p->in;
 
 	if (n->uniform && !is_made_here(p))
 		return n->vl_of_sl[p->sl];
-	return sl2vl_at(lanes_at(s, p->head), n->switch_id, in, out)->vl[p->sl];
+	return sl2vl_at(vls_at(s, p->head), n->switch_id, in, out)->vl[p->sl];
 }
 
 bool switch_permits_key(const struct sim *s, const struct node *n, const struct packet_record *p,
@@ -89,7 +89,7 @@ bool switch_permits(const struct sim *s, const struct node *n, const struct pack
 	uint32_t port = n->first_port + out;
 
 	return is_output(s, n, out) && switch_permits_key(s, n, p, port) &&
-	       switch_lane(s, n, p, out) < lanes_of(s, port, p->head);
+	       switch_vl(s, n, p, out) < vls_of(s, port, p->head);
 }
 
 /* May a copy of p leave by `out`? Sets out and out_vl; tells of a loss. */
@@ -106,9 +106,9 @@ static bool copy_allowed(struct sim *s, const struct node *n, struct packet_reco
 				 &s->sums.rare[port].xmit_constraint_errors);
 		return false;
 	}
-	uint8_t vl = switch_lane(s, n, p, out);
+	uint8_t vl = switch_vl(s, n, p, out);
 
-	if (vl >= lanes_of(s, port, p->head)) {
+	if (vl >= vls_of(s, port, p->head)) {
 		switch_head_lost(s, p, SIM_LOST_DISCARD, port, &s->sums.rare[port].xmit_discards);
 		return false;
 	}
@@ -322,7 +322,7 @@ void switch_arrive(struct sim *s, uint32_t port, struct packet_record *p)
 
 static struct fifo *fifo_of(struct sim *s, uint32_t up, unsigned vl)
 {
-	return &s->fifos[s->links[up].peer * s->n_lanes + lane_of(s, vl)];
+	return &s->fifos[s->links[up].peer * s->n_vls + index_of_vl(s, vl)];
 }
 
 /* T6: the copy is in the first packet of its buffer from `first` on. */
@@ -394,13 +394,13 @@ void fifo_leave(struct sim *s, uint32_t up, unsigned vl, hd_time when)
 }
 
 /*
- * Where lanes merge: takes its place among the first packets of other buffers
+ * Where VLs merge: takes its place among the first packets of other buffers
  * of its input that go the same way, by arrival (T7), ready or not.
  */
 void fifo_first(struct sim *s, struct packet_record *p)
 {
-	struct lane *lane = &s->outlet_lanes[p->out * s->n_lanes + lane_of(s, p->out_vl)];
-	uint32_t *head = voq_slot(s, lane, p->in);
+	struct port_vl *port_vl = &s->outlet_vls[p->out * s->n_vls + index_of_vl(s, p->out_vl)];
+	uint32_t *head = voq_slot(s, port_vl, p->in);
 	uint32_t id = packet_id(s, p);
 
 	if (*head == NONE) {
@@ -413,10 +413,10 @@ void fifo_first(struct sim *s, struct packet_record *p)
 		p->next = *head;
 		p->tail = first->tail;
 		*head = id;
-		if (!inputs_has(s, lane, p->in, false))
+		if (!inputs_has(s, port_vl, p->in, false))
 			return;
-		inputs_remove(s, lane, p->in, false);
-		if (!lane->inputs)
+		inputs_remove(s, port_vl, p->in, false);
+		if (!port_vl->inputs)
 			outlet_unrequest(s, &s->outlets[p->out], p->out_vl);
 		return;
 	}
@@ -430,10 +430,10 @@ void fifo_first(struct sim *s, struct packet_record *p)
 }
 
 /* It is in its queue since it became first. */
-void fifo_ready(struct sim *s, struct lane *lane, struct packet_record *p)
+void fifo_ready(struct sim *s, struct port_vl *port_vl, struct packet_record *p)
 {
-	if (*voq_slot(s, lane, p->in) == packet_id(s, p)) {
-		inputs_add(s, lane, p->in, false);
+	if (*voq_slot(s, port_vl, p->in) == packet_id(s, p)) {
+		inputs_add(s, port_vl, p->in, false);
 		outlet_request(s, p->out, p->out_vl);
 	} else if (!s->mode.cioq && !(s->links[p->out].flags & L_UP)) {
 		link_request(s, p->out); /* F4 asks only for its buffer */

@@ -23,7 +23,7 @@ void fifo_arrive(struct sim *s, struct packet_record *p);
 /* The first packet of an input buffer leaves it at `when`. */
 void fifo_leave(struct sim *s, uint32_t up, unsigned vl, hd_time when);
 void fifo_first(struct sim *s, struct packet_record *p);
-void fifo_ready(struct sim *s, struct lane *lane, struct packet_record *p);
+void fifo_ready(struct sim *s, struct port_vl *port_vl, struct packet_record *p);
 void switch_slot_leave(struct sim *s, struct packet_record *p, hd_time when);
 /* Notifies observers of a loss at the arrival of the head and counts it in *counter. */
 void switch_head_lost(struct sim *s, const struct packet_record *p, enum sim_fate fate,

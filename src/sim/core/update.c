@@ -15,7 +15,7 @@
 
 static struct flow_control *fc_at(struct sim *s, uint32_t port, unsigned vl)
 {
-	return &s->fc[port * s->n_lanes + vl];
+	return &s->fc[port * s->n_vls + vl];
 }
 
 static void refresh_schedule(struct sim *s, uint32_t port, hd_time when)
@@ -54,13 +54,13 @@ void updates_init(struct sim *s)
 	}
 }
 
-void update_credits(struct sim *s, uint32_t port, uint32_t lane)
+void update_credits(struct sim *s, uint32_t port, uint32_t port_vl)
 {
-	const struct flow_control *fc = &s->fc[port * s->n_lanes + lane];
+	const struct flow_control *fc = &s->fc[port * s->n_vls + port_vl];
 	uint32_t credits = (uint32_t)(fc->limit - fc->sent) & (MODULUS - 1);
 
 	/* T5: beyond half of the modulus, the sender is ahead of its limit. */
-	credits_set(s, credits_of_link(s, port), lane, credits <= MODULUS / 2 ? credits : 0);
+	credits_set(s, credits_of_link(s, port), port_vl, credits <= MODULUS / 2 ? credits : 0);
 }
 
 void update_arrive(struct sim *s, uint32_t port, unsigned vl, uint32_t content)
@@ -159,7 +159,7 @@ static void updates_pend(struct sim *s, uint32_t port, uint32_t vls)
 void update_refresh(struct sim *s, uint32_t port)
 {
 	s->background--;
-	updates_pend(s, port, (1u << lanes_of(s, port, s->now)) - 1);
+	updates_pend(s, port, (1u << vls_of(s, port, s->now)) - 1);
 	refresh_schedule(s, port, s->now + rare_at(s, port)->refresh);
 }
 

@@ -17,7 +17,7 @@ void updates_flush(struct sim *s, uint32_t port);
 void update_refresh(struct sim *s, uint32_t port);
 void update_space_freed(struct sim *s, uint32_t in_port, unsigned vl, uint32_t blk);
 void update_head_arrived(struct sim *s, uint32_t port, struct packet_record *p);
-/* Recomputes the credits of a lane from its flow-control counters. */
-void update_credits(struct sim *s, uint32_t port, uint32_t lane);
+/* Recomputes the credits of a VL from its flow-control counters. */
+void update_credits(struct sim *s, uint32_t port, uint32_t port_vl);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * T11l: SL2VL, lanes in operation and partitions that change during a run, on
+ * T11l: SL2VL, VLs in operation and partitions that change during a run, on
  * one switch with hosts, where every instant follows by hand: a byte takes 1
  * ps, a link 10 ps, a switch no time, and no packet meets another.
  */
@@ -50,7 +50,7 @@ static void bed_fini(struct bed *b)
 	test_fabric_fini(&b->then);
 }
 
-/* Both lanes have weight, whichever are in operation. */
+/* Both VLs have weight, whichever are in operation. */
 static void set_weights(struct bed *b)
 {
 	const struct vlarb both = { .low = { { 0, 10 }, { 1, 10 } }, .n_low = 2 };
@@ -66,7 +66,7 @@ static hd_time born(uint32_t i)
 
 static void change_at(struct bed *b, hd_time at)
 {
-	b->change = (struct sim_path_change){ at, &b->then.subnet, .lanes = true };
+	b->change = (struct sim_path_change){ at, &b->then.subnet, .vls = true };
 	b->first.setup.paths = &b->change;
 	b->first.setup.n_paths = 1;
 }
@@ -121,7 +121,7 @@ static uint32_t switch_port(const struct bed *b, unsigned host)
 	return b->first.setup.ports[host_port(b, host)].peer;
 }
 
-static void set_lane(struct subnet *s, uint8_t vl)
+static void set_vl(struct subnet *s, uint8_t vl)
 {
 	struct sl2vl map = sl2vl_default(8);
 
@@ -148,14 +148,14 @@ static unsigned later(hd_time after, hd_time at)
 #define FIRST_TIME (born(10) - 1)
 #define LAST_TIME  (born(10) + 2 * P + 1)
 
-static void lanes_are_those_of_the_instant(void **state)
+static void vls_are_those_of_the_instant(void **state)
 {
 	struct bed b;
 
 	(void)state;
 	bed_init(&b, 2, 2);
-	set_lane(&b.first.subnet, 0);
-	set_lane(&b.then.subnet, 1);
+	set_vl(&b.first.subnet, 0);
+	set_vl(&b.then.subnet, 1);
 	for (hd_time at = FIRST_TIME; at <= LAST_TIME; at++) {
 		bed_run(&b, at, 0xffff);
 		const struct sim_counters *c = b.record.counters;
@@ -177,7 +177,7 @@ static unsigned ended(const struct bed *b, enum sim_fate fate, uint32_t where)
 }
 
 /* VL 1 is no longer in operation, or not yet, at hosts and switch. */
-static void lanes_go_out_of_operation_and_come(void **state)
+static void vls_go_out_of_operation_and_come(void **state)
 {
 	struct bed b;
 
@@ -185,8 +185,8 @@ static void lanes_go_out_of_operation_and_come(void **state)
 	for (unsigned rises = 0; rises < 2; rises++) {
 		bed_init(&b, rises ? 1 : 2, rises ? 2 : 1);
 		set_weights(&b);
-		set_lane(&b.first.subnet, 1);
-		set_lane(&b.then.subnet, 1);
+		set_vl(&b.first.subnet, 1);
+		set_vl(&b.then.subnet, 1);
 		for (hd_time at = FIRST_TIME; at <= LAST_TIME; at++) {
 			bed_run(&b, at, 0xffff);
 			unsigned born_then = later(0, at);
@@ -272,11 +272,11 @@ static void sources_send_with_the_key_that_they_have(void **state)
 }
 
 /*
- * More is made than leaves: when the SL moves to another lane, the old one has
+ * More is made than leaves: when the SL moves to another VL, the old one has
  * packets that wait, and the arbiter lets those on the new one go between them;
- * after the switch all are on one lane.
+ * after the switch all are on one VL.
  */
-static void lanes_overtake_each_other(void **state)
+static void vls_overtake_each_other(void **state)
 {
 	struct sim_rules rules;
 	struct bed b;
@@ -284,8 +284,8 @@ static void lanes_overtake_each_other(void **state)
 	(void)state;
 	bed_init(&b, 2, 2);
 	set_weights(&b);
-	set_lane(&b.first.subnet, 0);
-	set_lane(&b.then.subnet, 1);
+	set_vl(&b.first.subnet, 0);
+	set_vl(&b.then.subnet, 1);
 	change_at(&b, 10 * BYTES);
 	struct sim_flow flow = flow_of(&b, 0xffff, BYTES / 2);
 
@@ -306,11 +306,11 @@ static void lanes_overtake_each_other(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lanes_are_those_of_the_instant),
-		cmocka_unit_test(lanes_go_out_of_operation_and_come),
+		cmocka_unit_test(vls_are_those_of_the_instant),
+		cmocka_unit_test(vls_go_out_of_operation_and_come),
 		cmocka_unit_test(partitions_are_those_of_the_instant),
 		cmocka_unit_test(sources_send_with_the_key_that_they_have),
-		cmocka_unit_test(lanes_overtake_each_other),
+		cmocka_unit_test(vls_overtake_each_other),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,9 +34,9 @@ struct level {
 
 /* A VL, as one that has packets to send. */
 struct user {
-	uint32_t waiting; /* packets in any lane's queue */
+	uint32_t waiting; /* packets in any VL's queue */
 	uint8_t n_held;
-	uint8_t held[SIM_MAX_LOANS]; /* lanes, in the order of acquiring */
+	uint8_t held[SIM_MAX_LOANS]; /* VLs, in the order of acquiring */
 	bool in_line;
 	struct level jobs;
 	struct batch_means blocking, stay;
@@ -46,8 +46,8 @@ struct user {
 	uint64_t sent_with[SIM_MAX_LOANS + 1];
 };
 
-/* A VL, as a lane. */
-struct loan_lane {
+/* A VL, as a VL. */
+struct shared_vl {
 	uint8_t holder;   /* a user, or NO_USER */
 	uint32_t guest;   /* its packet, first in the queue; or NONE */
 	uint32_t packets; /* sent, at the last look */
@@ -56,11 +56,11 @@ struct loan_lane {
 
 struct loan_port {
 	struct user *users;
-	struct loan_lane *lanes;
+	struct shared_vl *port_vls;
 	uint8_t n;                        /* data VLs in operation; 0: VLs are not shared */
 	bool is_output;                   /* of a switch or router (B7, B8) */
 	uint8_t sending;                  /* the user whose packet is on the link, or NO_USER */
-	uint8_t line[N_DATA_VLS], n_line; /* who waits for a lane, in order */
+	uint8_t line[N_DATA_VLS], n_line; /* who waits for a VL, in order */
 };
 
 struct vl_sharing {
@@ -102,7 +102,7 @@ static uint32_t jobs_of(const struct loan_port *b, unsigned u)
 	return b->users[u].waiting + (b->sending == u);
 }
 
-/* B3: the number of lanes that a user with `jobs` packets may hold. */
+/* B3: the number of VLs that a user with `jobs` packets may hold. */
 static unsigned entitled(const struct sim_borrowing *r, unsigned vl, uint32_t jobs)
 {
 	unsigned k = 0;
@@ -112,7 +112,7 @@ static unsigned entitled(const struct sim_borrowing *r, unsigned vl, uint32_t jo
 	return k;
 }
 
-/* To be called before the jobs or the lanes of a user change. */
+/* To be called before the jobs or the VLs of a user change. */
 static void user_count(struct user *u, hd_time when)
 {
 	if (u->jobs.n > 0 && when > u->busy_since)
@@ -143,28 +143,28 @@ static void line_leave(struct loan_port *b, unsigned u, hd_time when)
 	user->in_line_time += when - user->in_line_since;
 }
 
-/* ---- lanes --------------------------------------------------------------- */
+/* ---- VLs --------------------------------------------------------------- */
 
-/* B3: the first lane that `u` may have, or NO_USER. */
-static unsigned lane_free(const struct sim *s, const struct loan_port *b, unsigned u)
+/* B3: the first VL that `u` may have, or NO_USER. */
+static unsigned vl_free(const struct sim *s, const struct loan_port *b, unsigned u)
 {
 	uint32_t lenders = s->setup->borrowing.lenders[u];
 
 	for (unsigned v = 0; v < b->n; v++) {
-		if ((lenders >> v & 1) && v != u && b->lanes[v].holder == NO_USER &&
+		if ((lenders >> v & 1) && v != u && b->port_vls[v].holder == NO_USER &&
 		    jobs_of(b, v) == 0)
 			return v;
 	}
 	return NO_USER;
 }
 
-static void lanes_acquire(struct sim *s, struct loan_port *b, unsigned u, hd_time when)
+static void vls_acquire(struct sim *s, struct loan_port *b, unsigned u, hd_time when)
 {
 	struct user *user = &b->users[u];
 	unsigned want = entitled(s->borrow->rules, u, jobs_of(b, u));
 
 	while (user->n_held < want) {
-		unsigned v = lane_free(s, b, u);
+		unsigned v = vl_free(s, b, u);
 
 		if (v == NO_USER) {
 			if (user->in_line)
@@ -176,7 +176,7 @@ static void lanes_acquire(struct sim *s, struct loan_port *b, unsigned u, hd_tim
 			return;
 		}
 		user_count(user, when);
-		b->lanes[v].holder = (uint8_t)u;
+		b->port_vls[v].holder = (uint8_t)u;
 		user->held[user->n_held++] = (uint8_t)v;
 		user->acquired++;
 	}
@@ -184,19 +184,19 @@ static void lanes_acquire(struct sim *s, struct loan_port *b, unsigned u, hd_tim
 }
 
 /* B5: gives back what `u` is no longer entitled to, the last one first. */
-static bool lanes_release(struct sim *s, struct loan_port *b, unsigned u, hd_time when)
+static bool vls_release(struct sim *s, struct loan_port *b, unsigned u, hd_time when)
 {
 	struct user *user = &b->users[u];
 	unsigned keep = entitled(s->borrow->rules, u, jobs_of(b, u));
 	bool any = false;
 
 	while (user->n_held > keep) {
-		struct loan_lane *lane = &b->lanes[user->held[user->n_held - 1]];
+		struct shared_vl *port_vl = &b->port_vls[user->held[user->n_held - 1]];
 
-		if (lane->guest != NONE)
+		if (port_vl->guest != NONE)
 			break; /* B4: what it has accepted, it sends */
 		user_count(user, when);
-		lane->holder = NO_USER;
+		port_vl->holder = NO_USER;
 		user->n_held--;
 		any = true;
 	}
@@ -205,7 +205,7 @@ static bool lanes_release(struct sim *s, struct loan_port *b, unsigned u, hd_tim
 	return any;
 }
 
-/* Lanes came free: users in line acquire them first, in order. */
+/* VLs came free: users in line acquire them first, in order. */
 static void line_serve(struct sim *s, struct loan_port *b, hd_time when)
 {
 	uint8_t line[N_DATA_VLS];
@@ -214,7 +214,7 @@ static void line_serve(struct sim *s, struct loan_port *b, hd_time when)
 	for (unsigned i = 0; i < n; i++)
 		line[i] = b->line[i];
 	for (unsigned i = 0; i < n; i++)
-		lanes_acquire(s, b, line[i], when);
+		vls_acquire(s, b, line[i], when);
 }
 
 /*
@@ -224,8 +224,8 @@ static void line_serve(struct sim *s, struct loan_port *b, hd_time when)
  */
 static uint32_t home_pop(struct sim *s, uint32_t port, const struct loan_port *b, unsigned u)
 {
-	struct lane *from = &s->lanes[port * s->n_lanes + u];
-	uint32_t first = from->queue.first, before = b->lanes[u].guest;
+	struct port_vl *from = &s->port_vls[port * s->n_vls + u];
+	uint32_t first = from->queue.first, before = b->port_vls[u].guest;
 
 	if (first != NONE && before == NONE && packet_at(s, first)->next != NONE)
 		before = first;
@@ -244,16 +244,16 @@ static uint32_t home_pop(struct sim *s, uint32_t port, const struct loan_port *b
 	return id;
 }
 
-/* B4: every lane on loan without a packet of its user takes one. */
+/* B4: every VL on loan without a packet of its user takes one. */
 static void guests_take(struct sim *s, uint32_t port, struct loan_port *b, unsigned u)
 {
 	unsigned keep = entitled(s->borrow->rules, u, jobs_of(b, u));
 
 	for (unsigned i = 0; i < b->users[u].n_held && i < keep; i++) {
 		unsigned v = b->users[u].held[i];
-		struct lane *to = &s->lanes[port * s->n_lanes + v];
+		struct port_vl *to = &s->port_vls[port * s->n_vls + v];
 
-		if (b->lanes[v].guest != NONE)
+		if (b->port_vls[v].guest != NONE)
 			continue;
 		uint32_t id = home_pop(s, port, b, u);
 
@@ -267,7 +267,7 @@ static void guests_take(struct sim *s, uint32_t port, struct loan_port *b, unsig
 		if (to->queue.last == NONE)
 			to->queue.last = id;
 		s->links[port].requests |= (uint16_t)(1u << v);
-		b->lanes[v].guest = id;
+		b->port_vls[v].guest = id;
 	}
 }
 
@@ -276,26 +276,26 @@ static void guests_take(struct sim *s, uint32_t port, struct loan_port *b, unsig
 /* What was granted at an end port since the last look. */
 static void look_for_grant(struct sim *s, uint32_t port, struct loan_port *b)
 {
-	const struct lane *lanes = &s->lanes[port * s->n_lanes];
+	const struct port_vl *port_vls = &s->port_vls[port * s->n_vls];
 
 	for (unsigned v = 0; v < b->n; v++) {
-		struct loan_lane *lane = &b->lanes[v];
+		struct shared_vl *port_vl = &b->port_vls[v];
 
-		if (lanes[v].packets == lane->packets)
+		if (port_vls[v].packets == port_vl->packets)
 			continue;
-		unsigned u = lane->guest == NONE ? v : lane->holder;
+		unsigned u = port_vl->guest == NONE ? v : port_vl->holder;
 
 		assert(b->sending == NO_USER && b->users[u].waiting > 0);
-		lane->packets = lanes[v].packets;
-		lane->guest = NONE;
+		port_vl->packets = port_vls[v].packets;
+		port_vl->guest = NONE;
 		b->users[u].waiting--;
 		b->sending = (uint8_t)u;
 		batch_means_add(&b->users[u].stay,
-				(double)(s->links[port].busy_until - lane->born));
+				(double)(s->links[port].busy_until - port_vl->born));
 	}
 }
 
-/* The jobs as they are now; lanes are given back and handed on. */
+/* The jobs as they are now; VLs are given back and handed on. */
 static void look(struct sim *s, uint32_t port, struct loan_port *b)
 {
 	hd_time end = s->links[port].busy_until;
@@ -315,22 +315,22 @@ static void look(struct sim *s, uint32_t port, struct loan_port *b)
 		return; /* B7: before the next grant */
 	for (unsigned v = 0; v < b->n; v++) {
 		if (b->users[v].n_held)
-			lanes_release(s, b, v, end);
+			vls_release(s, b, v, end);
 	}
 	line_serve(s, b, end);
 }
 
 static void take_all(struct sim *s, uint32_t port, struct loan_port *b)
 {
-	const struct lane *lanes = &s->lanes[port * s->n_lanes];
+	const struct port_vl *port_vls = &s->port_vls[port * s->n_vls];
 
 	for (unsigned u = 0; u < b->n; u++) {
 		if (b->users[u].n_held)
 			guests_take(s, port, b, u);
 	}
 	for (unsigned v = 0; v < b->n; v++) {
-		if (lanes[v].queue.first != NONE)
-			b->lanes[v].born = packet_at(s, lanes[v].queue.first)->born;
+		if (port_vls[v].queue.first != NONE)
+			b->port_vls[v].born = packet_at(s, port_vls[v].queue.first)->born;
 	}
 }
 
@@ -339,7 +339,7 @@ static void take_all(struct sim *s, uint32_t port, struct loan_port *b)
 /* B8: the VL whose packets a VL of an output sends now. */
 static unsigned output_source(const struct loan_port *b, unsigned vl)
 {
-	unsigned holder = vl < b->n ? b->lanes[vl].holder : NO_USER;
+	unsigned holder = vl < b->n ? b->port_vls[vl].holder : NO_USER;
 
 	return holder != NO_USER && b->users[holder].waiting > 0 ? holder : vl;
 }
@@ -369,10 +369,10 @@ static bool output_is_free(const struct sim *s, uint32_t port)
 static void output_share(struct sim *s, struct loan_port *b)
 {
 	for (unsigned u = 0; u < b->n; u++)
-		lanes_release(s, b, u, s->now);
+		vls_release(s, b, u, s->now);
 	line_serve(s, b, s->now);
 	for (unsigned u = 0; u < b->n; u++)
-		lanes_acquire(s, b, u, s->now);
+		vls_acquire(s, b, u, s->now);
 }
 
 void vl_sharing_ready(struct sim *s, uint32_t port, unsigned vl)
@@ -390,13 +390,13 @@ void vl_sharing_ready(struct sim *s, uint32_t port, unsigned vl)
 	jobs_changed(s, b, vl, s->now);
 }
 
-struct lane *vl_sharing_queue(struct sim *s, uint32_t port, struct lane *lane, unsigned vl)
+struct port_vl *vl_sharing_queue(struct sim *s, uint32_t port, struct port_vl *port_vl, unsigned vl)
 {
 	const struct loan_port *b = &s->borrow->ports[port];
 
 	if (!b->is_output || vl >= b->n)
-		return lane;
-	return &s->lanes[port * s->n_lanes + output_source(b, vl)];
+		return port_vl;
+	return &s->port_vls[port * s->n_vls + output_source(b, vl)];
 }
 
 void vl_sharing_granted(struct sim *s, uint32_t port, const struct packet_record *p)
@@ -456,7 +456,7 @@ bool vl_sharing_admit(struct sim *s, struct packet_record *p)
 	user_count(u, s->now);
 	u->waiting++;
 	jobs_changed(s, b, vl, s->now);
-	lanes_acquire(s, b, vl, s->now);
+	vls_acquire(s, b, vl, s->now);
 	return true;
 }
 
@@ -514,7 +514,7 @@ void vl_sharing_restart(struct sim *s)
 			for (unsigned i = 0; i < SIM_MAX_LOANS; i++)
 				b->users[v].held[i] = held[i];
 			/* The engine sets its counters to 0, too. */
-			b->lanes[v].packets = 0;
+			b->port_vls[v].packets = 0;
 		}
 	}
 }
@@ -559,11 +559,11 @@ void vl_sharing_init(struct sim *s)
 		b->n = (uint8_t)switch_tables_max_vls(s, port);
 		b->sending = NO_USER;
 		b->users = hd_alloc(b->n, sizeof(*b->users));
-		b->lanes = hd_alloc(b->n, sizeof(*b->lanes));
+		b->port_vls = hd_alloc(b->n, sizeof(*b->port_vls));
 		for (unsigned v = 0; v < b->n; v++) {
 			user_start(&b->users[v], 0, s->borrow->window);
-			b->lanes[v].holder = NO_USER;
-			b->lanes[v].guest = NONE;
+			b->port_vls[v].holder = NO_USER;
+			b->port_vls[v].guest = NONE;
 		}
 	}
 }
@@ -574,13 +574,13 @@ void vl_sharing_fini(struct sim *s)
 		return;
 	for (uint32_t port = 0; port < s->setup->n_ports; port++) {
 		free(s->borrow->ports[port].users);
-		free(s->borrow->ports[port].lanes);
+		free(s->borrow->ports[port].port_vls);
 	}
 	free(s->borrow->ports);
 	free(s->borrow);
 }
 
-bool sim_lane_use(struct sim *s, uint32_t port, unsigned vl, double level, struct sim_lane_use *out)
+bool sim_vl_use(struct sim *s, uint32_t port, unsigned vl, double level, struct sim_vl_use *out)
 {
 	struct loan_port *b = s->borrow ? &s->borrow->ports[port] : NULL;
 
@@ -592,7 +592,7 @@ bool sim_lane_use(struct sim *s, uint32_t port, unsigned vl, double level, struc
 
 	look(s, port, b);
 	jobs_changed(s, b, vl, s->now);
-	*out = (struct sim_lane_use){
+	*out = (struct sim_vl_use){
 		.offered = u->offered,
 		.blocked = u->blocked,
 		.sent = u->sent,
@@ -625,10 +625,10 @@ static const struct pack_member user_members[] = {
 	PACK_EACH(user, sent_with),
 };
 
-static const struct pack_member loan_lane_members[] = {
-	PACK(loan_lane, holder),
-	PACK(loan_lane, packets),
-	PACK(loan_lane, born),
+static const struct pack_member loan_vl_members[] = {
+	PACK(shared_vl, holder),
+	PACK(shared_vl, packets),
+	PACK(shared_vl, born),
 };
 
 static const struct pack_member loan_port_members[] = {
@@ -661,12 +661,12 @@ static void pack_line(struct pack *p, struct loan_port *b)
 		pack_check(p, i >= b->n_line || b->line[i] < b->n);
 }
 
-/* A user and its lane, but for the guest there. */
-static void pack_loan_lane(struct pack *p, struct loan_port *b, unsigned i)
+/* A user and its VL, but for the guest there. */
+static void pack_loan_vl(struct pack *p, struct loan_port *b, unsigned i)
 {
 	pack_user(p, b, &b->users[i]);
-	PACK_STRUCT(p, loan_lane_members, &b->lanes[i]);
-	pack_check(p, is_user(b, b->lanes[i].holder));
+	PACK_STRUCT(p, loan_vl_members, &b->port_vls[i]);
+	pack_check(p, is_user(b, b->port_vls[i].holder));
 }
 
 void checkpoint_state_vl_sharing(struct checkpoint_state *v)
@@ -680,8 +680,8 @@ void checkpoint_state_vl_sharing(struct checkpoint_state *v)
 			continue;
 		pack_line(v->p, b);
 		for (unsigned i = 0; i < b->n; i++) {
-			pack_loan_lane(v->p, b, i);
-			checkpoint_state_ref(v, sim_of_port(s, port), &b->lanes[i].guest);
+			pack_loan_vl(v->p, b, i);
+			checkpoint_state_ref(v, sim_of_port(s, port), &b->port_vls[i].guest);
 		}
 	}
 }
@@ -695,9 +695,9 @@ void vl_sharing_pack(struct pack *k, struct sim *part)
 			continue;
 		pack_line(k, b);
 		for (unsigned i = 0; i < b->n; i++) {
-			pack_loan_lane(k, b, i);
+			pack_loan_vl(k, b, i);
 			/* Readers only compare the guest with NONE. */
-			pack_u32(k, &b->lanes[i].guest);
+			pack_u32(k, &b->port_vls[i].guest);
 		}
 	}
 }

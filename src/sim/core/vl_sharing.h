@@ -24,7 +24,8 @@ bool vl_sharing_admit(struct sim *s, struct packet_record *p);
 /* B7, B8, of outputs of switches: a packet is ready on its own VL. */
 void vl_sharing_ready(struct sim *s, uint32_t port, unsigned vl);
 /* The queue from which a VL sends now: its own, or that of its user. */
-struct lane *vl_sharing_queue(struct sim *s, uint32_t port, struct lane *lane, unsigned vl);
+struct port_vl *vl_sharing_queue(struct sim *s, uint32_t port, struct port_vl *port_vl,
+				 unsigned vl);
 /* A packet left its queue, for the link or by a discard. */
 void vl_sharing_granted(struct sim *s, uint32_t port, const struct packet_record *p);
 void vl_sharing_discarded(struct sim *s, uint32_t port, unsigned vl);

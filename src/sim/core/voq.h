@@ -4,60 +4,62 @@
 
 /*
  * Virtual output queues: per output, VL and input the packets that are ready
- * to go there, first come first (T7). A lane's `inputs` has a bit for each
+ * to go there, first come first (T7). A VL's `inputs` has a bit for each
  * input whose first packet is ready, so that a round robin is a bit scan.
  *
  * Inputs are numbered as ports. Bits are too, modulo 64: 64 is bit 0, which a
  * node of 64 ports has free, since no cable leads to its port 0. That keeps the
  * order in which inputs take turns. Only if there is a node with more inputs
- * (sim.wide) do lanes have four words of bits in sim.words, and `inputs` says
+ * (sim.wide) do VLs have four words of bits in sim.words, and `inputs` says
  * which of them are not 0.
  *
- * The first packets are in a row of sim.heads that a lane has only as long as
+ * The first packets are in a row of sim.heads that a VL has only as long as
  * several inputs compete for it: few do at a time, and there are many.
  *
  * In `fifo`, each queue holds at most the first packet of its input buffer.
- * Only where lanes merge (sim.merges) can there be more, and then a queue may
+ * Only where VLs merge (sim.merges) can there be more, and then a queue may
  * have a first packet that is not ready yet: it has no bit, but is in the list.
  *
- * `simple` is hop.h's: no node is wide, no lanes merge.
+ * `simple` is hop.h's: no node is wide, no VLs merge.
  */
 
 #include "sim/core/sim_internal.h"
 
-static inline uint64_t *lane_words(struct sim *s, const struct lane *lane)
+static inline uint64_t *vl_words(struct sim *s, const struct port_vl *port_vl)
 {
-	return &s->words[4 * (size_t)(lane - s->outlet_lanes)];
+	return &s->words[4 * (size_t)(port_vl - s->outlet_vls)];
 }
 
-static inline void inputs_add(struct sim *s, struct lane *lane, unsigned in, const bool simple)
+static inline void inputs_add(struct sim *s, struct port_vl *port_vl, unsigned in,
+			      const bool simple)
 {
 	if (!simple && unlikely(s->mode.wide)) {
-		lane_words(s, lane)[in / 64] |= (uint64_t)1 << (in % 64);
+		vl_words(s, port_vl)[in / 64] |= (uint64_t)1 << (in % 64);
 		in /= 64;
 	}
-	lane->inputs |= (uint64_t)1 << (in & 63);
+	port_vl->inputs |= (uint64_t)1 << (in & 63);
 }
 
-static inline void inputs_remove(struct sim *s, struct lane *lane, unsigned in, const bool simple)
+static inline void inputs_remove(struct sim *s, struct port_vl *port_vl, unsigned in,
+				 const bool simple)
 {
 	if (!simple && unlikely(s->mode.wide)) {
-		uint64_t *word = &lane_words(s, lane)[in / 64];
+		uint64_t *word = &vl_words(s, port_vl)[in / 64];
 
 		*word &= ~((uint64_t)1 << (in % 64));
 		if (*word)
 			return;
 		in /= 64;
 	}
-	lane->inputs &= ~((uint64_t)1 << (in & 63));
+	port_vl->inputs &= ~((uint64_t)1 << (in & 63));
 }
 
-static inline bool inputs_has(struct sim *s, const struct lane *lane, unsigned in,
+static inline bool inputs_has(struct sim *s, const struct port_vl *port_vl, unsigned in,
 			      const bool simple)
 {
 	if (!simple && unlikely(s->mode.wide))
-		return lane_words(s, lane)[in / 64] >> (in % 64) & 1;
-	return lane->inputs >> (in & 63) & 1;
+		return vl_words(s, port_vl)[in / 64] >> (in % 64) & 1;
+	return port_vl->inputs >> (in & 63) & 1;
 }
 
 /* The first bit after `in`, cyclically; there is one. */
@@ -69,17 +71,17 @@ static inline unsigned bits_after(uint64_t bits, unsigned in)
 }
 
 /* The first member after `in`, cyclically; the set is not empty. */
-static inline unsigned inputs_after(struct sim *s, const struct lane *lane, unsigned in)
+static inline unsigned inputs_after(struct sim *s, const struct port_vl *port_vl, unsigned in)
 {
 	if (likely(!s->mode.wide))
-		return bits_after(lane->inputs, in & 63);
-	const uint64_t *words = lane_words(s, lane);
+		return bits_after(port_vl->inputs, in & 63);
+	const uint64_t *words = vl_words(s, port_vl);
 	unsigned word = in / 64;
 	uint64_t after = words[word] >> (in % 64) >> 1;
 
 	if (after)
 		return in + 1 + (unsigned)__builtin_ctzll(after);
-	word = bits_after(lane->inputs, word);
+	word = bits_after(port_vl->inputs, word);
 	return 64 * word + (unsigned)__builtin_ctzll(words[word]);
 }
 
@@ -96,99 +98,99 @@ static inline uint8_t inputs_before(const struct sim *s, uint32_t port)
 										      : 0;
 }
 
-static inline unsigned inputs_lowest(struct sim *s, uint32_t port, const struct lane *lane)
+static inline unsigned inputs_lowest(struct sim *s, uint32_t port, const struct port_vl *port_vl)
 {
-	return inputs_after(s, lane, inputs_before(s, port));
+	return inputs_after(s, port_vl, inputs_before(s, port));
 }
 
-static inline uint32_t *voq_slot(struct sim *s, const struct lane *lane, unsigned in)
+static inline uint32_t *voq_slot(struct sim *s, const struct port_vl *port_vl, unsigned in)
 {
-	return &s->heads.slots[lane->heads + (in & s->heads.mask)];
+	return &s->heads.slots[port_vl->heads + (in & s->heads.mask)];
 }
 
 /* Makes more rows. */
 void voq_grow(struct heads *h);
 
-static inline void heads_take(struct sim *s, struct lane *lane)
+static inline void heads_take(struct sim *s, struct port_vl *port_vl)
 {
 	if (unlikely(s->heads.free == NONE))
 		voq_grow(&s->heads);
-	lane->heads = s->heads.free;
-	s->heads.free = s->heads.slots[lane->heads];
+	port_vl->heads = s->heads.free;
+	s->heads.free = s->heads.slots[port_vl->heads];
 }
 
-static inline void heads_give(struct sim *s, const struct lane *lane)
+static inline void heads_give(struct sim *s, const struct port_vl *port_vl)
 {
-	s->heads.slots[lane->heads] = s->heads.free;
-	s->heads.free = lane->heads;
+	s->heads.slots[port_vl->heads] = s->heads.free;
+	s->heads.free = port_vl->heads;
 }
 
-/* The first packet of an input that has a bit; where lanes merge, of any. */
-static inline uint32_t voq_first(struct sim *s, const struct lane *lane, unsigned in)
+/* The first packet of an input that has a bit; where VLs merge, of any. */
+static inline uint32_t voq_first(struct sim *s, const struct port_vl *port_vl, unsigned in)
 {
-	return lane->solo != NONE ? lane->solo : *voq_slot(s, lane, in);
+	return port_vl->solo != NONE ? port_vl->solo : *voq_slot(s, port_vl, in);
 }
 
 /*
  * Appends a packet that is ready. As long as one input has packets, which is
- * the usual case, its first one is in the lane and sim.heads is not pending_links.
+ * the usual case, its first one is in the VL and sim.heads is not pending_links.
  */
-static inline void voq_push(struct sim *s, struct lane *lane, struct packet_record *p,
+static inline void voq_push(struct sim *s, struct port_vl *port_vl, struct packet_record *p,
 			    const bool simple)
 {
 	uint32_t id = packet_id(s, p);
 
 	p->next = NONE;
-	if (likely(lane->inputs == 0)) {
-		inputs_add(s, lane, p->in, simple);
-		lane->solo = id;
+	if (likely(port_vl->inputs == 0)) {
+		inputs_add(s, port_vl, p->in, simple);
+		port_vl->solo = id;
 		p->tail = id;
 		return;
 	}
-	if (inputs_has(s, lane, p->in, simple)) {
-		struct packet_record *first = packet_at(s, voq_first(s, lane, p->in));
+	if (inputs_has(s, port_vl, p->in, simple)) {
+		struct packet_record *first = packet_at(s, voq_first(s, port_vl, p->in));
 
 		packet_at(s, first->tail)->next = id;
 		first->tail = id;
 		return;
 	}
-	if (lane->solo != NONE) {
-		heads_take(s, lane);
-		*voq_slot(s, lane, packet_at(s, lane->solo)->in) = lane->solo;
-		lane->solo = NONE;
+	if (port_vl->solo != NONE) {
+		heads_take(s, port_vl);
+		*voq_slot(s, port_vl, packet_at(s, port_vl->solo)->in) = port_vl->solo;
+		port_vl->solo = NONE;
 	}
-	inputs_add(s, lane, p->in, simple);
-	*voq_slot(s, lane, p->in) = id;
+	inputs_add(s, port_vl, p->in, simple);
+	*voq_slot(s, port_vl, p->in) = id;
 	p->tail = id;
 }
 
 /* Takes the first packet of an input that has a bit. */
-static inline struct packet_record *voq_pop(struct sim *s, struct lane *lane, unsigned in,
+static inline struct packet_record *voq_pop(struct sim *s, struct port_vl *port_vl, unsigned in,
 					    const bool simple)
 {
-	bool is_solo = lane->solo != NONE;
-	uint32_t *head = is_solo ? &lane->solo : voq_slot(s, lane, in);
+	bool is_solo = port_vl->solo != NONE;
+	uint32_t *head = is_solo ? &port_vl->solo : voq_slot(s, port_vl, in);
 	struct packet_record *p = packet_at(s, *head);
 
 	*head = p->next;
 	if (p->next == NONE) {
-		inputs_remove(s, lane, in, simple);
-		if (!is_solo && !lane->inputs && (simple || !s->mode.merges))
-			heads_give(s, lane);
+		inputs_remove(s, port_vl, in, simple);
+		if (!is_solo && !port_vl->inputs && (simple || !s->mode.merges))
+			heads_give(s, port_vl);
 		return p;
 	}
 	struct packet_record *next = packet_at(s, p->next);
 
 	next->tail = p->tail;
 	if (!simple && unlikely(s->mode.merges) && next->ready > s->now)
-		inputs_remove(s, lane, in, simple);
+		inputs_remove(s, port_vl, in, simple);
 	return p;
 }
 
-/* Removes one that is not the first; only where lanes merge. */
-static inline void voq_unlink(struct sim *s, struct lane *lane, const struct packet_record *p)
+/* Removes one that is not the first; only where VLs merge. */
+static inline void voq_unlink(struct sim *s, struct port_vl *port_vl, const struct packet_record *p)
 {
-	struct packet_record *first = packet_at(s, *voq_slot(s, lane, p->in));
+	struct packet_record *first = packet_at(s, *voq_slot(s, port_vl, p->in));
 	struct packet_record *before = first;
 	uint32_t id = packet_id(s, p);
 

@@ -23,13 +23,13 @@ static unsigned first_after(const bool *members, unsigned n, unsigned in)
 	return 0;
 }
 
-/* Sets of inputs of a lane grow and shrink; members and their order hold. */
+/* Sets of inputs of a VL grow and shrink; members and their order hold. */
 static void check_sets(unsigned low, unsigned n_inputs)
 {
 	uint64_t words[MOST_INPUTS / 64] = { 0 };
 	bool members[MOST_INPUTS] = { false };
-	struct lane lane = { .inputs = 0 };
-	struct sim s = { .mode.wide = n_inputs - low > 64, .words = words, .outlet_lanes = &lane };
+	struct port_vl port_vl = { .inputs = 0 };
+	struct sim s = { .mode.wide = n_inputs - low > 64, .words = words, .outlet_vls = &port_vl };
 	unsigned n = 0;
 	struct rng rng;
 
@@ -39,18 +39,18 @@ static void check_sets(unsigned low, unsigned n_inputs)
 		/* Few members in one half of the steps, many in the other. */
 		bool add = n == 0 || rng_below(&rng, 8) < (step / 5000 % 2 ? 7u : 1u);
 
-		assert_int_equal(inputs_has(&s, &lane, in, false), members[in]);
+		assert_int_equal(inputs_has(&s, &port_vl, in, false), members[in]);
 		if (add)
-			inputs_add(&s, &lane, in, false);
+			inputs_add(&s, &port_vl, in, false);
 		else
-			inputs_remove(&s, &lane, in, false);
+			inputs_remove(&s, &port_vl, in, false);
 		n = n + (add && !members[in]) - (!add && members[in]);
 		members[in] = add;
-		assert_int_equal(lane.inputs == 0, n == 0);
+		assert_int_equal(port_vl.inputs == 0, n == 0);
 		in = low + (unsigned)rng_below(&rng, n_inputs - low);
 		/* As its bit is called: 64 is 0 where it has that place. */
 		if (n > 0)
-			assert_int_equal(inputs_after(&s, &lane, in),
+			assert_int_equal(inputs_after(&s, &port_vl, in),
 					 first_after(members, n_inputs, in) %
 						 (s.mode.wide ? 256 : 64));
 	}

@@ -13,8 +13,8 @@
 #include "fabric/setup_for_tests.h"
 #include "sim/sim.h"
 
-#define WORKLOAD_LANES 4
-#define WORKLOAD_WARM  (20 * HD_US) /* by then the fabric is full */
+#define WORKLOAD_VLS  4
+#define WORKLOAD_WARM (20 * HD_US) /* by then the fabric is full */
 
 struct workload_spec {
 	const char *name;
@@ -84,7 +84,7 @@ struct workload {
 	uint32_t *throttle_of_flow;
 };
 
-/* Two lanes in each table, so that both are used. */
+/* Two VLs in each table, so that both are used. */
 static inline void workload_tables(struct test_fabric *f)
 {
 	struct vlarb arb = {
@@ -103,20 +103,20 @@ static inline void workload_flows(struct workload *w)
 {
 	const struct test_fabric *f = &w->fabric;
 	hd_time packet = hd_rate_duration(f->setup.ports[1].rate, 2074);
-	double gap = (double)packet * WORKLOAD_LANES / w->spec->load;
+	double gap = (double)packet * WORKLOAD_VLS / w->spec->load;
 
-	w->n_flows = f->n_ends * WORKLOAD_LANES;
+	w->n_flows = f->n_ends * WORKLOAD_VLS;
 	w->flows = hd_alloc(w->n_flows, sizeof(*w->flows));
 	for (uint32_t i = 0; i < w->n_flows; i++) {
 		w->flows[i] = (struct sim_flow){
 			.kind = SIM_POISSON,
-			.source = f->end_nodes[i / WORKLOAD_LANES],
-			.row = i % WORKLOAD_LANES,
+			.source = f->end_nodes[i / WORKLOAD_VLS],
+			.row = i % WORKLOAD_VLS,
 			.to = { .choice = SIM_TO_UNIFORM,
 				.list = f->ends,
 				.n = f->n_ends,
-				.self = i / WORKLOAD_LANES },
-			.sl = (uint8_t)(i % WORKLOAD_LANES),
+				.self = i / WORKLOAD_VLS },
+			.sl = (uint8_t)(i % WORKLOAD_VLS),
 			.pkey = 0xffff,
 			.bytes = 2074,
 			.packets = 1,
@@ -132,7 +132,7 @@ static inline void workload_init(struct workload *w, const struct workload_spec 
 		.rate = hd_rate_of_link(4, SPEED_EDR),
 		.propagation = 10 * HD_NS,
 		.in_blocks = 8 * 33,
-		.vls = WORKLOAD_LANES,
+		.vls = WORKLOAD_VLS,
 	};
 
 	*w = (struct workload){ .spec = spec };
@@ -157,7 +157,7 @@ static inline void workload_control(struct workload *w)
 		w->throttle_of_flow[i] = i;
 		w->throttles[i] = (struct sim_throttle){
 			.node = w->flows[i].source,
-			.sender = 1 + i % WORKLOAD_LANES,
+			.sender = 1 + i % WORKLOAD_VLS,
 			.algorithm = cc_find("cct"),
 			.config = config,
 		};

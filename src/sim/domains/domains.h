@@ -110,7 +110,7 @@ hd_time partition_lookahead(struct sim *s, const uint16_t *part_of_node);
 
 /* ---- port_state.c ------------------------------------------------------------- */
 
-/* An array with a row, or n_lanes, or so, for each port. */
+/* An array with a row, or n_vls, or so, for each port. */
 void *domain_alloc_ports(const struct sim *s, size_t n, size_t size);
 void domain_new_ports(struct sim *s);
 /* When all else is there: fills them, of a cut those of this process. */

@@ -127,7 +127,7 @@ static struct sim *part_new(const struct sim *whole, const struct domain_partiti
 	p->pool.free = p->spill.free = NONE;
 	p->spill.all = NULL;
 	p->spill.n = 0;
-	if (!whole->mode.merges) /* else all lanes have rows for ever */
+	if (!whole->mode.merges) /* else all VLs have rows for ever */
 		p->heads = (struct heads){ .row = whole->heads.row,
 					   .mask = whole->heads.mask,
 					   .free = NONE };

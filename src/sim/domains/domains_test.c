@@ -192,7 +192,7 @@ static void scenario_is_the_same(const char *text, size_t turn)
 		same_metrics(sim_metrics(one), sim_metrics(s));
 		if (fabric->setup.control)
 			same_control(one, s, fabric->n_flows);
-		same_lanes(one, s, fabric->setup.n_ports);
+		same_vls(one, s, fabric->setup.n_ports);
 		sim_free(s);
 	}
 	sim_free(one);

@@ -239,7 +239,7 @@ static hd_time link_lookahead(const struct sim *s, uint32_t port, hd_time stay, 
 
 	/* It must be ready, or wait at its output (C3); unless its head's
 	 * arrival is an event, or finds routes as they are then (T11r). */
-	if (!s->mode.exact && s->n_lanes == s->vl15 && !s->mode.merges && !s->routes &&
+	if (!s->mode.exact && s->n_vls == s->vl15 && !s->mode.merges && !s->routes &&
 	    !s->mode.fills)
 		packet += s->marks || s->choices ? s->routing : s->delay;
 	/* Who reads of a packet in the next window may drop it at once. */

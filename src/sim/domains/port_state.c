@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What ports have: a link with its ring and lanes, in a cioq switch the same of
+ * What ports have: a link with its ring and VLs, in a cioq switch the same of
  * the crossbar's side, and in others input buffers and readers. It follows from
  * the setup and from what else the run has, so that it can be made last: of
  * several processes, each makes rows of its own ports and of those at the far
@@ -24,25 +24,25 @@ void *domain_alloc_ports(const struct sim *s, size_t n, size_t size)
 
 void domain_new_ports(struct sim *s)
 {
-	size_t n = s->setup->n_ports, lanes = n * s->n_lanes;
+	size_t n = s->setup->n_ports, port_vls = n * s->n_vls;
 
 	assert(n <= SIM_MOST_PORTS);
 	s->links = domain_alloc_ports(s, n, sizeof(*s->links));
 	s->rings = domain_alloc_ports(s, n, sizeof(*s->rings));
-	s->lanes = domain_alloc_ports(s, lanes, sizeof(*s->lanes));
-	s->credits = domain_alloc_ports(s, lanes, sizeof(*s->credits));
+	s->port_vls = domain_alloc_ports(s, port_vls, sizeof(*s->port_vls));
+	s->credits = domain_alloc_ports(s, port_vls, sizeof(*s->credits));
 	s->outlets = s->links;
 	s->outlet_rings = s->rings;
-	s->outlet_lanes = s->lanes;
+	s->outlet_vls = s->port_vls;
 	s->outlet_credits = s->credits;
 	if (s->mode.cioq) {
 		s->outlets = domain_alloc_ports(s, n, sizeof(*s->outlets));
 		s->outlet_rings = domain_alloc_ports(s, n, sizeof(*s->outlet_rings));
-		s->outlet_lanes = domain_alloc_ports(s, lanes, sizeof(*s->outlet_lanes));
-		s->outlet_credits = domain_alloc_ports(s, lanes, sizeof(*s->outlet_credits));
+		s->outlet_vls = domain_alloc_ports(s, port_vls, sizeof(*s->outlet_vls));
+		s->outlet_credits = domain_alloc_ports(s, port_vls, sizeof(*s->outlet_credits));
 		s->cross.vl = hd_alloc(n, sizeof(*s->cross.vl));
 	}
-	s->sums.carries = hd_alloc(lanes, sizeof(*s->sums.carries));
+	s->sums.carries = hd_alloc(port_vls, sizeof(*s->sums.carries));
 	s->instant.pending_links.ports = hd_alloc(n, sizeof(uint32_t));
 	s->instant.crossed.ports = hd_alloc(n, sizeof(uint32_t));
 	s->instant.downed.ports = hd_alloc(n, sizeof(uint32_t));
@@ -103,16 +103,16 @@ static void link_init(struct sim *s, uint32_t port)
 	l->flags = link_flags(s, port);
 	ring_init(s, port);
 	arbiters_begin(s, port);
-	for (uint32_t i = 0; i < s->n_lanes; i++) {
-		struct lane *lane = &s->lanes[port * s->n_lanes + i];
+	for (uint32_t i = 0; i < s->n_vls; i++) {
+		struct port_vl *port_vl = &s->port_vls[port * s->n_vls + i];
 
 		credits_set(s, credits_of_link(s, port), i == s->vl15 ? VL_MANAGEMENT : i,
 			    i == s->vl15 ? UINT16_MAX : far->in_blocks);
-		lane->least = UINT16_MAX;
-		lane->rr = inputs_before(s, port);
-		lane->solo = NONE;
+		port_vl->least = UINT16_MAX;
+		port_vl->rr = inputs_before(s, port);
+		port_vl->solo = NONE;
 		if (l->flags & L_QUEUED)
-			lane->queue.first = lane->queue.last = NONE;
+			port_vl->queue.first = port_vl->queue.last = NONE;
 	}
 }
 
@@ -122,20 +122,20 @@ static void outlet_init(struct sim *s, uint32_t port)
 	s->outlets[port].wake_at = NEVER;
 	s->outlet_rings[port].spill = NONE;
 	s->cross.vl[port] = VL_MANAGEMENT;
-	for (uint32_t i = 0; i < s->n_lanes; i++) {
-		struct lane *lane = &s->outlet_lanes[port * s->n_lanes + i];
+	for (uint32_t i = 0; i < s->n_vls; i++) {
+		struct port_vl *port_vl = &s->outlet_vls[port * s->n_vls + i];
 
 		credits_set(s, credits_of_outlet(s, port), i == s->vl15 ? VL_MANAGEMENT : i,
 			    s->setup->ports[port].out_blocks);
-		lane->rr = inputs_before(s, port);
-		lane->solo = NONE;
+		port_vl->rr = inputs_before(s, port);
+		port_vl->solo = NONE;
 	}
 }
 
 static void buffers_init(struct sim *s, uint32_t port)
 {
-	for (uint32_t i = 0; s->fifos && i < s->n_lanes; i++) {
-		struct fifo *f = &s->fifos[port * s->n_lanes + i];
+	for (uint32_t i = 0; s->fifos && i < s->n_vls; i++) {
+		struct fifo *f = &s->fifos[port * s->n_vls + i];
 
 		f->next = f->last = NONE;
 	}
@@ -143,14 +143,14 @@ static void buffers_init(struct sim *s, uint32_t port)
 		s->cross.release_at[port] = NEVER;
 }
 
-/* Where lanes merge, queues may have a packet that no bit tells of. */
+/* Where VLs merge, queues may have a packet that no bit tells of. */
 static void heads_keep(struct sim *s, uint32_t port)
 {
-	struct lane *lanes = &s->outlet_lanes[port * s->n_lanes];
+	struct port_vl *port_vls = &s->outlet_vls[port * s->n_vls];
 	const struct node *n = &s->nodes[s->setup->ports[port].node];
 
-	for (uint32_t i = 0; n->kind != SIM_END && i < s->n_lanes; i++)
-		heads_take(s, &lanes[i]);
+	for (uint32_t i = 0; n->kind != SIM_END && i < s->n_vls; i++)
+		heads_take(s, &port_vls[i]);
 }
 
 void domain_init_ports(struct sim *s, const struct domain_partition *cut)

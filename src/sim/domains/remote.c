@@ -187,7 +187,7 @@ static bool packet_is_sound(const struct sim *s, const struct packet_record *p, 
 		return false;
 	return p->bytes > 0 && p->bytes <= s->max_bytes && p->sl < N_SLS &&
 	       s->sl_index[p->sl] < s->n_sls &&
-	       (p->vl == VL_MANAGEMENT ? s->n_lanes > s->vl15 : p->vl < s->vl15);
+	       (p->vl == VL_MANAGEMENT ? s->n_vls > s->vl15 : p->vl < s->vl15);
 }
 
 static bool extra_is_sound(const struct sim *s, const struct packet_extra *x)
@@ -201,13 +201,13 @@ static bool credit_is_sound(const struct sim *s, const struct partition_credit *
 {
 	unsigned vl = c->what >> RING_VL_SHIFT;
 
-	return port_is_of(s, c->up, s->part) && (!(c->what & RING_BLOCKS) || vl < s->n_lanes);
+	return port_is_of(s, c->up, s->part) && (!(c->what & RING_BLOCKS) || vl < s->n_vls);
 }
 
 static bool event_is_sound(const struct sim *s, const struct event *e)
 {
 	return key_kind(e->key) == EV_UPDATE && port_is_of(s, key_port(e->key), s->part) &&
-	       key_vl(e->key) < s->n_lanes;
+	       key_vl(e->key) < s->n_vls;
 }
 
 static bool answer_is_sound(const struct sim *s, const struct delayed *d)
@@ -509,8 +509,8 @@ static void pack_fault_rows(struct sim *s, struct pack *k, hd_time now, unsigned
 			uint32_t part = p->cut.part_of_port[ends[e]];
 
 			if (p->distant->rank_of_part[part] == rank)
-				pack_bytes(k, &s->fc[(size_t)ends[e] * s->n_lanes],
-					   s->n_lanes * sizeof(*s->fc));
+				pack_bytes(k, &s->fc[(size_t)ends[e] * s->n_vls],
+					   s->n_vls * sizeof(*s->fc));
 		}
 	}
 }

@@ -31,10 +31,10 @@ static const struct pack_member output_members[] = {
 	PACK(sim_output, requests),   PACK(sim_output, flags),
 };
 
-static const struct pack_member lane_members[] = {
-	PACK(lane, bytes),
-	PACK(lane, packets),
-	PACK(lane, least),
+static const struct pack_member vl_members[] = {
+	PACK(port_vl, bytes),
+	PACK(port_vl, packets),
+	PACK(port_vl, least),
 };
 
 static const struct pack_member count_members[] = {
@@ -50,8 +50,8 @@ static void pack_ports(struct pack *k, struct sim *s, uint32_t part)
 		PACK_STRUCT(k, output_members, &s->links[i]);
 		pack_u64(k, &s->rings[i].area);
 		pack_u64(k, &s->sums.carried[i]);
-		for (size_t l = (size_t)i * s->n_lanes; l < ((size_t)i + 1) * s->n_lanes; l++) {
-			PACK_STRUCT(k, lane_members, &s->lanes[l]);
+		for (size_t l = (size_t)i * s->n_vls; l < ((size_t)i + 1) * s->n_vls; l++) {
+			PACK_STRUCT(k, vl_members, &s->port_vls[l]);
 			pack_u32(k, &s->sums.carries[l]);
 		}
 		for (size_t c = (size_t)i * s->n_sls;

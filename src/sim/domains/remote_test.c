@@ -79,7 +79,7 @@ static void has_rows_of_its_own(const struct sim *s)
 {
 	static const struct sim_output link;
 	static const struct ring ring;
-	static const struct lane lane;
+	static const struct port_vl port_vl;
 	uint32_t others = 0;
 
 	for (uint32_t i = 0; i < s->setup->n_ports; i++) {
@@ -88,8 +88,8 @@ static void has_rows_of_its_own(const struct sim *s)
 		others++;
 		assert_memory_equal(&s->links[i], &link, sizeof(link));
 		assert_memory_equal(&s->rings[i], &ring, sizeof(ring));
-		for (uint32_t l = i * s->n_lanes; l < (i + 1) * s->n_lanes; l++)
-			assert_memory_equal(&s->lanes[l], &lane, sizeof(lane));
+		for (uint32_t l = i * s->n_vls; l < (i + 1) * s->n_vls; l++)
+			assert_memory_equal(&s->port_vls[l], &port_vl, sizeof(port_vl));
 	}
 	assert_true(others > 0);
 }
@@ -112,7 +112,7 @@ static void play(const struct world *world, void *context)
 		same_metrics(sim_metrics(w->one), sim_metrics(s));
 		if (w->setup->control)
 			same_control(w->one, s, w->n_flows);
-		same_lanes(w->one, s, w->setup->n_ports);
+		same_vls(w->one, s, w->setup->n_ports);
 		if (w->ends == SIM_DEADLOCK)
 			same_circle(w->one, s);
 		assert_int_equal(told.n, w->told.n);
@@ -194,7 +194,7 @@ static void same_end(struct shared *w, struct sim *s)
 	same_metrics(sim_metrics(w->one), sim_metrics(s));
 	if (w->setup->control)
 		same_control(w->one, s, w->n_flows);
-	same_lanes(w->one, s, w->setup->n_ports);
+	same_vls(w->one, s, w->setup->n_ports);
 	assert_int_equal(w->so_far.n, w->told.n);
 	assert_int_equal(w->so_far.sum, w->told.sum);
 }
@@ -358,7 +358,7 @@ static void a_circle_through_ranks_is_found(void **state)
 		"  routing: minhop\n"
 		"  switch: {input_buffer: 1 packet}\n"
 		"  host: {input_buffer: 1 packet}\n"
-		"qos: {lanes: 1}\n"
+		"qos: {vls: 1}\n"
 		"traffic:\n"
 		"- {name: around, kind: saturating, pattern: pairs, source: 'h0,h1,h2,h3,h4,h5', destination: 'h2,h3,h4,h5,h0,h1'}\n"
 		"run: {warmup: 0s, measure: 1ms}\n",

@@ -128,7 +128,7 @@ bool fault_link_fate(struct sim *s, uint32_t port, struct packet_record *p)
 		     &s->sums.rare[where].link_lost);
 	metrics_packet_missed(s, port, p);
 	if (p->vl != VL_MANAGEMENT) {
-		struct flow_control *fc = &s->fc[port * s->n_lanes + p->vl];
+		struct flow_control *fc = &s->fc[port * s->n_vls + p->vl];
 
 		fc->lost = (uint16_t)(fc->lost + blocks_of(p->bytes));
 	}
@@ -164,7 +164,7 @@ static void port_down(struct sim *s, uint32_t port)
 		s->choices->ports[port].down = s->now;
 	port_untouch(s, port);
 	rare_at(s, port)->pending = 0;
-	/* Where lanes merge, F4 may know of packets that nothing requests. */
+	/* Where VLs merge, F4 may know of packets that nothing requests. */
 	if (l->requests || s->mode.merges)
 		port_stir(s, port);
 }
@@ -180,11 +180,11 @@ static void credits_restart(struct sim *s, uint32_t port)
 		/* What came free before now; the rest comes as usual. */
 		credit_ring_apply(s, credits, s->now + r->delay - 1);
 	for (uint32_t vl = 0; vl < switch_tables_max_vls(s, port); vl++) {
-		struct flow_control *tx = &s->fc[port * s->n_lanes + vl];
-		struct flow_control *rx = &s->fc[far * s->n_lanes + vl];
+		struct flow_control *tx = &s->fc[port * s->n_vls + vl];
+		struct flow_control *rx = &s->fc[far * s->n_vls + vl];
 
 		if (r->mode == RING_PLAIN) {
-			credits_set(s, credits, vl, (uint32_t)credits.lanes[vl] + tx->lost);
+			credits_set(s, credits, vl, (uint32_t)credits.of_vl[vl] + tx->lost);
 			tx->lost = 0;
 			continue;
 		}
@@ -265,21 +265,21 @@ static void copy_discard(struct sim *s, uint32_t port, struct packet_record *p)
 	packet_free(s, p);
 }
 
-static struct lane *lane_at(struct sim *s, uint32_t port, unsigned vl)
+static struct port_vl *vl_at(struct sim *s, uint32_t port, unsigned vl)
 {
-	return &s->lanes[port * s->n_lanes + lane_of(s, vl)];
+	return &s->port_vls[port * s->n_vls + index_of_vl(s, vl)];
 }
 
 /* Takes the first packet out of an output queue. */
 static void queue_discard(struct sim *s, uint32_t port, unsigned vl)
 {
 	struct sim_output *l = &s->links[port];
-	struct lane *lane = lane_at(s, port, vl);
-	struct packet_record *p = packet_at(s, lane->queue.first);
+	struct port_vl *port_vl = vl_at(s, port, vl);
+	struct packet_record *p = packet_at(s, port_vl->queue.first);
 
-	lane->queue.first = p->next;
+	port_vl->queue.first = p->next;
 	if (p->next == NONE)
-		lane->queue.last = NONE;
+		port_vl->queue.last = NONE;
 	if (p->next == NONE || packet_at(s, p->next)->ready > s->now)
 		outlet_unrequest(s, l, vl);
 	else
@@ -290,23 +290,23 @@ static void queue_discard(struct sim *s, uint32_t port, unsigned vl)
 /* Takes a ready packet out of its virtual output queue. */
 static void voq_discard(struct sim *s, uint32_t port, struct packet_record *p)
 {
-	struct lane *lane = lane_at(s, port, p->out_vl);
+	struct port_vl *port_vl = vl_at(s, port, p->out_vl);
 
-	if (voq_first(s, lane, p->in) != packet_id(s, p)) {
-		voq_unlink(s, lane, p);
+	if (voq_first(s, port_vl, p->in) != packet_id(s, p)) {
+		voq_unlink(s, port_vl, p);
 		copy_discard(s, port, p);
 		return;
 	}
-	voq_pop(s, lane, p->in, false);
-	if (!lane->inputs)
+	voq_pop(s, port_vl, p->in, false);
+	if (!port_vl->inputs)
 		outlet_unrequest(s, &s->links[port], p->out_vl);
-	else if (!s->mode.merges && inputs_has(s, lane, p->in, false))
-		fault_hoq_start(s, packet_at(s, voq_first(s, lane, p->in)));
+	else if (!s->mode.merges && inputs_has(s, port_vl, p->in, false))
+		fault_hoq_start(s, packet_at(s, voq_first(s, port_vl, p->in)));
 	copy_discard(s, port, p);
 }
 
 /*
- * Where lanes merge, a packet that is first and not ready may stand before
+ * Where VLs merge, a packet that is first and not ready may stand before
  * one that is: look at all of them.
  */
 static void merged_discard(struct sim *s, uint32_t port)
@@ -314,9 +314,9 @@ static void merged_discard(struct sim *s, uint32_t port)
 	const struct node *n = &s->nodes[s->setup->ports[port].node];
 	uint32_t inputs = n->n_in - n->low;
 
-	for (uint32_t i = 0; i < s->n_lanes * inputs; i++) {
-		const struct lane *lane = &s->lanes[port * s->n_lanes + i / inputs];
-		uint32_t id = *voq_slot(s, lane, n->low + i % inputs);
+	for (uint32_t i = 0; i < s->n_vls * inputs; i++) {
+		const struct port_vl *port_vl = &s->port_vls[port * s->n_vls + i / inputs];
+		uint32_t id = *voq_slot(s, port_vl, n->low + i % inputs);
 
 		while (id != NONE) {
 			struct packet_record *p = packet_at(s, id);
@@ -340,16 +340,16 @@ void fault_discard(struct sim *s, uint32_t port)
 		merged_discard(s, port);
 	while (l->requests) {
 		unsigned vl = (unsigned)__builtin_ctz(l->requests);
-		struct lane *lane = lane_at(s, port, vl);
+		struct port_vl *port_vl = vl_at(s, port, vl);
 
 		if (s->mode.cioq) {
 			queue_discard(s, port, vl);
 		} else {
 			if (s->borrow)
-				lane = vl_sharing_queue(s, port, lane, vl);
-			unsigned in = inputs_lowest(s, port, lane);
+				port_vl = vl_sharing_queue(s, port, port_vl, vl);
+			unsigned in = inputs_lowest(s, port, port_vl);
 
-			voq_discard(s, port, packet_at(s, voq_first(s, lane, in)));
+			voq_discard(s, port, packet_at(s, voq_first(s, port_vl, in)));
 		}
 	}
 }

@@ -163,9 +163,9 @@ static void dead_link_takes_the_ready_one_behind_one_that_is_not(void **state)
 	test_fabric_fini(&f);
 }
 
-/* A1: packets whose SL has no lane at the sender. They are lost, not waiting:
+/* A1: packets whose SL has no VL at the sender. They are lost, not waiting:
  * nothing is left in the fabric when the last one is. */
-static void what_has_no_lane_is_gone(void **state)
+static void what_has_no_vl_is_gone(void **state)
 {
 	const struct sl2vl apart = { { 0, 1 } };
 	struct test_fabric f;
@@ -201,7 +201,7 @@ int main(void)
 		cmocka_unit_test(link_up_and_down_at_one_instant_sends_nothing),
 		cmocka_unit_test(link_down_and_up_at_one_instant_cuts_what_is_under_way),
 		cmocka_unit_test(dead_link_takes_the_ready_one_behind_one_that_is_not),
-		cmocka_unit_test(what_has_no_lane_is_gone),
+		cmocka_unit_test(what_has_no_vl_is_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,7 +51,7 @@ static void print_fabric(struct rng *rng, struct strbuf *out)
 	static const char *const kinds[] = { "star, hosts: 9",
 					     "mesh, columns: 3, rows: 1, hosts: 3",
 					     "xgft, down: '3,3', up: '1,2'" };
-	static const char *const lanes[] = { "4", "8", "15" };
+	static const char *const vls[] = { "4", "8", "15" };
 	static const char *const margins[] = { "0%", "5%", "20%" };
 
 	strbuf_printf(
@@ -61,14 +61,14 @@ static void print_fabric(struct rng *rng, struct strbuf *out)
 		"  link: {rate: 8Gb/s, propagation: %uns}\n"
 		"  switch: {arbitration: %s, routing_delay: %uns, arbitration_delay: 20ns%s}\n"
 		"qos:\n"
-		"  lanes: %s\n"
+		"  vls: %s\n"
 		"  high_limit: %s\n"
 		"  admission: {margin: %s, place: %s}\n"
 		"  classes: [{name: call, sl: 4, kind: DBTS}, {name: film, sl: 2, kind: DB}, {name: news, sl: 3, kind: DB}, {name: be, sl: 8, kind: BE%s}]\n"
 		"traffic:\n",
 		kinds[draw(rng, 0, 2)], draw(rng, 1, 50),
 		draw(rng, 0, 1) ? "oldest" : "round-robin", draw(rng, 0, 200),
-		draw(rng, 0, 3) ? ", input_buffer: 512KiB" : "", lanes[draw(rng, 0, 2)],
+		draw(rng, 0, 3) ? ", input_buffer: 512KiB" : "", vls[draw(rng, 0, 2)],
 		draw(rng, 0, 3) ? "255" : "1", margins[draw(rng, 0, 2)],
 		draw(rng, 0, 1) ? "spread" : "first", draw(rng, 0, 1) ? ", weight: 8000" : "");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Random fabrics, lanes, arbitration tables and flows: whatever the
+ * Random fabrics, VLs, arbitration tables and flows: whatever the
  * reservation manager admits is simulated together with greedy best effort and
  * management packets, and no packet is ever later than a bound.
  *
@@ -29,17 +29,17 @@
 /* SLs: two of DBTS, three of DB, best effort, challenged. */
 enum { SL_TS_A, SL_TS_B, SL_DB_A, SL_DB_B, SL_DB_C, SL_BE, SL_CH, N_USED };
 
-/* Their lanes on links with 2, 4 and 8 data VLs. */
-static const uint8_t lanes_2[N_USED] = { 0, 0, 0, 0, 0, 1, 1 };
-static const uint8_t lanes_4[N_USED] = { 0, 0, 1, 1, 1, 2, 3 };
-static const uint8_t lanes_8[N_USED] = { 0, 1, 2, 3, 4, 5, 6 };
+/* Their VLs on links with 2, 4 and 8 data VLs. */
+static const uint8_t vls_2[N_USED] = { 0, 0, 0, 0, 0, 1, 1 };
+static const uint8_t vls_4[N_USED] = { 0, 0, 1, 1, 1, 2, 3 };
+static const uint8_t vls_8[N_USED] = { 0, 1, 2, 3, 4, 5, 6 };
 
 struct world {
 	struct rng rng;
 	struct test_fabric f;
 	struct test_model params;
 	struct test_network network;
-	bool strict; /* arbiter by lane number, no tables */
+	bool strict; /* arbiter by VL number, no tables */
 	struct sim_flow flows[MOST_FLOWS + 64 + 2];
 	struct sim_address to[MOST_FLOWS];
 	uint32_t n_flows; /* the admitted ones first */
@@ -59,9 +59,9 @@ static uint32_t draw(struct world *w, uint32_t low, uint32_t high)
 	return low + (uint32_t)rng_below(&w->rng, high - low + 1);
 }
 
-static const uint8_t *lanes_of(unsigned vls)
+static const uint8_t *vls_of(unsigned vls)
 {
-	return vls == 2 ? lanes_2 : vls == 4 ? lanes_4 : lanes_8;
+	return vls == 2 ? vls_2 : vls == 4 ? vls_4 : vls_8;
 }
 
 /* Speeds whose bytes take whole picoseconds: 2, 8, 16, 32 Gb/s. */
@@ -118,7 +118,7 @@ static void make_topology(struct world *w, char *engine, size_t size)
 	snprintf(engine, size, "%s", engines[kind]);
 }
 
-static void set_lanes(struct world *w)
+static void set_vls(struct world *w)
 {
 	struct subnet *s = &w->f.subnet;
 	const struct topo *t = &w->f.topo;
@@ -129,7 +129,7 @@ static void set_lanes(struct world *w)
 		if (t->ports[p].peer == TOPO_NONE)
 			continue;
 		memset(&map, VL_MANAGEMENT, sizeof(map));
-		memcpy(map.vl, lanes_of(s->vls_of_port[p]), N_USED);
+		memcpy(map.vl, vls_of(s->vls_of_port[p]), N_USED);
 		if (topo_is_end_port(t, p)) {
 			subnet_set_port_sl2vl(s, p, &map);
 			continue;
@@ -146,7 +146,7 @@ static uint8_t draw_entries(struct world *w, struct vlarb_entry *out, const uint
 {
 	uint8_t used = 0;
 
-	/* Every lane once, then some of them again, in any order. */
+	/* Every VL once, then some of them again, in any order. */
 	for (unsigned i = 0; i < n + draw(w, 0, most); i++) {
 		out[used++] = (struct vlarb_entry){
 			.vl = from[i < n ? i : draw(w, 0, n - 1)],
@@ -202,7 +202,7 @@ static void make_fabric(struct world *w)
 			  &(struct lid_options){ .order = LIDS_NODES, .sm_port = TOPO_NONE }, &d),
 		  &d);
 	test_must(subnet_route(&w->f.subnet, engine, &(struct route_options){ 0 }, &d), &d);
-	set_lanes(w);
+	set_vls(w);
 	if (!w->strict)
 		set_tables(w);
 	test_fabric_setup(&w->f, &same);
@@ -436,7 +436,7 @@ static void simulate(struct world *w, const struct bounds *b, uint64_t seed, str
 		w->flows[f].stop = end;
 	sim_rules_init(&rules);
 	rules.warmup = 0;
-	/* Two SLs that share the first lane may part and overtake. */
+	/* Two SLs that share the first VL may part and overtake. */
 	rules.check_order = false;
 	rules.stop = end + (hd_time)(b->most * 1.01 * (double)HD_S) + HD_US;
 	struct sim *s = sim_new(&w->f.setup, w->flows, w->n_flows, &rules);

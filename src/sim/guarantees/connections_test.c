@@ -43,12 +43,12 @@ static const struct sim_metrics *run(const struct fabric *fabric, struct sim **s
 /* ---- permanent ones among many that come and go ------------------------ */
 
 /*
- * A new connection saturates its own lanes; so does best effort. Other entries
+ * A new connection saturates its own VLs; so does best effort. Other entries
  * may overshoot by a packet: the permanent connections have 5 % to spare.
  */
 static const char crowd_text[] = MESH_OF_8G
 	"qos:\n"
-	"  lanes: 15\n"
+	"  vls: 15\n"
 	"  classes: [{name: a, sl: 0, kind: DB}, {name: b, sl: 1, kind: DB}, {name: stays, sl: 2, kind: DB}, {name: c, sl: 3, kind: DB}, {name: rest, sl: 8, kind: BE}]\n"
 	"traffic:\n"
 	"- {name: 0-stays, class: stays, kind: cbr, rate: 188750kb/s, payload: 302, connections: 8, aligned: true}\n"
@@ -117,7 +117,7 @@ static void bounds_of(const struct fabric *fabric, double bound[PERMANENT])
 			.largest = PACKET,
 			.smallest = PACKET,
 			.path = paths[i].port,
-			.lanes = paths[i].vl,
+			.vls = paths[i].vl,
 			.n_hops = paths[i].n_hops,
 		};
 	}
@@ -174,7 +174,7 @@ static void nobodys_guarantee_breaks_while_tables_change(void **state)
 /* ---- those that come and go --------------------------------------------- */
 
 /*
- * Each sends its reserved rate in packets that are not whole blocks, on lanes
+ * Each sends its reserved rate in packets that are not whole blocks, on VLs
  * where others come and go; best effort competes for the unreserved rate.
  */
 static const char churn_text[] =
@@ -184,7 +184,7 @@ static const char churn_text[] =
 	"  switch: {input_buffer: 64KiB}\n"
 	"  routing: %s\n"
 	"qos:\n"
-	"  lanes: 15\n"
+	"  vls: 15\n"
 	"  classes: [{name: ts, sl: 4, kind: DBTS}, {name: a, sl: 1, kind: DB}, {name: b, sl: 2, kind: DB}, {name: pbe, sl: 10, kind: PBE}, {name: be, sl: 8, kind: BE}]\n"
 	"traffic:\n"
 	"- {name: ts, class: ts, kind: cbr, rate: 90Mb/s, payload: 200, arrivals: 40us, holding: 600us}\n"
@@ -195,8 +195,8 @@ static const char churn_text[] =
 	"run: {seed: %u, warmup: 0s, measure: 4ms}\n";
 
 /*
- * A packet of a reserved lane waits for at most two frames at every port: the
- * one in which its lane's turn has passed, and the one that has slots for all.
+ * A packet of a reserved VL waits for at most two frames at every port: the
+ * one in which its VL's turn has passed, and the one that has slots for all.
  */
 static void assert_promises(const struct fabric *fabric, const struct sim_metrics *m,
 			    uint64_t *kept)
@@ -272,7 +272,7 @@ static void preferred_traffic_gets_its_weight_under_contention(void **state)
 		snprintf(
 			text, sizeof(text),
 			"fabric: {topology: {kind: star, hosts: 4}, link: 8Gb/s}\n"
-			"qos: {lanes: 15, classes: [{name: p, sl: 10, kind: PBE, weight: %u}, {name: b, sl: 8, kind: BE, weight: %u}, {name: d, sl: 3, kind: DB}]}\n"
+			"qos: {vls: 15, classes: [{name: p, sl: 10, kind: PBE, weight: %u}, {name: b, sl: 8, kind: BE, weight: %u}, {name: d, sl: 3, kind: DB}]}\n"
 			"traffic:\n"
 			"- {name: 1-p, class: p, kind: saturating, reserve: 10Mb/s, pattern: incast, source: h0, destination: h3}\n"
 			"- {name: 2-b, class: b, kind: saturating, pattern: incast, source: h1, destination: h3}\n"

@@ -120,12 +120,12 @@ static void the_published_rule_is_broken_in_simulation(void **state)
 
 /* ---- 003: two arbiters --------------------------------------------------- */
 
-#define THREE_CLASSES                                                  \
-	"qos:\n  lanes: 4\n  high_limit: 255\n  classes:\n"            \
-	"  - {name: ts, sl: 0, lane: 0, priority: high, weight: 65}\n" \
-	"  - {name: db, sl: 1, lane: 1, weight: 99}\n"                 \
-	"  - {name: be, sl: 2, lane: 2, weight: 33}\n"                 \
-	"  - {name: ch, sl: 3, lane: 3, weight: 1}\n"
+#define THREE_CLASSES                                                \
+	"qos:\n  vls: 4\n  high_limit: 255\n  classes:\n"            \
+	"  - {name: ts, sl: 0, vl: 0, priority: high, weight: 65}\n" \
+	"  - {name: db, sl: 1, vl: 1, weight: 99}\n"                 \
+	"  - {name: be, sl: 2, vl: 2, weight: 33}\n"                 \
+	"  - {name: ch, sl: 3, vl: 3, weight: 1}\n"
 
 #define GREEDY_DB                                                                           \
 	"traffic:\n"                                                                        \
@@ -173,9 +173,9 @@ static void the_high_limit_protects_the_low_table(void **state)
 		"- {name: a-ts, kind: saturating, class: ts, pattern: pairs, source: h0, destination: h3, payload: 2048}\n"
 		"- {name: c-be, kind: saturating, class: be, pattern: pairs, source: h2, destination: h3, payload: 2048}\n"
 		"run: {warmup: 100us, measure: 4ms}\n";
-	static const char limited[] = "qos:\n  lanes: 4\n  high_limit: 1\n  classes:\n"
-				      "  - {name: ts, sl: 0, lane: 0, priority: high, weight: 65}\n"
-				      "  - {name: be, sl: 2, lane: 2, weight: 33}\n";
+	static const char limited[] = "qos:\n  vls: 4\n  high_limit: 1\n  classes:\n"
+				      "  - {name: ts, sl: 0, vl: 0, priority: high, weight: 65}\n"
+				      "  - {name: be, sl: 2, vl: 2, weight: 33}\n";
 	struct test_run r;
 	char head[2048];
 
@@ -194,7 +194,7 @@ static void the_high_limit_protects_the_low_table(void **state)
 
 /*
  * h0 and h1 have reserved flows to h3, in the high and in the low table; the
- * rogue's lane is the low one's or a third, as said.
+ * rogue's VL is the low one's or a third, as said.
  */
 static void latest(const char *rogue, hd_time late[2])
 {
@@ -213,7 +213,7 @@ static void latest(const char *rogue, hd_time late[2])
 	test_run_fini(&r);
 }
 
-/* Bounds of the two, each alone in its lane, best effort up to 2074 bytes. */
+/* Bounds of the two, each alone in its VL, best effort up to 2074 bytes. */
 static void star_bounds(double bound[2])
 {
 	struct vlarb table = { .high = { { 0, 65 } },
@@ -223,19 +223,19 @@ static void star_bounds(double bound[2])
 			       .high_limit = 255 };
 	struct bound_port ports[3];
 	static const uint32_t path0[] = { 0, 2 }, path1[] = { 1, 2 };
-	static const uint8_t lanes0[] = { 0, 0 }, lanes1[] = { 1, 1 };
+	static const uint8_t vls0[] = { 0, 0 }, vls1[] = { 1, 1 };
 	struct bound_flow flows[2] = {
 		{ .class = CLASS_DBTS,
 		  .burst = 1050,
 		  .period = 1024 * 8 / 800e6,
 		  .path = path0,
-		  .lanes = lanes0,
+		  .vls = vls0,
 		  .n_hops = 2 },
 		{ .class = CLASS_DB,
 		  .burst = 1050,
 		  .period = 1024 * 8 / 800e6,
 		  .path = path1,
-		  .lanes = lanes1,
+		  .vls = vls1,
 		  .n_hops = 2 },
 	};
 	struct bound_network n = { ports, 3, flows, 2, false };
@@ -255,7 +255,7 @@ static void star_bounds(double bound[2])
 	bound[1] = delay[2] + delay[3];
 }
 
-static void a_rogue_in_another_lane_hurts_nobody(void **state)
+static void a_rogue_in_another_vl_hurts_nobody(void **state)
 {
 	static const char *const rogues[] = {
 		"- {name: c-be, kind: saturating, class: be, pattern: pairs, source: h2, destination: h3, payload: 2048}\n",
@@ -276,11 +276,11 @@ static void a_rogue_in_another_lane_hurts_nobody(void **state)
 }
 
 /*
- * A DB flow that sends ten times what it reserved is in its own lane's
- * way: DBTS keeps its bound, the neighbour in the lane does not. The bounds'
- * condition, that a lane carries nothing unreserved, is not idle.
+ * A DB flow that sends ten times what it reserved is in its own VL's
+ * way: DBTS keeps its bound, the neighbour in the VL does not. The bounds'
+ * condition, that a VL carries nothing unreserved, is not idle.
  */
-static void a_rogue_in_the_lane_hurts_that_lane_only(void **state)
+static void a_rogue_in_the_vl_hurts_that_vl_only(void **state)
 {
 	static const char rogue[] =
 		"- {name: x, kind: saturating, class: db, pattern: pairs, source: h2, destination: h3, payload: 2048}\n"
@@ -295,7 +295,7 @@ static void a_rogue_in_the_lane_hurts_that_lane_only(void **state)
 	assert_true((double)late[1] * 1e-12 > bound[1]);
 }
 
-/* ---- lanes: 4, then 2, then 4 ------------------------------------------ */
+/* ---- vls: 4, then 2, then 4 ------------------------------------------ */
 
 #define RESERVED 4 /* one DBTS flow, three of DB */
 
@@ -312,17 +312,17 @@ static const char line_text[] =
 	"  switch: {order: voq, arbitration: oldest, routing_delay: 20ns, arbitration_delay: 5ns, input_buffer: 64KiB}\n"
 	"  packet: {overhead: 26}\n"
 	"  routing: xy\n"
-	"qos:\n  lanes: 4\n  high_limit: 255\n  classes:\n"
-	"  - {name: ts, sl: 0, lane: 0, priority: high, weight: 65}\n"
-	"  - {name: db, sl: 1, lane: 1, weight: 200}\n"
-	"  - {name: be, sl: 2, lane: 2, weight: 33}\n"
+	"qos:\n  vls: 4\n  high_limit: 255\n  classes:\n"
+	"  - {name: ts, sl: 0, vl: 0, priority: high, weight: 65}\n"
+	"  - {name: db, sl: 1, vl: 1, weight: 200}\n"
+	"  - {name: be, sl: 2, vl: 2, weight: 33}\n"
 	"traffic:\n"
 	"- {name: a-ts, kind: cbr, class: ts, pattern: pairs, source: h0, destination: h4, payload: 512, rate: 400Mb/s}\n"
 	"- {name: b-db, kind: cbr, class: db, pattern: incast, aligned: true, source: h1..h3, destination: h4, payload: 2048, rate: 800Mb/s}\n"
 	"- {name: c-be, kind: saturating, class: be, pattern: incast, source: all, destination: h4, payload: 2048}\n"
 	"run: {warmup: 0s, measure: 8ms}\n";
 
-/* The middle switch's cables: DBTS and DB share a lane there. */
+/* The middle switch's cables: DBTS and DB share a VL there. */
 static void narrow_middle(struct line *l)
 {
 	struct subnet *s = &l->fabric->subnet;
@@ -351,7 +351,7 @@ static void narrow_middle(struct line *l)
 	}
 }
 
-static const struct sim_metrics *line_run(struct line *l, unsigned lanes)
+static const struct sim_metrics *line_run(struct line *l, unsigned vls)
 {
 	struct diag d = { .status = HD_OK };
 
@@ -364,7 +364,7 @@ static const struct sim_metrics *line_run(struct line *l, unsigned lanes)
 		fabric->flows[i].packets = 8;
 		fabric->flows[i].interval.num *= 8;
 	}
-	if (lanes == 2)
+	if (vls == 2)
 		narrow_middle(l);
 	fabric->rules.check_order = false;
 	l->sim = sim_new(&fabric->setup, fabric->flows, fabric->n_flows, &fabric->rules);
@@ -372,8 +372,8 @@ static const struct sim_metrics *line_run(struct line *l, unsigned lanes)
 	return sim_metrics(l->sim);
 }
 
-/* Lanes of the last link and the bounds of DBTS and DB. */
-static void line_bounds(const struct line *l, uint8_t lane[RESERVED], double bound[RESERVED])
+/* VLs of the last link and the bounds of DBTS and DB. */
+static void line_bounds(const struct line *l, uint8_t vl[RESERVED], double bound[RESERVED])
 {
 	const struct fabric *fabric = l->fabric;
 	const struct test_model model = { .mode = BOUND_GROUPED,
@@ -411,7 +411,7 @@ static void line_bounds(const struct line *l, uint8_t lane[RESERVED], double bou
 	for (uint32_t i = 0; i < RESERVED; i++) {
 		const struct path *p = &n.paths[i];
 
-		lane[i] = p->vl[p->n_hops - 1];
+		vl[i] = p->vl[p->n_hops - 1];
 		bound[i] = 0;
 		for (uint32_t h = 0; h < p->n_hops; h++)
 			bound[i] += *at++;
@@ -428,13 +428,13 @@ static void a_narrow_switch_costs_dbts_within_its_bound(void **state)
 	for (unsigned k = 0; k < 2; k++) {
 		static struct line l;
 		const struct sim_metrics *m = line_run(&l, k ? 2 : 4);
-		uint8_t lane[RESERVED];
+		uint8_t vl[RESERVED];
 		double bound[RESERVED];
 
-		line_bounds(&l, lane, bound);
+		line_bounds(&l, vl, bound);
 		/* Apart again on the last link, whatever was before. */
-		assert_int_equal(lane[0], 0);
-		assert_int_equal(lane[1], 1);
+		assert_int_equal(vl[0], 0);
+		assert_int_equal(vl[1], 1);
 		const struct fabric *fabric = l.fabric;
 		const struct sim_flow *f = &fabric->flows[0];
 		port_id to = fabric->subnet.port_of_lid[0][f->to.list[0].dlid];
@@ -454,7 +454,7 @@ static void a_narrow_switch_costs_dbts_within_its_bound(void **state)
 		fabric_free(l.fabric);
 	}
 	print_message(
-		"DBTS over 4-4-4 lanes: mean %.2f us, latest %.2f, bound %.2f; over 4-2-4: %.2f, %.2f, %.2f\n",
+		"DBTS over 4-4-4 VLs: mean %.2f us, latest %.2f, bound %.2f; over 4-2-4: %.2f, %.2f, %.2f\n",
 		mean[0], late[0], bounds[0], mean[1], late[1], bounds[1]);
 	/* It does cost: DB's bursts stand in the way once. */
 	assert_true(late[1] > late[0] && bounds[1] > bounds[0]);
@@ -521,8 +521,8 @@ int main(void)
 		cmocka_unit_test(best_effort_keeps_its_minimum_under_two_tables),
 		cmocka_unit_test(strict_priority_starves_best_effort),
 		cmocka_unit_test(the_high_limit_protects_the_low_table),
-		cmocka_unit_test(a_rogue_in_another_lane_hurts_nobody),
-		cmocka_unit_test(a_rogue_in_the_lane_hurts_that_lane_only),
+		cmocka_unit_test(a_rogue_in_another_vl_hurts_nobody),
+		cmocka_unit_test(a_rogue_in_the_vl_hurts_that_vl_only),
 		cmocka_unit_test(a_narrow_switch_costs_dbts_within_its_bound),
 		cmocka_unit_test(violations_are_as_rare_as_was_asked),
 	};

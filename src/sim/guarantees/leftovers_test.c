@@ -31,7 +31,7 @@ struct booth {
 
 static void booth_init(struct booth *b)
 {
-	static const char text[] = STAR "qos: {lanes: 15}\n"
+	static const char text[] = STAR "qos: {vls: 15}\n"
 					"traffic:\n"
 					"- {name: x, kind: saturating, sl: 8, payload: 4096}\n"
 					"run: {seed: 5}\n";

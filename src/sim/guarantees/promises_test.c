@@ -80,7 +80,7 @@ static void print_scenario(struct strbuf *out, const struct goals *g, const stru
 		"  link: {rate: 8Gb/s, propagation: 5ns}\n"
 		"  switch: {order: voq, routing_delay: 20ns, arbitration_delay: 5ns, input_buffer: 64KiB}\n"
 		"  packet: {overhead: %u}\n"
-		"qos:\n  lanes: 8\n  high_limit: %u\n",
+		"qos:\n  vls: 8\n  high_limit: %u\n",
 		g->n + 1, OVERHEAD, arb->high_limit);
 	/* An empty table in the file would mean one from the classes. */
 	print_table(out, "high", arb->n_high ? arb->high : &(struct vlarb_entry){ 7, 0 },

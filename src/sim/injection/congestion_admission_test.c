@@ -31,7 +31,7 @@ static void world_init(struct world *w, const char *traffic, const char *more)
 		      "fabric:\n"
 		      "  topology: {kind: two-switch, remote: 3, local: 3, victims: 1}\n"
 		      "  link: {rate: 8Gb/s}\n"
-		      "qos: {lanes: 2}\n"
+		      "qos: {vls: 2}\n"
 		      "traffic:\n%scongestion: {%s}\n"
 		      "run: {warmup: 100us, measure: 2ms}\n",
 		      traffic, more);

@@ -73,7 +73,7 @@ static void world_init(struct world *w, unsigned remote, unsigned local, const c
 		 "  link: {rate: 8Gb/s, propagation: 5ns}\n"
 		 "  switch: {%s, order: fifo, input_buffer: 4 packets, arbitration_delay: 0ns}\n"
 		 "  packet: {mtu: 2048, overhead: 20}\n"
-		 "qos: {lanes: 1}\n"
+		 "qos: {vls: 1}\n"
 		 "traffic: [{name: a, kind: saturating, payload: 2048}]\n"
 		 "run: {measure: 1ms}\n",
 		 remote, local, sw);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * End ports that ask several senders for their next packet (T13p). Sender 0
- * has the injection queues of the lanes, as at every end port; the others
- * offer one packet per lane, and a set per lane says who does.
+ * has the injection queues of the VLs, as at every end port; the others
+ * offer one packet per VL, and a set per VL says who does.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -30,23 +30,23 @@ static struct injection_sender *sender_at(struct sim *s, const struct pull *u, u
 	return &s->pull.senders[u->first + number - 1];
 }
 
-static uint64_t *offers_of(const struct pull *u, uint32_t lane)
+static uint64_t *offers_of(const struct pull *u, uint32_t vl_index)
 {
-	return &u->offers[lane * u->words];
+	return &u->offers[vl_index * u->words];
 }
 
 /* ---- who sends next -------------------------------------------------- */
 
 /* Sender 0 offers the first of its queue; its bit is set when one looks. */
-static void look_at_zero(const struct pull *u, uint32_t lane, const struct lane *zero)
+static void look_at_zero(const struct pull *u, uint32_t vl_index, const struct port_vl *zero)
 {
-	uint64_t *offers = offers_of(u, lane);
+	uint64_t *offers = offers_of(u, vl_index);
 
 	offers[0] = (offers[0] & ~(uint64_t)1) | (zero->queue.first != NONE);
 }
 
-static uint32_t offered_by(struct sim *s, const struct pull *u, uint32_t number, uint32_t lane,
-			   const struct lane *zero)
+static uint32_t offered_by(struct sim *s, const struct pull *u, uint32_t number, uint32_t vl_index,
+			   const struct port_vl *zero)
 {
 	if (number == 0)
 		return zero->queue.first;
@@ -54,37 +54,37 @@ static uint32_t offered_by(struct sim *s, const struct pull *u, uint32_t number,
 
 	if (from->throttle != NONE)
 		return throttle_offer(s, from->throttle);
-	return s->pull.queues[from->queues + lane].first;
+	return s->pull.queues[from->queues + vl_index].first;
 }
 
-/* `lane` is the number of `zero` at its port. */
-static inline uint32_t pick(struct sim *s, const struct pull *u, uint32_t lane,
-			    const struct lane *zero)
+/* `vl_index` is the number of `zero` at its port. */
+static inline uint32_t pick(struct sim *s, const struct pull *u, uint32_t vl_index,
+			    const struct port_vl *zero)
 {
-	uint32_t credits = s->credits[zero - s->lanes];
-	uint32_t turn = u->turns[lane];
+	uint32_t credits = s->credits[zero - s->port_vls];
+	uint32_t turn = u->turns[vl_index];
 
-	look_at_zero(u, lane, zero);
-	uint32_t first = numset_after(offers_of(u, lane), u->words, turn);
+	look_at_zero(u, vl_index, zero);
+	uint32_t first = numset_after(offers_of(u, vl_index), u->words, turn);
 	uint32_t number = first;
 
 	if (likely(credits >= s->max_blk))
 		return first;
 	while (number != NONE) {
-		uint32_t id = offered_by(s, u, number, lane, zero);
+		uint32_t id = offered_by(s, u, number, vl_index, zero);
 
 		if (blocks_of(packet_at(s, id)->bytes) <= credits)
 			return number;
-		number = numset_after(offers_of(u, lane), u->words, number);
+		number = numset_after(offers_of(u, vl_index), u->words, number);
 		if (number == first)
 			break;
 	}
 	return NONE;
 }
 
-uint32_t injection_pick(struct sim *s, uint32_t port, const struct lane *zero)
+uint32_t injection_pick(struct sim *s, uint32_t port, const struct port_vl *zero)
 {
-	return pick(s, pull_at(s, port), (uint32_t)(zero - s->lanes) - port * s->n_lanes, zero);
+	return pick(s, pull_at(s, port), (uint32_t)(zero - s->port_vls) - port * s->n_vls, zero);
 }
 
 static uint32_t queue_pop(struct sim *s, struct packet_queue *q)
@@ -97,7 +97,7 @@ static uint32_t queue_pop(struct sim *s, struct packet_queue *q)
 	return id;
 }
 
-static void zero_pop(struct sim *s, struct lane *zero)
+static void zero_pop(struct sim *s, struct port_vl *zero)
 {
 	const struct packet_record *p = packet_at(s, zero->queue.first);
 
@@ -106,28 +106,30 @@ static void zero_pop(struct sim *s, struct lane *zero)
 		zero->queue.last = NONE;
 }
 
-struct packet_record *injection_take(struct sim *s, uint32_t port, struct lane *zero, unsigned vl)
+struct packet_record *injection_take(struct sim *s, uint32_t port, struct port_vl *zero,
+				     unsigned vl)
 {
 	struct pull *u = pull_at(s, port);
-	uint32_t lane = (uint32_t)(zero - s->lanes) - port * s->n_lanes;
-	uint32_t number = pick(s, u, lane, zero);
-	uint32_t id = offered_by(s, u, number, lane, zero);
-	uint64_t *offers = offers_of(u, lane);
+	uint32_t vl_index = (uint32_t)(zero - s->port_vls) - port * s->n_vls;
+	uint32_t number = pick(s, u, vl_index, zero);
+	uint32_t id = offered_by(s, u, number, vl_index, zero);
+	uint64_t *offers = offers_of(u, vl_index);
 
-	u->turns[lane] = u->granted = number;
+	u->turns[vl_index] = u->granted = number;
 	if (number == 0) {
 		zero_pop(s, zero);
 	} else if (sender_at(s, u, number)->throttle != NONE) {
 		throttle_take(s, sender_at(s, u, number)->throttle);
 		numset_remove(offers, number);
 	} else {
-		struct packet_queue *q = &s->pull.queues[sender_at(s, u, number)->queues + lane];
+		struct packet_queue *q =
+			&s->pull.queues[sender_at(s, u, number)->queues + vl_index];
 
 		queue_pop(s, q);
 		if (q->first == NONE)
 			numset_remove(offers, number);
 	}
-	look_at_zero(u, lane, zero);
+	look_at_zero(u, vl_index, zero);
 	if (numset_is_empty(offers, u->words))
 		s->links[port].requests &= (uint16_t) ~(1u << vl);
 	if (s->ends.n && s->pool.extras) {
@@ -187,7 +189,7 @@ void sender_offer(struct sim *s, uint32_t port, uint32_t number, unsigned vl)
 	const struct pull *u = pull_at(s, port);
 	struct sim_output *l = &s->links[port];
 
-	numset_add(offers_of(u, lane_of(s, vl)), number);
+	numset_add(offers_of(u, index_of_vl(s, vl)), number);
 	if (!l->requests)
 		l->since = s->now;
 	l->requests |= (uint16_t)(1u << vl);
@@ -197,11 +199,11 @@ void sender_offer(struct sim *s, uint32_t port, uint32_t number, unsigned vl)
 void sender_withdraw(struct sim *s, uint32_t port, uint32_t number, unsigned vl)
 {
 	const struct pull *u = pull_at(s, port);
-	uint32_t lane = lane_of(s, vl);
+	uint32_t vl_index = index_of_vl(s, vl);
 
-	numset_remove(offers_of(u, lane), number);
-	look_at_zero(u, lane, &s->lanes[port * s->n_lanes + lane]);
-	if (numset_is_empty(offers_of(u, lane), u->words))
+	numset_remove(offers_of(u, vl_index), number);
+	look_at_zero(u, vl_index, &s->port_vls[port * s->n_vls + vl_index]);
+	if (numset_is_empty(offers_of(u, vl_index), u->words))
 		outlet_unrequest(s, &s->links[port], vl);
 }
 
@@ -217,7 +219,7 @@ void sender_enter(struct sim *s, uint32_t number, uint32_t id)
 
 	assert(number < u->n);
 	const struct injection_sender *to = sender_at(s, u, number);
-	struct packet_queue *q = &s->pull.queues[to->queues + lane_of(s, p->out_vl)];
+	struct packet_queue *q = &s->pull.queues[to->queues + index_of_vl(s, p->out_vl)];
 
 	p->next = NONE;
 	if (q->first != NONE) {
@@ -301,15 +303,15 @@ static void pull_init(struct sim *s, uint32_t port, uint32_t n)
 		.words = n / 64 + 1,
 		.port = port,
 	};
-	u->offers = hd_alloc((size_t)s->n_lanes * u->words, sizeof(*u->offers));
-	u->turns = hd_alloc(s->n_lanes, sizeof(*u->turns));
+	u->offers = hd_alloc((size_t)s->n_vls * u->words, sizeof(*u->offers));
+	u->turns = hd_alloc(s->n_vls, sizeof(*u->turns));
 	/* At first from sender 0: as if the last one had been granted. */
-	for (uint32_t i = 0; i < s->n_lanes; i++)
+	for (uint32_t i = 0; i < s->n_vls; i++)
 		u->turns[i] = n;
 	for (uint32_t i = 0; i < n; i++) {
 		s->pull.senders[s->pull.n_senders] = (struct injection_sender){
 			.throttle = NONE,
-			.queues = s->pull.n_senders * s->n_lanes,
+			.queues = s->pull.n_senders * s->n_vls,
 			.coming = { NONE, NONE },
 		};
 		s->pull.n_senders++;
@@ -359,9 +361,9 @@ void injection_init(struct sim *s)
 	}
 	s->pull.ports = hd_alloc(setup->n_nodes, sizeof(*s->pull.ports));
 	s->pull.senders = hd_alloc(total, sizeof(*s->pull.senders));
-	s->pull.queues = hd_alloc(total * s->n_lanes, sizeof(*s->pull.queues));
+	s->pull.queues = hd_alloc(total * s->n_vls, sizeof(*s->pull.queues));
 	s->pull.of_port = hd_alloc(setup->n_ports, sizeof(*s->pull.of_port));
-	for (size_t i = 0; i < total * s->n_lanes; i++)
+	for (size_t i = 0; i < total * s->n_vls; i++)
 		s->pull.queues[i] = (struct packet_queue){ NONE, NONE };
 	for (uint32_t i = 0; i < setup->n_nodes; i++) {
 		if (counts[i])
@@ -382,7 +384,7 @@ static void pack_sender(struct checkpoint_state *v, struct sim *owner, struct in
 	if (x->throttle != NONE)
 		return;
 	checkpoint_state_list(v, owner, &x->coming);
-	for (uint32_t i = 0; i < v->s->n_lanes; i++)
+	for (uint32_t i = 0; i < v->s->n_vls; i++)
 		checkpoint_state_list(v, owner, &v->s->pull.queues[x->queues + i]);
 }
 
@@ -391,13 +393,13 @@ static void pack_pull(struct checkpoint_state *v, uint32_t port)
 	struct sim *s = v->s;
 	struct pull *u = pull_at(s, port);
 
-	for (uint32_t i = 0; i < s->n_lanes * u->words; i++) {
+	for (uint32_t i = 0; i < s->n_vls * u->words; i++) {
 		uint32_t above = u->n - i % u->words * 64;
 
 		pack_u64(v->p, &u->offers[i]);
 		pack_check(v->p, above >= 64 || u->offers[i] >> above == 0);
 	}
-	for (uint32_t i = 0; i < s->n_lanes; i++) {
+	for (uint32_t i = 0; i < s->n_vls; i++) {
 		pack_u32(v->p, &u->turns[i]);
 		pack_check(v->p, u->turns[i] < u->n);
 	}

@@ -10,7 +10,7 @@
 
 static struct mark_output *output_at(const struct sim *s, uint32_t port, unsigned vl)
 {
-	return &s->marks->outputs[port * s->n_lanes + vl];
+	return &s->marks->outputs[port * s->n_vls + vl];
 }
 
 /* Is it a switch's port? */
@@ -63,7 +63,7 @@ static void mark_ring_grow(struct mark_ring *r)
 static uint32_t waiting_for(const struct sim *s, uint32_t port, unsigned vl)
 {
 	const struct mark_ring *r = &s->marks->rings[port];
-	uint32_t blocks = s->marks->due[port * s->n_lanes + vl];
+	uint32_t blocks = s->marks->due[port * s->n_vls + vl];
 
 	for (uint32_t i = 0; i <= r->mask; i++) {
 		if (r->copies[i].routed > s->now && r->copies[i].vl == vl)
@@ -88,11 +88,11 @@ static bool has_credits(struct sim *s, uint32_t port, unsigned vl, uint32_t blk)
 {
 	struct credits credits = credits_of_link(s, port);
 
-	if (credits.output->flags & L_FAR_END || credits.lanes[vl] >= 2 * blk)
+	if (credits.output->flags & L_FAR_END || credits.of_vl[vl] >= 2 * blk)
 		return true;
 	credit_ring_apply(s, credits, s->now);
-	/* cppcheck-suppress knownConditionTrueFalse; lanes are no copy */
-	return credits.lanes[vl] >= 2 * blk;
+	/* cppcheck-suppress knownConditionTrueFalse; VLs are no copy */
+	return credits.of_vl[vl] >= 2 * blk;
 }
 
 void mark_judge(struct sim *s, uint32_t port, struct packet_record *p, unsigned vl)
@@ -128,7 +128,7 @@ void mark_discard(struct sim *s, uint32_t port, const struct packet_record *p)
 			    event_key(EV_LEAVES, port, p->out_vl, copy_pack(p, OF_OUTPUT)));
 		return;
 	}
-	s->marks->due[port * s->n_lanes + p->out_vl] -= blocks_of(p->bytes);
+	s->marks->due[port * s->n_vls + p->out_vl] -= blocks_of(p->bytes);
 }
 
 /* ---- how full buffers are -------------------------------------------- */
@@ -163,7 +163,7 @@ static uint32_t first_port_of(const struct sim *s, uint32_t port)
 
 static size_t outputs_of(const struct sim *s, uint32_t port)
 {
-	return (size_t)s->nodes[s->setup->ports[port].node].n_in * s->n_lanes;
+	return (size_t)s->nodes[s->setup->ports[port].node].n_in * s->n_vls;
 }
 
 static uint32_t *wants_of(const struct sim *s, uint32_t in_port, unsigned vl)
@@ -178,17 +178,17 @@ static uint32_t *want_at(const struct sim *s, uint32_t port, unsigned vl, uint32
 {
 	uint32_t first = first_port_of(s, port);
 
-	return &wants_of(s, first + packed_in(id), packed_vl(id))[(port - first) * s->n_lanes + vl];
+	return &wants_of(s, first + packed_in(id), packed_vl(id))[(port - first) * s->n_vls + vl];
 }
 
 void mark_fills(struct sim *s, uint32_t port, unsigned vl, uint32_t blk)
 {
-	s->marks->fill[port * s->n_lanes + vl] += blk;
+	s->marks->fill[port * s->n_vls + vl] += blk;
 }
 
 void mark_frees(struct sim *s, uint32_t port, unsigned vl, uint32_t blk)
 {
-	s->marks->fill[port * s->n_lanes + vl] -= blk;
+	s->marks->fill[port * s->n_vls + vl] -= blk;
 }
 
 void mark_leaves(struct sim *s, uint32_t port, unsigned vl, uint32_t id)
@@ -206,7 +206,7 @@ static void look_for_full(struct sim *s, const struct mark_coming *c)
 	const uint32_t *wants = wants_of(s, c->port, c->vl);
 	struct mark_output *outputs = output_at(s, first_port_of(s, c->port), 0);
 
-	if (m->fill[c->port * s->n_lanes + c->vl] + c->blocks <= s->setup->ports[c->port].in_blocks)
+	if (m->fill[c->port * s->n_vls + c->vl] + c->blocks <= s->setup->ports[c->port].in_blocks)
 		return;
 	for (size_t o = 0; o < outputs_of(s, c->port); o++) {
 		if (wants[o])
@@ -244,12 +244,12 @@ static void fills_init(struct sim *s)
 	size_t total = 0;
 
 	s->mode.fills = true;
-	m->fill = hd_alloc((size_t)n * s->n_lanes, sizeof(*m->fill));
+	m->fill = hd_alloc((size_t)n * s->n_vls, sizeof(*m->fill));
 	m->wants_at = hd_alloc(n, sizeof(*m->wants_at));
 	for (uint32_t i = 0; i < n; i++) {
 		m->wants_at[i] = total;
 		if (counts(s, i))
-			total += s->n_lanes * outputs_of(s, i);
+			total += s->n_vls * outputs_of(s, i);
 	}
 	m->wants = hd_alloc(total, sizeof(*m->wants));
 }
@@ -287,8 +287,8 @@ void marks_init(struct sim *s)
 	m->config = &c->marking;
 	m->least = least_of(s, m->config);
 	m->rings = hd_alloc(n, sizeof(*m->rings));
-	m->due = hd_alloc((size_t)n * s->n_lanes, sizeof(*m->due));
-	m->outputs = hd_alloc((size_t)n * s->n_lanes, sizeof(*m->outputs));
+	m->due = hd_alloc((size_t)n * s->n_vls, sizeof(*m->due));
+	m->outputs = hd_alloc((size_t)n * s->n_vls, sizeof(*m->outputs));
 	for (uint32_t i = 0; i < n; i++) {
 		if (s->nodes[s->setup->ports[i].node].kind != SIM_SWITCH)
 			continue;
@@ -395,14 +395,14 @@ static void pack_two_counters(struct checkpoint_state *v)
 	struct marks *m = v->s->marks;
 	uint32_t n = v->s->setup->n_ports;
 
-	for (size_t i = 0; i < (size_t)n * v->s->n_lanes; i++) {
-		if (checkpoint_state_has_port(v, (uint32_t)(i / v->s->n_lanes)))
+	for (size_t i = 0; i < (size_t)n * v->s->n_vls; i++) {
+		if (checkpoint_state_has_port(v, (uint32_t)(i / v->s->n_vls)))
 			pack_u32(v->p, &m->fill[i]);
 	}
 	for (uint32_t port = 0; port < n; port++) {
 		if (!checkpoint_state_has_port(v, port))
 			continue;
-		size_t wants = counts(v->s, port) ? v->s->n_lanes * outputs_of(v->s, port) : 0;
+		size_t wants = counts(v->s, port) ? v->s->n_vls * outputs_of(v->s, port) : 0;
 
 		for (size_t i = 0; i < wants; i++)
 			pack_u32(v->p, &m->wants[m->wants_at[port] + i]);
@@ -425,10 +425,9 @@ void checkpoint_state_marks(struct checkpoint_state *v)
 		if (!counts(s, port) || !checkpoint_state_has_port(v, port))
 			continue;
 		pack_copies(v, &s->marks->rings[port]);
-		for (uint32_t i = 0; i < s->n_lanes; i++) {
-			pack_u32(v->p, &s->marks->due[port * s->n_lanes + i]);
-			PACK_STRUCT(v->p, output_members,
-				    &s->marks->outputs[port * s->n_lanes + i]);
+		for (uint32_t i = 0; i < s->n_vls; i++) {
+			pack_u32(v->p, &s->marks->due[port * s->n_vls + i]);
+			PACK_STRUCT(v->p, output_members, &s->marks->outputs[port * s->n_vls + i]);
 		}
 	}
 	if (s->mode.fills)

@@ -43,14 +43,14 @@ struct marks {
 	const struct mark_config *config; /* that holds now (C9) */
 	uint32_t least;                   /* blocks below which no packet is marked */
 	struct mark_ring *rings;          /* per port */
-	uint32_t *due;                    /* blocks, per port and lane */
-	struct mark_output *outputs;      /* per port and lane */
+	uint32_t *due;                    /* blocks, per port and VL */
+	struct mark_output *outputs;      /* per port and VL */
 	uint64_t marked;                  /* packets that had no mark before */
 	/* Two counters only: */
-	uint32_t *fill; /* blocks, per input port and lane */
+	uint32_t *fill; /* blocks, per input port and VL */
 	/*
-	 * Copies in an input lane that want an output lane: from
-	 * wants_at[input port], lane by lane, the node's outputs times lanes.
+	 * Copies in an input VL that want an output VL: from
+	 * wants_at[input port], VL by VL, the node's outputs times VLs.
 	 */
 	uint32_t *wants;
 	size_t *wants_at;
@@ -101,7 +101,7 @@ static inline void mark_expect(struct sim *s, const struct packet_record *p, con
 	c->routed = p->head + s->routing;
 	c->blocks = blk;
 	c->vl = vl;
-	m->due[p->out * s->n_lanes + vl] += blk;
+	m->due[p->out * s->n_vls + vl] += blk;
 }
 
 /* It starts on its link: is it marked? */
@@ -109,7 +109,7 @@ static inline void mark_grant(struct sim *s, uint32_t port, struct packet_record
 			      const bool simple)
 {
 	const struct marks *m = s->marks;
-	uint32_t *due = &m->due[port * s->n_lanes + vl];
+	uint32_t *due = &m->due[port * s->n_vls + vl];
 
 	if (unlikely(!m->rings[port].copies || (!simple && vl == VL_MANAGEMENT)))
 		return;

@@ -304,20 +304,20 @@ static bool enters_before(const struct packet_record *a, const struct packet_rec
 }
 
 /* The injection queue, in order (time, phase, flow, sequence): T13. */
-static void injection_push(struct sim *s, struct lane *lane, struct packet_record *p)
+static void injection_push(struct sim *s, struct port_vl *port_vl, struct packet_record *p)
 {
 	uint32_t id = packet_id(s, p);
-	uint32_t *link = &lane->queue.first;
+	uint32_t *link = &port_vl->queue.first;
 
 	p->next = NONE;
-	if (lane->queue.last == NONE) {
-		lane->queue.first = lane->queue.last = id;
+	if (port_vl->queue.last == NONE) {
+		port_vl->queue.first = port_vl->queue.last = id;
 		return;
 	}
-	struct packet_record *last = packet_at(s, lane->queue.last);
+	struct packet_record *last = packet_at(s, port_vl->queue.last);
 	if (enters_before(last, p)) {
 		last->next = id;
-		lane->queue.last = id;
+		port_vl->queue.last = id;
 		return;
 	}
 	/* An answer: others of this instant may be there already (F7). */
@@ -334,10 +334,10 @@ bool source_packet_vl(struct sim *s, struct packet_record *p)
 	if (p->out_vl == VL_MANAGEMENT)
 		return true;
 	p->out_vl =
-		likely(!s->mode.relaned)
+		likely(!s->mode.vls_change)
 			? n->vl_of_sl[p->sl]
-			: sl2vl_of(lanes_at(s, s->now), s->setup->ports[p->out].origin)->vl[p->sl];
-	if (likely(p->out_vl < lanes_of(s, p->out, s->now)))
+			: sl2vl_of(vls_at(s, s->now), s->setup->ports[p->out].origin)->vl[p->sl];
+	if (likely(p->out_vl < vls_of(s, p->out, s->now)))
 		return true;
 	metrics_lost(s, p, (struct ending){ SIM_LOST_DISCARD, p->out, s->now },
 		     &s->sums.rare[p->out].xmit_discards);
@@ -356,7 +356,7 @@ void source_packet_enter(struct sim *s, uint32_t id)
 		return;
 	if (unlikely(s->borrow != NULL) && !vl_sharing_admit(s, p))
 		return;
-	injection_push(s, &s->lanes[p->out * s->n_lanes + lane_of(s, p->out_vl)], p);
+	injection_push(s, &s->port_vls[p->out * s->n_vls + index_of_vl(s, p->out_vl)], p);
 	if (!l->requests)
 		l->since = s->now;
 	l->requests |= (uint16_t)(1u << p->out_vl);
@@ -404,8 +404,8 @@ static bool ends_reservation(struct sim *s, uint32_t flow)
 /* T11l: as the source has it now. */
 static uint16_t key_now(const struct sim *s, const struct sim_flow *f, port_id origin)
 {
-	return likely(!s->mode.relaned) ? f->pkey
-					: pkey_own(&lanes_at(s, s->now)->pkeys[origin], f->pkey);
+	return likely(!s->mode.vls_change) ? f->pkey
+					   : pkey_own(&vls_at(s, s->now)->pkeys[origin], f->pkey);
 }
 
 static void packet_emit(struct sim *s, uint32_t flow, uint32_t bytes, struct sim_address to,
@@ -616,7 +616,7 @@ static void plan_emit(struct sim *s, uint32_t flow, const struct source_plan *pl
 		.sl = plan->sl & 15u,
 	};
 	metrics_made_planned(s, plan->bytes);
-	injection_push(s, &s->lanes[out * s->n_lanes + plan->vl], p);
+	injection_push(s, &s->port_vls[out * s->n_vls + plan->vl], p);
 	if (!l->requests)
 		l->since = s->now;
 	l->requests |= (uint16_t)(1u << plan->vl);

@@ -175,7 +175,7 @@ void metrics_start(struct sim *s)
 		if (has_row(s, i))
 			metrics_port_restart(s, i);
 	}
-	rows_clear(s->sums.carries, n * s->n_lanes * sizeof(*s->sums.carries));
+	rows_clear(s->sums.carries, n * s->n_vls * sizeof(*s->sums.carries));
 	if (s->sums.by_sl)
 		rows_clear(s->sums.by_sl, n * s->n_sls * sizeof(*s->sums.by_sl));
 	rows_clear(s->sums.rare, n * sizeof(*s->sums.rare));
@@ -435,8 +435,8 @@ void metrics_lost(struct sim *s, const struct packet_record *p, struct ending e,
 void metrics_packet_missed(struct sim *s, uint32_t port, const struct packet_record *p)
 {
 	struct count *row = &s->sums.missed[s->links[port].peer * missed_row(s)];
-	struct count *vl = &row[lane_of(s, p->vl)];
-	struct count *sl = &row[s->n_lanes + s->sl_index[p->sl]];
+	struct count *vl = &row[index_of_vl(s, p->vl)];
+	struct count *sl = &row[s->n_vls + s->sl_index[p->sl]];
 
 	assert(s->sl_index[p->sl] < s->n_sls);
 	count_add(&vl->bytes, p->bytes);

@@ -66,7 +66,7 @@ void metrics_port_counters(const struct sim *s, uint32_t port, struct sim_counte
 /* Entries of sim.sums.missed per port. */
 static inline size_t missed_row(const struct sim *s)
 {
-	return s->n_lanes + s->n_sls;
+	return s->n_vls + s->n_sls;
 }
 void metrics_describe_packet(struct sim *s, const struct packet_record *p, struct sim_packet *out);
 

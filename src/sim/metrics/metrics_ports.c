@@ -8,14 +8,14 @@
 
 static void count_sent(const struct sim *s, uint32_t port, struct sim_counters *out)
 {
-	for (uint32_t i = 0; i < s->n_lanes; i++) {
-		const struct lane *lane = &s->lanes[port * s->n_lanes + i];
+	for (uint32_t i = 0; i < s->n_vls; i++) {
+		const struct port_vl *port_vl = &s->port_vls[port * s->n_vls + i];
 		unsigned vl = i == s->vl15 ? VL_MANAGEMENT : i;
 
-		out->xmit_bytes_vl[vl] = lane->bytes;
+		out->xmit_bytes_vl[vl] = port_vl->bytes;
 		out->xmit_packets_vl[vl] =
-			lane->packets + ((uint64_t)s->sums.carries[port * s->n_lanes + i] << 32);
-		out->xmit_bytes += lane->bytes;
+			port_vl->packets + ((uint64_t)s->sums.carries[port * s->n_vls + i] << 32);
+		out->xmit_bytes += port_vl->bytes;
 		out->xmit_packets += out->xmit_packets_vl[vl];
 	}
 	for (unsigned sl = 0; s->rules.port_metrics && sl < N_SLS; sl++) {
@@ -43,7 +43,7 @@ static void count_received(const struct sim *s, uint32_t port, struct sim_counte
 	out->updates_received = s->sums.rare[peer].updates_sent - s->sums.rare[port].missed_updates;
 	out->rcv_multicast =
 		s->sums.rare[peer].multicast_sent - s->sums.rare[port].missed_multicast;
-	for (uint32_t i = 0; i < s->n_lanes; i++) {
+	for (uint32_t i = 0; i < s->n_vls; i++) {
 		unsigned vl = i == s->vl15 ? VL_MANAGEMENT : i;
 
 		out->rcv_bytes_vl[vl] = far.xmit_bytes_vl[vl] - missed[i].bytes;
@@ -54,7 +54,7 @@ static void count_received(const struct sim *s, uint32_t port, struct sim_counte
 	for (unsigned sl = 0; sl < N_SLS; sl++) {
 		if (s->sl_index[sl] == 255)
 			continue;
-		const struct count *c = &missed[s->n_lanes + s->sl_index[sl]];
+		const struct count *c = &missed[s->n_vls + s->sl_index[sl]];
 
 		out->rcv_bytes_sl[sl] = far.xmit_bytes_sl[sl] - c->bytes;
 		out->rcv_packets_sl[sl] = far.xmit_packets_sl[sl] - c->packets;
@@ -147,9 +147,9 @@ void metrics_port_use(struct sim *s, uint32_t port, struct sim_port_use *out)
 	uint32_t far = sp->peer, least = sp->in_blocks;
 
 	for (uint32_t i = 0; i < s->vl15; i++) {
-		const struct lane *lane = &s->lanes[far * s->n_lanes + i];
+		const struct port_vl *port_vl = &s->port_vls[far * s->n_vls + i];
 
-		least = lane->least < least ? lane->least : least;
+		least = port_vl->least < least ? port_vl->least : least;
 	}
 
 	metrics_port_counters(s, port, &c);
@@ -180,11 +180,11 @@ void metrics_port_restart(struct sim *s, uint32_t port)
 	if (l->since < s->now)
 		l->since = s->now;
 	s->rings[port].area = 0;
-	for (uint32_t i = 0; i < s->n_lanes; i++) {
-		struct lane *lane = &s->lanes[port * s->n_lanes + i];
+	for (uint32_t i = 0; i < s->n_vls; i++) {
+		struct port_vl *port_vl = &s->port_vls[port * s->n_vls + i];
 
-		lane->bytes = lane->packets = 0;
-		lane->least = UINT16_MAX;
+		port_vl->bytes = port_vl->packets = 0;
+		port_vl->least = UINT16_MAX;
 	}
 	if (l->busy_until > s->now && !sim_of_port(s, port)->mail.is_elsewhere)
 		s->sums.carried[port] = l->busy_until - s->now;

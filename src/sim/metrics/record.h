@@ -18,7 +18,7 @@ enum sim_fate {
 	SIM_DELIVERED,
 	SIM_LOST_CORRUPT,   /* F1 */
 	SIM_LOST_LINK,      /* F3 */
-	SIM_LOST_DISCARD,   /* F4, F5, A1's lanes */
+	SIM_LOST_DISCARD,   /* F4, F5, A1's VLs */
 	SIM_LOST_NO_ROUTE,  /* A1 */
 	SIM_LOST_PARTITION, /* A2 */
 	SIM_LOST_VL15,      /* A4 */

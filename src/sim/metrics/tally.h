@@ -14,7 +14,7 @@
 
 /*
  * The packet seen last of one (source, destination, VL). Where SLs that share
- * a lane at the end may have had lanes of their own on the way, which keep no
+ * a VL at the end may have had VLs of their own on the way, which keep no
  * order between them, of one (source, destination, SL).
  */
 struct order_pair {

@@ -13,14 +13,14 @@
 
 /*
  * "latency percentiles" of every traffic row, "delay histogram" of every SL,
- * "lane shares" of the busiest links: what the arbitration tables promise each
+ * "VL shares" of the busiest links: what the arbitration tables promise each
  * VL under full load, and what it got.
  */
 void report_picture_curves(const struct report_input *f, struct results *r);
 
 /*
  * "layout", "nodes" and "links" (one row per direction); "events", if links or
- * tables change on the way; "forwarding", "lane mapping" and "arbitration" as
+ * tables change on the way; "forwarding", "VL mapping" and "arbitration" as
  * the switches have them; "paths" of some flows, hop by hop. Forwarding tables
  * that would be huge are left out with a remark.
  */

@@ -8,7 +8,7 @@
 #include "sim/report/report_internal.h"
 
 #define BINS        40
-#define SHARE_LINKS 6 /* busiest links whose lanes are shown */
+#define SHARE_LINKS 6 /* busiest links whose VLs are shown */
 
 struct percentile_row {
 	double percentile;
@@ -128,14 +128,14 @@ static const struct column share_columns[] = {
 };
 
 /*
- * What the low table shares among the lanes that have packets is what the high
- * table leaves. A lane of the high table is promised all it wants.
+ * What the low table shares among the VLs that have packets is what the high
+ * table leaves. A VL of the high table is promised all it wants.
  */
 static void promise(const struct vlarb *arb, const struct sim_counters *c,
 		    double promised[N_DATA_VLS])
 {
 	struct vlarb_entry low[VLARB_MAX];
-	struct shares_lane lanes[N_DATA_VLS];
+	struct shares_vl vls[N_DATA_VLS];
 	bool is_high[N_DATA_VLS] = { false };
 	double left = 1;
 	unsigned n = 0;
@@ -153,12 +153,11 @@ static void promise(const struct vlarb *arb, const struct sim_counters *c,
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
 		uint64_t packets = c->xmit_packets_vl[vl];
 
-		lanes[vl] =
-			shares_lane_of(packets ? (uint32_t)(c->xmit_bytes_vl[vl] / packets) : 64);
+		vls[vl] = shares_vl_of(packets ? (uint32_t)(c->xmit_bytes_vl[vl] / packets) : 64);
 		if (is_high[vl])
 			left -= (double)c->xmit_bytes_vl[vl] / (double)c->xmit_bytes;
 	}
-	shares_achieved(low, n, lanes, promised);
+	shares_achieved(low, n, vls, promised);
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
 		promised[vl] = is_high[vl] ? NAN : left * promised[vl];
 }
@@ -187,8 +186,8 @@ static void put_shares(const struct report_input *f, uint32_t port, struct table
 	}
 }
 
-/* Whether lanes compete anywhere: one alone has all there is. */
-static bool lanes_compete(const struct sim_metrics *m)
+/* Whether VLs compete anywhere: one alone has all there is. */
+static bool vls_compete(const struct sim_metrics *m)
 {
 	for (uint32_t i = 0; i < m->n_ports; i++) {
 		struct sim_counters c;
@@ -203,15 +202,15 @@ static bool lanes_compete(const struct sim_metrics *m)
 	return false;
 }
 
-static void lane_shares(const struct report_input *f, struct results *r)
+static void vl_shares(const struct report_input *f, struct results *r)
 {
 	const struct sim_setup *s = &f->fabric->setup;
 
-	if (!lanes_compete(f->metrics))
+	if (!vls_compete(f->metrics))
 		return;
 	bool *shown = hd_alloc(s->n_ports + 1, sizeof(*shown));
 	struct table *t = results_table(
-		r, "lane shares",
+		r, "VL shares",
 		"the busiest links: what each VL in use is promised under full load, and what it got",
 		share_columns);
 
@@ -239,5 +238,5 @@ void report_picture_curves(const struct report_input *f, struct results *r)
 {
 	percentiles(f, r);
 	delays(f, r);
-	lane_shares(f, r);
+	vl_shares(f, r);
 }

@@ -105,7 +105,7 @@ struct path_walk {
 	unsigned hop;
 };
 
-/* The last node of a path has no way out, and so no lane. */
+/* The last node of a path has no way out, and so no VL. */
 static void put_hop(struct path_walk *w, node_id node, unsigned in, unsigned out, unsigned vl)
 {
 	const struct path_hop_row row = {

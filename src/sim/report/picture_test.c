@@ -15,7 +15,7 @@
 	"fabric:\n  topology: {kind: mesh, columns: 2, rows: 2, "     \
 	"hosts: 1}\n"                                                 \
 	"  link: {rate: 8Gb/s, propagation: 5ns}\n  routing: xy\n"    \
-	"qos:\n  lanes: 4\n  classes:\n"                              \
+	"qos:\n  vls: 4\n  classes:\n"                                \
 	"    - {name: a, sl: 0, weight: 99}\n"                        \
 	"    - {name: b, sl: 1, weight: 66}\n"                        \
 	"    - {name: c, sl: 2, weight: 33}\n"                        \
@@ -91,23 +91,23 @@ static const struct value *cell(const struct table *t, size_t row, const char *n
 	return table_cell(t, row, column(t, name));
 }
 
-/* One lane alone has all there is: no shares are shown. */
-static void shares_are_of_lanes_that_compete(void **state)
+/* One VL alone has all there is: no shares are shown. */
+static void shares_are_of_vls_that_compete(void **state)
 {
 	struct run x;
 
 	(void)state;
 	go("fabric:\n  topology: {kind: star, hosts: 3}\n"
-	   "qos: {lanes: 4}\n"
+	   "qos: {vls: 4}\n"
 	   "traffic:\n  - {name: a, kind: poisson, load: 50%, sl: 1}\n"
 	   "run: {measure: 20us}\n",
 	   0, &x);
 	assert_non_null(results_find(x.r, "latency percentiles"));
-	assert_null(results_find(x.r, "lane shares"));
+	assert_null(results_find(x.r, "VL shares"));
 	end(&x);
 }
 
-static void lanes_are_promised_what_their_weights_say(void **state)
+static void vls_are_promised_what_their_weights_say(void **state)
 {
 	static const double thirds[] = { 50, 100.0 / 3, 50.0 / 3 };
 	struct run x;
@@ -115,7 +115,7 @@ static void lanes_are_promised_what_their_weights_say(void **state)
 
 	(void)state;
 	go(SHARED, 0, &x);
-	const struct table *t = results_find(x.r, "lane shares");
+	const struct table *t = results_find(x.r, "VL shares");
 
 	for (size_t i = 0; i < table_rows(t); i++) {
 		uint64_t vl = cell(t, i, "VL")->u;
@@ -233,7 +233,7 @@ static void tables_are_those_of_the_subnet(void **state)
 	assert_string_equal(cell(t, 0, "port")->text, "any");
 	assert_non_null(strstr(cell(t, 0, "low")->text, "0:99"));
 	assert_non_null(strstr(cell(t, 0, "low")->text, "2:33"));
-	t = results_find(x.r, "lane mapping");
+	t = results_find(x.r, "VL mapping");
 	assert_int_equal(strncmp(cell(t, 0, "SL2VL")->text, "0 1 2 ", 6), 0);
 	/* Every range of a forwarding table says what lft_get says. */
 	t = results_find(x.r, "forwarding");
@@ -319,8 +319,8 @@ static void percentiles_rise_to_the_largest_latency(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(shares_are_of_lanes_that_compete),
-		cmocka_unit_test(lanes_are_promised_what_their_weights_say),
+		cmocka_unit_test(shares_are_of_vls_that_compete),
+		cmocka_unit_test(vls_are_promised_what_their_weights_say),
 		cmocka_unit_test(pauses_to_sample_change_nothing),
 		cmocka_unit_test(samples_add_up_to_the_run),
 		cmocka_unit_test(a_path_is_the_way_that_packets_take),

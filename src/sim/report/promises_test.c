@@ -15,8 +15,8 @@
 #include "base/seeds_for_tests.h"
 #include "sim/report/run_for_tests.h"
 
-#define CLASSES                                                        \
-	"qos: {lanes: 15, classes: [{name: call, sl: 4, kind: DBTS}, " \
+#define CLASSES                                                      \
+	"qos: {vls: 15, classes: [{name: call, sl: 4, kind: DBTS}, " \
 	"{name: film, sl: 2, kind: DB}, {name: be, sl: 8, kind: BE}]}\n"
 #define TREE                                                               \
 	"fabric: {topology: {kind: xgft, down: \"4,2\", up: \"1,2\"}, "    \

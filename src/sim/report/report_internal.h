@@ -64,18 +64,18 @@ bool findings_goals(const struct report_input *f, const struct report_row *rows,
 /* After SIM_DEADLOCK: the circle of packets that wait, and a remark. */
 void findings_deadlock(const struct report_input *f, struct results *r);
 
-/* tables_vl_sharing.c; nothing if no lanes are bounded. */
+/* tables_vl_sharing.c; nothing if no VLs are bounded. */
 void findings_loans(const struct report_input *f, struct results *r);
 
 /* tables_vls.c: maps and arbitration tables */
-void findings_vls(const struct report_input *f, struct results *r);
+void findings_vl_tables(const struct report_input *f, struct results *r);
 
 /* tables_ports.c */
 void findings_ports(const struct report_input *f, struct results *r);
 /* Where links went down; nothing if none did. */
 void findings_downed(const struct report_input *f, struct results *r);
-void findings_lanes(const struct report_input *f, struct results *r);
-void findings_port_lanes(const struct report_input *f, struct results *r);
+void findings_vls(const struct report_input *f, struct results *r);
+void findings_port_vls(const struct report_input *f, struct results *r);
 /* The port's name, for the next row of `t`. */
 const char *findings_port_name(const struct fabric *fabric, uint32_t port, struct table *t);
 

@@ -66,7 +66,7 @@ static void draw(struct rng *r, struct strbuf *out)
 	strbuf_printf(out, "fabric:\n  topology: %s\n", pick(r, topologies));
 	strbuf_printf(out, "  link: {rate: %s, propagation: %uns}\n", pick(r, rates),
 		      (unsigned)(rng_below(r, 4) ? 5 : rng_below(r, 3000)));
-	strbuf_printf(out, "  credits: %s\nqos: {lanes: 2}\ntraffic:\n", pick(r, credits));
+	strbuf_printf(out, "  credits: %s\nqos: {vls: 2}\ntraffic:\n", pick(r, credits));
 	for (unsigned i = 0, n = 1 + (unsigned)rng_below(r, 3); i < n; i++)
 		strbuf_printf(out, "  - {name: t%u, sl: %u, %s, pattern: %s, payload: %s}\n", i,
 			      i % 2, pick(r, kinds), pick(r, patterns), pick(r, sizes));

@@ -105,7 +105,7 @@ void report_rows_free(struct report_row *rows, size_t n)
 struct fabric_summary_row {
 	uint64_t hosts, switches, cables;
 	const char *routing;
-	uint64_t lanes, flows;
+	uint64_t vls, flows;
 	/* Bytes; buffers are of one port and VL. */
 	uint64_t mtu, switch_buffer, output_buffer, host_buffer;
 };
@@ -115,7 +115,7 @@ static const struct column fabric_columns[] = {
 	{ "switches", NULL, CELL(fabric_summary_row, switches) },
 	{ "cables", NULL, CELL(fabric_summary_row, cables) },
 	{ "routing", NULL, CELL(fabric_summary_row, routing) },
-	{ "lanes", NULL, CELL(fabric_summary_row, lanes) },
+	{ "VLs", NULL, CELL(fabric_summary_row, vls) },
 	{ "flows", NULL, CELL(fabric_summary_row, flows) },
 	{ "mtu", "B", CELL(fabric_summary_row, mtu) },
 	{ "switch input buffer", "B", CELL(fabric_summary_row, switch_buffer) },
@@ -158,7 +158,7 @@ static void fabric_table(const struct report_input *f, struct results *r)
 		.switches = switches,
 		.cables = plugged / 2,
 		.routing = fabric->subnet.engine ? fabric->subnet.engine : "none",
-		.lanes = scenario_lanes(fabric->scenario),
+		.vls = scenario_vls(fabric->scenario),
 		.flows = fabric->n_flows,
 		.mtu = fabric->scenario->fabric.mtu,
 	};
@@ -402,7 +402,7 @@ static void loss_table(const struct report_input *f, struct results *r)
 		[SIM_LOST_PARTITION] = "foreign partition",
 		[SIM_LOST_VL15] = "no room on VL15",
 		[SIM_LOST_HOPS] = "hop limit exceeded at a router",
-		[SIM_LOST_FULL] = "blocked: the sender's lanes were full",
+		[SIM_LOST_FULL] = "blocked: the sender's VLs were full",
 	};
 	struct table *t;
 
@@ -456,7 +456,7 @@ static void add_remarks(const struct report_input *f, const struct report_row *r
 	if (c->out_of_order && f->fabric->setup.borrowing.on)
 		results_remark(
 			r,
-			"%llu packets arrived before an older one of theirs: lanes on loan overtake each other",
+			"%llu packets arrived before an older one of theirs: VLs on loan overtake each other",
 			(unsigned long long)c->out_of_order);
 	else if (c->out_of_order && f->fabric->n_sweeps)
 		results_remark(
@@ -495,12 +495,12 @@ bool report_tables(const struct report_input *f, struct results *r)
 	findings_downed(f, r);
 	findings_manager(f, r);
 	findings_choices(f, r);
-	findings_lanes(f, r);
+	findings_vls(f, r);
 	if (f->all) {
-		findings_vls(f, r);
+		findings_vl_tables(f, r);
 		findings_deadlines(f, r);
 		findings_jitter(f, r);
-		findings_port_lanes(f, r);
+		findings_port_vls(f, r);
 		findings_flows(f, r);
 	}
 	add_remarks(f, rows, r);

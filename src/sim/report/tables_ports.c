@@ -144,7 +144,7 @@ struct vl_share_row {
 	double bytes, share;
 };
 
-static const struct column lane_columns[] = {
+static const struct column vl_columns[] = {
 	{ "VL", NULL, CELL(vl_share_row, vl) },
 	{ "packets", NULL, CELL(vl_share_row, packets), ORIGIN_SIMULATED },
 	{ "bytes", "MB", CELL(vl_share_row, bytes), ORIGIN_SIMULATED, 3 },
@@ -152,7 +152,7 @@ static const struct column lane_columns[] = {
 	{ NULL },
 };
 
-void findings_lanes(const struct report_input *f, struct results *r)
+void findings_vls(const struct report_input *f, struct results *r)
 {
 	const struct sim_metrics *m = f->metrics;
 	uint64_t bytes[16] = { 0 }, packets[16] = { 0 }, all = 0;
@@ -172,7 +172,7 @@ void findings_lanes(const struct report_input *f, struct results *r)
 		used += packets[vl] > 0;
 	if (used < 2 && !f->all)
 		return;
-	struct table *t = results_table(r, "lanes", "what links carried on each VL", lane_columns);
+	struct table *t = results_table(r, "VLs", "what links carried on each VL", vl_columns);
 
 	for (unsigned vl = 0; vl < 16; vl++) {
 		if (!packets[vl])
@@ -188,24 +188,24 @@ void findings_lanes(const struct report_input *f, struct results *r)
 	}
 }
 
-struct port_lane_row {
+struct port_vl_row {
 	const char *port;
 	uint64_t vl, packets, bytes;
 };
 
-static const struct column port_lane_columns[] = {
-	{ "port", NULL, CELL(port_lane_row, port) },
-	{ "VL", NULL, CELL(port_lane_row, vl) },
-	{ "packets", NULL, CELL(port_lane_row, packets), ORIGIN_SIMULATED },
-	{ "bytes", NULL, CELL(port_lane_row, bytes), ORIGIN_SIMULATED },
+static const struct column port_vl_columns[] = {
+	{ "port", NULL, CELL(port_vl_row, port) },
+	{ "VL", NULL, CELL(port_vl_row, vl) },
+	{ "packets", NULL, CELL(port_vl_row, packets), ORIGIN_SIMULATED },
+	{ "bytes", NULL, CELL(port_vl_row, bytes), ORIGIN_SIMULATED },
 	{ NULL },
 };
 
-void findings_port_lanes(const struct report_input *f, struct results *r)
+void findings_port_vls(const struct report_input *f, struct results *r)
 {
 	const struct sim_metrics *m = f->metrics;
 	struct table *t =
-		results_table(r, "port lanes", "what each port sent on each VL", port_lane_columns);
+		results_table(r, "port VLs", "what each port sent on each VL", port_vl_columns);
 
 	for (uint32_t i = 0; i < m->n_ports; i++) {
 		struct sim_counters c;
@@ -214,7 +214,7 @@ void findings_port_lanes(const struct report_input *f, struct results *r)
 		for (unsigned vl = 0; vl < 16; vl++) {
 			if (!c.xmit_packets_vl[vl])
 				continue;
-			const struct port_lane_row row = {
+			const struct port_vl_row row = {
 				.port = findings_port_name(f->fabric, i, t),
 				.vl = vl,
 				.packets = c.xmit_packets_vl[vl],

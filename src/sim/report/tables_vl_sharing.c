@@ -8,7 +8,7 @@ struct loan_row {
 	const char *port;
 	unsigned vl;
 	double borrowing; /* share of the time */
-	struct sim_lane_use use;
+	struct sim_vl_use use;
 };
 
 static const struct column columns[] = {
@@ -27,7 +27,7 @@ static const struct column columns[] = {
 	{ NULL },
 };
 
-static double time_borrowing(const struct sim_lane_use *u)
+static double time_borrowing(const struct sim_vl_use *u)
 {
 	double borrowing = 0;
 
@@ -54,7 +54,7 @@ void findings_loans(const struct report_input *f, struct results *r)
 
 			if (rows == MOST_ROWS && !f->all)
 				break;
-			if (!sim_lane_use(f->sim, port, vl, LEVEL, &row.use))
+			if (!sim_vl_use(f->sim, port, vl, LEVEL, &row.use))
 				continue;
 			row.port = findings_port_name(f->fabric, port, t);
 			row.borrowing = time_borrowing(&row.use);

@@ -108,7 +108,7 @@ static void put_tables(const struct fabric *fabric, struct table *t, hd_time tim
 	table_put_row(t, &row);
 }
 
-void findings_vls(const struct report_input *f, struct results *r)
+void findings_vl_tables(const struct report_input *f, struct results *r)
 {
 	const struct fabric *fabric = f->fabric;
 	const struct sim_setup *s = &fabric->setup;

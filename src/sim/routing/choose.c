@@ -247,7 +247,7 @@ bool choice_defer(struct sim *s, const struct node *n, struct packet_record *p)
 
 	home = home_among(&all, home == LFT_NO_PORT ? 0 : home);
 	p->out = n->first_port + home;
-	p->out_vl = switch_lane(s, n, p, home);
+	p->out_vl = switch_vl(s, n, p, home);
 	return true;
 }
 
@@ -466,7 +466,7 @@ void choice_make(struct sim *s, struct packet_record *p)
 						: choose_way(s, n, &o, first);
 
 		p->out = n->first_port + out;
-		p->out_vl = switch_lane(s, n, p, out);
+		p->out_vl = switch_vl(s, n, p, out);
 		struct choice_port *at = &s->choices->ports[p->out];
 
 		at->taken += o.minimal.n + o.around.n > 1;

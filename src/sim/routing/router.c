@@ -75,7 +75,7 @@ void router_arrive(struct sim *s, const struct node *n, struct packet_record *p,
 
 	mark(s, p, x, in_port);
 	unsigned sl = new_sl(s, x, origin, dlid);
-	unsigned vl = sl2vl_of(lanes_at(s, p->head), origin)->vl[sl];
+	unsigned vl = sl2vl_of(vls_at(s, p->head), origin)->vl[sl];
 
 	x->hop_limit--;
 	if (!switch_permits_key(s, n, p, out)) {
@@ -84,7 +84,7 @@ void router_arrive(struct sim *s, const struct node *n, struct packet_record *p,
 		switch_drop(s, p);
 		return;
 	}
-	if (vl >= lanes_of(s, out, p->head)) {
+	if (vl >= vls_of(s, out, p->head)) {
 		switch_head_lost(s, p, SIM_LOST_DISCARD, out, &s->sums.rare[out].xmit_discards);
 		switch_drop(s, p);
 		return;

@@ -178,9 +178,9 @@ static void watch(struct test_fabric *f, const struct sim_arrival *a, struct see
  * an entry, SL 8 in the third. Two links in each subnet: to the switch, from
  * it.
  */
-static void each_subnet_has_its_own_lids_sl_and_lane(void **state)
+static void each_subnet_has_its_own_lids_sl_and_vl(void **state)
 {
-	static const uint8_t sls[] = { 1, 2, 8 }, lanes[] = { 1, 2, 0 };
+	static const uint8_t sls[] = { 1, 2, 8 }, vls[] = { 1, 2, 0 };
 	static uint8_t maps[3][256];
 	struct seen seen = { .n = 0 };
 	struct test_fabric f;
@@ -215,7 +215,7 @@ static void each_subnet_has_its_own_lids_sl_and_lane(void **state)
 		const struct sim_packet *p = &seen.packets[i];
 
 		assert_int_equal(p->sl, sls[i / 2]);
-		assert_int_equal(p->vl, lanes[i / 2]);
+		assert_int_equal(p->vl, vls[i / 2]);
 		assert_int_equal(p->slid, slids[i / 2]);
 		assert_int_equal(p->dlid, dlids[i / 2]);
 		assert_int_equal(p->hop_limit, 64 - i / 2);
@@ -310,7 +310,7 @@ static void check_drop(struct test_fabric *f, const struct sim_arrival *a, enum 
 	sim_record_fini(&r);
 }
 
-static void routers_drop_what_has_no_grh_no_lane_or_no_way(void **state)
+static void routers_drop_what_has_no_grh_no_vl_or_no_way(void **state)
 {
 	struct test_fabric f;
 
@@ -325,7 +325,7 @@ static void routers_drop_what_has_no_grh_no_lane_or_no_way(void **state)
 	a.management = true;
 	check_drop(&f, &a, SIM_LOST_NO_ROUTE, in);
 	a.management = false;
-	/* The cable behind it has two lanes, and its table wants the fourth. */
+	/* The cable behind it has two VLs, and its table wants the fourth. */
 	f.setup.ports[in + 1].vls = 2;
 	a.tclass = 3;
 	struct sl2vl plain = sl2vl_default(4);
@@ -382,10 +382,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(zero_load_latency_over_routers_is_the_closed_form),
 		cmocka_unit_test(hop_limit_ends_a_packet_at_the_router_that_exhausts_it),
-		cmocka_unit_test(each_subnet_has_its_own_lids_sl_and_lane),
+		cmocka_unit_test(each_subnet_has_its_own_lids_sl_and_vl),
 		cmocka_unit_test(the_first_router_marks_what_its_source_did_not),
 		cmocka_unit_test(service_levels_are_counted_as_they_are_on_each_link),
-		cmocka_unit_test(routers_drop_what_has_no_grh_no_lane_or_no_way),
+		cmocka_unit_test(routers_drop_what_has_no_grh_no_vl_or_no_way),
 		cmocka_unit_test(routers_enforce_partitions_as_switches_do),
 	};
 

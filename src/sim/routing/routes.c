@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * T11l: lanes and partitions that change are looked up by time. T11r:
+ * T11l: VLs and partitions that change are looked up by time. T11r:
  * forwarding tables that change. A switch's row is the subnet's until its
  * first change, then a copy of its own that has all changes up to now. Heads
  * are routed when they are granted upstream, so what changes while one is on
@@ -118,7 +118,7 @@ const struct subnet *switch_tables_vls_at(const struct sim *s, hd_time when)
 	const struct sim_setup *u = s->setup;
 
 	for (uint32_t i = u->n_paths; i-- > 0;) {
-		if (u->paths[i].lanes && u->paths[i].time <= when)
+		if (u->paths[i].vls && u->paths[i].time <= when)
 			return u->paths[i].subnet;
 	}
 	return u->subnet;
@@ -130,10 +130,10 @@ unsigned switch_tables_max_vls(const struct sim *s, uint32_t port)
 	port_id origin = u->ports[port].origin;
 	unsigned most = u->ports[port].vls;
 
-	for (uint32_t i = 0; s->mode.relaned && i < u->n_paths; i++) {
+	for (uint32_t i = 0; s->mode.vls_change && i < u->n_paths; i++) {
 		const struct subnet *sub = u->paths[i].subnet;
 
-		if (u->paths[i].lanes && sub->vls_of_port[origin] > most)
+		if (u->paths[i].vls && sub->vls_of_port[origin] > most)
 			most = sub->vls_of_port[origin];
 	}
 	return most;
@@ -146,10 +146,10 @@ bool switch_tables_refuse_keys(const struct sim *s, uint32_t port)
 	const struct pkey_table *first = &u->subnet->pkeys[origin];
 	bool any = first->enforce_in || first->enforce_out;
 
-	for (uint32_t i = 0; s->mode.relaned && i < u->n_paths; i++) {
+	for (uint32_t i = 0; s->mode.vls_change && i < u->n_paths; i++) {
 		const struct pkey_table *t = &u->paths[i].subnet->pkeys[origin];
 
-		any = any || (u->paths[i].lanes && (t->enforce_in || t->enforce_out));
+		any = any || (u->paths[i].vls && (t->enforce_in || t->enforce_out));
 	}
 	return any;
 }

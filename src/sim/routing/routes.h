@@ -35,17 +35,17 @@ static inline const uint64_t *group_set(const struct sim *s, const struct node *
 const struct subnet *switch_tables_paths_now(const struct sim *s);
 /* T11l: the subnet whose SL2VL tables, VLs and partitions are in force at `when`. */
 const struct subnet *switch_tables_vls_at(const struct sim *s, hd_time when);
-static inline const struct subnet *lanes_at(const struct sim *s, hd_time when)
+static inline const struct subnet *vls_at(const struct sim *s, hd_time when)
 {
-	return likely(!s->mode.relaned) ? s->setup->subnet : switch_tables_vls_at(s, when);
+	return likely(!s->mode.vls_change) ? s->setup->subnet : switch_tables_vls_at(s, when);
 }
 /* Number of data VLs of a port at `when`; switch_tables_max_vls(): the maximum over the run. */
-static inline unsigned lanes_of(const struct sim *s, uint32_t port, hd_time when)
+static inline unsigned vls_of(const struct sim *s, uint32_t port, hd_time when)
 {
 	const struct sim_port *p = &s->setup->ports[port];
 
-	return likely(!s->mode.relaned) ? p->vls
-					: switch_tables_vls_at(s, when)->vls_of_port[p->origin];
+	return likely(!s->mode.vls_change) ? p->vls
+					   : switch_tables_vls_at(s, when)->vls_of_port[p->origin];
 }
 unsigned switch_tables_max_vls(const struct sim *s, uint32_t port);
 /* True if the port refuses packets by P_Key at any time of the run. */

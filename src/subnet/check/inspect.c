@@ -11,7 +11,7 @@
 #include "subnet/check/show.h"
 #include "subnet/routing/check.h"
 #include "subnet/routing/deadlock.h"
-#include "subnet/routing/lanes.h"
+#include "subnet/routing/vls.h"
 #include "subnet/tables/ends.h"
 #include "subnet/tables/tables.h"
 #include "topo/topo.h"
@@ -36,7 +36,7 @@ static enum hd_status sweep(struct inspection *x, struct diag *d)
 	return status;
 }
 
-static enum hd_status load_lanes(struct inspection *x, struct diag *d)
+static enum hd_status load_vls(struct inspection *x, struct diag *d)
 {
 	struct strbuf text = STRBUF_INIT;
 
@@ -102,7 +102,7 @@ enum hd_status inspection_begin(struct inspection *x, struct subnet *s,
 				const struct inspection_options *o, struct diag *d)
 {
 	static enum hd_status (*const steps[])(struct inspection *, struct diag *) = {
-		sweep, load_lanes, load_path_sls, load_mcast, add_groups,
+		sweep, load_vls, load_path_sls, load_mcast, add_groups,
 	};
 	enum hd_status status = HD_OK;
 

@@ -4,7 +4,7 @@
 
 /*
  * A routed subnet under inspection: what a manager would do about cables that
- * fail, lanes and service levels as a running fabric has them, multicast groups
+ * fail, VLs and service levels as a running fabric has them, multicast groups
  * added to it; then everything that there is to see, as tables.
  *
  *	if (inspection_begin(&x, &subnet, &options, &d) == HD_OK)
@@ -45,7 +45,7 @@ struct inspection {
 	struct mcast_choice choice; /* of trees, where groups leave it open */
 };
 
-/* Changes lanes and groups of `s`, which outlives it; options are borrowed. */
+/* Changes VLs and groups of `s`, which outlives it; options are borrowed. */
 HD_MUST_CHECK enum hd_status inspection_begin(struct inspection *x, struct subnet *s,
 					      const struct inspection_options *o, struct diag *d);
 /* In any case. */

@@ -10,7 +10,7 @@
 #include "subnet/routing/load.h"
 #include "topo/layout.h"
 
-#define MAX_MAPPINGS    50000      /* rows of lane mappings */
+#define MAX_MAPPINGS    50000      /* rows of VL mappings */
 #define PICTURE_ENTRIES (4u << 20) /* of all forwarding tables together */
 #define ANY             "any"
 
@@ -412,7 +412,7 @@ static void put_mappings(const struct subnet *s, struct results *r)
 {
 	const struct topo *topo = s->topo;
 	struct table *t = results_table(
-		r, "lane mapping",
+		r, "VL mapping",
 		"the VL of each SL; 'any' applies to ports without a row of their own",
 		mapping_columns);
 	const struct sl2vl *first = s->n_switches ? only_mapping(s, 0) : NULL;

@@ -32,7 +32,7 @@ void picture_loads(const struct subnet *s, unsigned n, const struct load_traffic
 void picture_links(const struct topo *topo, const struct picture_link *links, size_t n,
 		   struct results *r);
 /*
- * "forwarding", "lane mapping", and the "arbitration" of where links leave.
+ * "forwarding", "VL mapping", and the "arbitration" of where links leave.
  * Forwarding tables that would be huge are left out with a remark.
  */
 void picture_tables(const struct subnet *s, const struct picture_link *links, size_t n,

@@ -271,7 +271,7 @@ bool check_show_deadlock(struct results *r, const struct subnet *s, bool with_sw
 	if (c.n_dropped)
 		results_remark(
 			r,
-			"packets with SL %u are lost at '%s' port %u: the SL2VL table sends them to a lane that the link does not have",
+			"packets with SL %u are lost at '%s' port %u: the SL2VL table sends them to a VL that the link does not have",
 			c.dropped_sl, topo_node_of(s->topo, c.dropped_at)->name,
 			s->topo->ports[c.dropped_at].number);
 	route_deadlock_fini(&c);

@@ -129,7 +129,7 @@ static void try_case(const struct failure_search *y, struct failure_case *c, con
 	 * Fewer paths on the same VLs add no cycle, and an algorithm that does not
 	 * choose VLs by path keeps them.
 	 */
-	bool is_free = !before->can_lock && !now.subnet.sl_of_path && !now.subnet.lanes_by_engine &&
+	bool is_free = !before->can_lock && !now.subnet.sl_of_path && !now.subnet.vls_by_engine &&
 		       only_lost_entries(&now);
 
 	c->figures = look_at(&now.subnet, y->o, is_free);

@@ -24,7 +24,7 @@ enum mcast_method {
 	/* In several groups, an MLID each (mcast_add_parts), on meshes: */
 	MCAST_DUAL,   /* two paths, up and down a Hamiltonian path */
 	MCAST_MULTI,  /* up to four such paths */
-	MCAST_DOUBLE, /* XY trees of four quadrants, on two lanes */
+	MCAST_DOUBLE, /* XY trees of four quadrants, on two VLs */
 	MCAST_PATHS,  /* as MCAST_UNION, tree or not: for who will check it */
 	MCAST_FILE,   /* read from a file; not for mcast_add */
 	N_MCAST_METHODS
@@ -66,7 +66,7 @@ HD_MUST_CHECK enum hd_status mcast_add(struct subnet *s, const struct mcast_grou
 
 /*
  * The same for methods that part the members: one group more for every part
- * that has any, 1 to 4 of them, with the SL of its lane. Others have one.
+ * that has any, 1 to 4 of them, with the SL of its VL. Others have one.
  */
 HD_MUST_CHECK enum hd_status mcast_add_parts(struct subnet *s, const struct mcast_group *want,
 					     struct diag *d);

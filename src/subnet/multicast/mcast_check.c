@@ -51,8 +51,8 @@ static struct sent_copy send_from(const struct flood *f, const struct copy_state
 	const struct topo_port *in = &t->ports[at->in];
 	port_id p = t->nodes[in->node].first_port + out;
 	port_id peer = t->ports[p].peer;
-	const struct sl2vl *lanes = sl2vl_at(f->s, switch_at(f, at), in->number, out);
-	struct sent_copy x = { .to = peer, .vl = lanes->vl[f->sl] };
+	const struct sl2vl *vls = sl2vl_at(f->s, switch_at(f, at), in->number, out);
+	struct sent_copy x = { .to = peer, .vl = vls->vl[f->sl] };
 
 	if (out == 0) {
 		x.outcome = OUT_DELIVERED;

@@ -18,7 +18,7 @@
  * switches need no more than one entry of it.
  *
  * Double-channel XY parts the members by quadrants. In each quadrant an XY tree
- * uses one direction of each dimension; two lanes keep the quadrants that share
+ * uses one direction of each dimension; two VLs keep the quadrants that share
  * a direction apart.
  */
 

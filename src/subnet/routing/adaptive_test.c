@@ -313,7 +313,7 @@ static void refusals_are_those_of_brute_force(void **state)
 	assert_in_range(n_cyclic, n / 10, n * 6 / 10);
 }
 
-static void draw_lanes(struct subnet *s, switch_id sw, struct rng *r)
+static void draw_vls(struct subnet *s, switch_id sw, struct rng *r)
 {
 	unsigned n = switch_node(s, sw)->n_ports + 1u;
 	struct sl2vl table;
@@ -335,7 +335,7 @@ static void add_ways_back(struct subnet *s, switch_id sw)
 		s->adaptive->groups[sw][i].bits[0] |= 1u << 2;
 }
 
-/* Lanes at random, and only some SLs that choose. */
+/* VLs at random, and only some SLs that choose. */
 static bool check_drawn(uint64_t seed)
 {
 	struct topo t;
@@ -350,7 +350,7 @@ static bool check_drawn(uint64_t seed)
 		fail_msg("%s", d.message);
 	assert_non_null(s.adaptive);
 	for (switch_id sw = 0; sw < s.n_switches; sw++) {
-		draw_lanes(&s, sw, &r);
+		draw_vls(&s, sw, &r);
 		if (seed % 2)
 			add_ways_back(&s, sw);
 	}
@@ -362,7 +362,7 @@ static bool check_drawn(uint64_t seed)
 	return cyclic;
 }
 
-static void checks_of_lanes_are_those_of_brute_force(void **state)
+static void checks_of_vls_are_those_of_brute_force(void **state)
 {
 	unsigned n = cases_of_run(60, 1000), n_cyclic = 0;
 
@@ -522,7 +522,7 @@ static void ways_around_are_all_by_one_third_group(void **state)
 }
 
 /* Packets from a global cable leave by one on the VL that they came in. */
-static void keep_lanes(struct subnet *s, switch_id sw)
+static void keep_vls(struct subnet *s, switch_id sw)
 {
 	const struct topo_node *v = switch_node(s, sw);
 	const uint8_t *way_in = &s->adaptive->detours->way_in[v->first_port];
@@ -537,7 +537,7 @@ static void keep_lanes(struct subnet *s, switch_id sw)
 	}
 }
 
-static void ways_around_lock_without_the_second_lane(void **state)
+static void ways_around_lock_without_the_second_vl(void **state)
 {
 	static const char *const fabrics[] = {
 		"dragonfly-plus --leaves 2 --spines 2 --globals 4 --groups 5",
@@ -555,7 +555,7 @@ static void ways_around_lock_without_the_second_lane(void **state)
 		assert_false(is_cyclic(&s));
 		assert_false(says_cyclic(&s));
 		for (switch_id sw = 0; sw < s.n_switches; sw++)
-			keep_lanes(&s, sw);
+			keep_vls(&s, sw);
 		assert_true(is_cyclic(&s));
 		route_check_deadlock(&s, DEADLOCK_PLAIN, &c);
 		route_print_cycle(&s, &c, &circle);
@@ -623,11 +623,11 @@ int main(void)
 		cmocka_unit_test(choices_hold_the_forwarding_table),
 		cmocka_unit_test(a_leaf_chooses_among_all_its_ways_up),
 		cmocka_unit_test(refusals_are_those_of_brute_force),
-		cmocka_unit_test(checks_of_lanes_are_those_of_brute_force),
+		cmocka_unit_test(checks_of_vls_are_those_of_brute_force),
 		cmocka_unit_test(engines_without_a_rule_refuse),
 		cmocka_unit_test(groups_do_not_depend_on_threads),
 		cmocka_unit_test(ways_around_are_all_by_one_third_group),
-		cmocka_unit_test(ways_around_lock_without_the_second_lane),
+		cmocka_unit_test(ways_around_lock_without_the_second_vl),
 		cmocka_unit_test(a_third_crossing_is_found),
 		cmocka_unit_test(fabrics_without_ways_around_refuse),
 	};

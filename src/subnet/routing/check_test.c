@@ -303,7 +303,7 @@ static void a_cycle_is_named_channel_by_channel(void **state)
 	topo_fini(&t);
 }
 
-static void lanes_can_break_a_cycle_and_make_one(void **state)
+static void vls_can_break_a_cycle_and_make_one(void **state)
 {
 	struct topo t;
 	struct subnet s;
@@ -330,11 +330,11 @@ static void lanes_can_break_a_cycle_and_make_one(void **state)
 		}
 	}
 	route_check_deadlock(&s, DEADLOCK_PLAIN, &c);
-	/* ... so that each way round ends on another lane. */
+	/* ... so that each way round ends on another VL. */
 	assert_int_equal(c.n_cycle, 0);
 	assert_int_equal(c.size.vls, 3);
 	route_deadlock_fini(&c);
-	/* A lane that the link does not have loses packets. */
+	/* A VL that the link does not have loses packets. */
 	struct sl2vl none;
 
 	memset(none.vl, VL_MANAGEMENT, sizeof(none.vl));
@@ -428,7 +428,7 @@ int main(void)
 		cmocka_unit_test(gaps_of_dump_fts_are_recognised),
 		cmocka_unit_test(routes_are_what_their_engine_promises),
 		cmocka_unit_test(a_cycle_is_named_channel_by_channel),
-		cmocka_unit_test(lanes_can_break_a_cycle_and_make_one),
+		cmocka_unit_test(vls_can_break_a_cycle_and_make_one),
 		cmocka_unit_test(an_sl_that_adapters_do_not_send_loses_nothing),
 		cmocka_unit_test(routers_can_close_a_circle_of_subnets),
 	};

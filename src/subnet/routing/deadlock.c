@@ -16,7 +16,7 @@
 struct entrances {
 	uint8_t *ports; /* of switch sw: ports[first[sw]] .. first[sw + 1] */
 	uint32_t *first;
-	bool *alike; /* lanes do not depend on which entrance it was */
+	bool *alike; /* VLs do not depend on which entrance it was */
 };
 
 /* A channel that a packet may be on. */
@@ -32,9 +32,9 @@ struct tracer {
 	struct depgraph *deps;
 	struct entrances doors;
 	uint16_t sls; /* to try where the path does not say */
-	bool one_lane, with_switches;
+	bool one_vl, with_switches;
 	bool chooses_all; /* every packet for an end port does */
-	/* The lane that all take, or VL_MANAGEMENT: the tables say. */
+	/* The VL that all take, or VL_MANAGEMENT: the tables say. */
 	uint8_t only_vl;
 	edge_id *next;  /* for the destination at hand */
 	uint16_t *seen; /* [switch][sl]: VLs already followed from there */
@@ -65,7 +65,7 @@ static port_id port_at(const struct tracer *t, switch_id sw, unsigned number)
 }
 
 /* The VL on which a packet leaves; VL_MANAGEMENT if it is dropped. */
-static unsigned lane(struct tracer *t, switch_id sw, unsigned in, unsigned out, unsigned sl)
+static unsigned vl_toward(struct tracer *t, switch_id sw, unsigned in, unsigned out, unsigned sl)
 {
 	if (t->only_vl != VL_MANAGEMENT)
 		return t->only_vl;
@@ -116,7 +116,7 @@ static void follow(struct tracer *t, switch_id sw, unsigned sl, unsigned vl)
 		/* What arrives at an adapter is taken in: it waits no more. */
 		if ((t->next[sw] == PATH_ARRIVED && !to_router) || !out_of(t, sw, &out))
 			return;
-		unsigned next_vl = lane(t, sw, e->in, out, sl);
+		unsigned next_vl = vl_toward(t, sw, e->in, out, sl);
 
 		if (next_vl != VL_MANAGEMENT)
 			depgraph_add(t->deps, port_at(t, sw, e->in), vl, out, next_vl);
@@ -130,7 +130,7 @@ static void follow(struct tracer *t, switch_id sw, unsigned sl, unsigned vl)
 
 static bool chooses(const struct tracer *t, unsigned sl)
 {
-	return t->s->adaptive && !t->one_lane && t->s->adaptive->sls >> sl & 1 &&
+	return t->s->adaptive && !t->one_vl && t->s->adaptive->sls >> sl & 1 &&
 	       topo_is_end_port(t->s->topo, t->dest.owner);
 }
 
@@ -162,7 +162,7 @@ static void choose(struct tracer *t, switch_id sw, unsigned in, unsigned vl_in, 
 	unsigned out = 0;
 
 	while (port_set_next(&outs, &out)) {
-		unsigned vl = lane(t, sw, in, out, sl);
+		unsigned vl = vl_toward(t, sw, in, out, sl);
 		edge_id e = edge_of(t->g, sw, out);
 
 		if (vl == VL_MANAGEMENT)
@@ -215,7 +215,7 @@ static bool has_been_followed(struct tracer *t)
 /* The SLs that packets for the destination may have, from a source port. */
 static uint16_t sls_of(const struct tracer *t, port_id source)
 {
-	if (!t->s->sl_of_path || t->one_lane)
+	if (!t->s->sl_of_path || t->one_vl)
 		return t->sls;
 	return path_sls(t->s, source, t->dest.lid);
 }
@@ -227,7 +227,7 @@ static bool sends(const struct tracer *t, switch_id sw, unsigned in, unsigned ou
 	const struct sl2vl *own =
 		source == TOPO_NONE ? sl2vl_at(t->s, sw, in, out) : sl2vl_of(t->s, source);
 
-	return own->vl[sl] != VL_MANAGEMENT || t->one_lane;
+	return own->vl[sl] != VL_MANAGEMENT || t->one_vl;
 }
 
 /* Packets of one SL, from a router that they hold a channel of, or a host. */
@@ -237,14 +237,14 @@ static void enter_with(struct tracer *t, switch_id sw, unsigned in, unsigned out
 	unsigned first = VL_MANAGEMENT;
 
 	if (router != TOPO_NONE)
-		first = t->one_lane ? 0 : sl2vl_of(t->s, router)->vl[sl];
+		first = t->one_vl ? 0 : sl2vl_of(t->s, router)->vl[sl];
 	if (chooses(t, sl)) {
 		choose(t, sw, in, first, sl);
 		if (router != TOPO_NONE)
 			t->vls_out[router] |= (uint16_t)(1u << first);
 		return;
 	}
-	unsigned vl = lane(t, sw, in, out, sl);
+	unsigned vl = vl_toward(t, sw, in, out, sl);
 
 	if (router != TOPO_NONE && vl != VL_MANAGEMENT) {
 		t->vls_out[router] |= (uint16_t)(1u << first);
@@ -307,7 +307,7 @@ static bool is_entrance(const struct subnet *s, port_id p, bool with_switches)
 }
 
 /* Do adapters behind two entrances send alike? Inside a switch, nothing. */
-static bool same_lanes_sent(const struct tracer *t, port_id a, port_id b)
+static bool same_vls_sent(const struct tracer *t, port_id a, port_id b)
 {
 	port_id x = t->s->topo->ports[a].peer, y = t->s->topo->ports[b].peer;
 
@@ -318,7 +318,7 @@ static bool same_lanes_sent(const struct tracer *t, port_id a, port_id b)
 	return t->s->sl2vl_of_port[x] == t->s->sl2vl_of_port[y];
 }
 
-/* True if all entrances of a switch have the same lanes to every port. */
+/* True if all entrances of a switch have the same VLs to every port. */
 static bool entrances_alike(const struct tracer *t, switch_id sw)
 {
 	const struct entrances *d = &t->doors;
@@ -332,7 +332,7 @@ static bool entrances_alike(const struct tracer *t, switch_id sw)
 
 		if (peer != TOPO_NONE && joins_subnets(t, peer))
 			return false;
-		if (i > 0 && !same_lanes_sent(t, p, port_at(t, sw, ports[0])))
+		if (i > 0 && !same_vls_sent(t, p, port_at(t, sw, ports[0])))
 			return false;
 		if (memcmp(&pairs[ports[i] * n], &pairs[ports[0] * n], n * sizeof(*pairs)) != 0)
 			return false;
@@ -387,7 +387,7 @@ static bool *tables_in_use(const struct subnet *s)
 	return used;
 }
 
-/* True if the tables in use send both SLs on the same lanes. */
+/* True if the tables in use send both SLs on the same VLs. */
 static bool sls_alike(const struct subnet *s, const bool *used, unsigned a, unsigned b)
 {
 	for (uint32_t i = 0; i < s->n_sl2vl_tables; i++) {
@@ -400,7 +400,7 @@ static bool sls_alike(const struct subnet *s, const bool *used, unsigned a, unsi
 }
 
 /* The map of the fabric if each SL has one VL all through it, or NULL. */
-static const struct sl2vl *fixed_lanes(const struct subnet *s, const bool *used)
+static const struct sl2vl *fixed_vls(const struct subnet *s, const bool *used)
 {
 	const struct sl2vl *first = NULL;
 
@@ -419,7 +419,7 @@ static bool all_route_alike(const struct subnet *s)
 	return !s->adaptive || s->adaptive->sls == ALL_SLS || s->adaptive->sls == 0;
 }
 
-/* One of each set of SLs that use the same lanes everywhere. */
+/* One of each set of SLs that use the same VLs everywhere. */
 static uint16_t distinct_sls(const struct subnet *s)
 {
 	bool *used = tables_in_use(s);
@@ -433,18 +433,18 @@ static uint16_t distinct_sls(const struct subnet *s)
 		if (k == sl)
 			sls |= (uint16_t)(1u << sl);
 	}
-	/* Lanes that are copies of each other lock up alike. */
-	if (fixed_lanes(s, used) && all_route_alike(s))
+	/* VLs that are copies of each other lock up alike. */
+	if (fixed_vls(s, used) && all_route_alike(s))
 		sls = 1;
 	free(used);
 	return sls;
 }
 
-/* The lane of SL 0 if it is the same everywhere, or VL_MANAGEMENT. */
-static uint8_t lane_everywhere(const struct subnet *s)
+/* The VL of SL 0 if it is the same everywhere, or VL_MANAGEMENT. */
+static uint8_t vl_everywhere(const struct subnet *s)
 {
 	bool *used = tables_in_use(s);
-	const struct sl2vl *fixed = fixed_lanes(s, used);
+	const struct sl2vl *fixed = fixed_vls(s, used);
 	uint8_t vl = fixed ? fixed->vl[0] : VL_MANAGEMENT;
 
 	for (port_id p = 0; p < s->topo->n_ports; p++) {
@@ -455,8 +455,8 @@ static uint8_t lane_everywhere(const struct subnet *s)
 	return vl;
 }
 
-static void add_lanes(struct depgraph *deps, port_id in, uint16_t vls_in, unsigned out,
-		      uint16_t vls_out)
+static void add_vls(struct depgraph *deps, port_id in, uint16_t vls_in, unsigned out,
+		    uint16_t vls_out)
 {
 	for (unsigned i = 0; i < 16 * 16; i++) {
 		if (vls_in >> i % 16 & 1 && vls_out >> i / 16 & 1)
@@ -476,7 +476,7 @@ static void trace_routers(const struct tracer *t)
 			port_id out = v->first_port + k;
 
 			if (t->vls_out[out] && subnet_router_turns(t->s, in, out))
-				add_lanes(t->deps, in, t->vls_in[in], k, t->vls_out[out]);
+				add_vls(t->deps, in, t->vls_in[in], k, t->vls_out[out]);
 		}
 	}
 }
@@ -549,7 +549,7 @@ static void trace_unicast(const struct tracer *shared, struct deadlock_check *ou
 
 void route_check_deadlock(const struct subnet *s, unsigned flags, struct deadlock_check *out)
 {
-	bool one_lane = flags & DEADLOCK_ONE_LANE;
+	bool one_vl = flags & DEADLOCK_ONE_VL;
 	struct sw_graph g;
 	struct depgraph deps;
 
@@ -560,22 +560,22 @@ void route_check_deadlock(const struct subnet *s, unsigned flags, struct deadloc
 		.s = s,
 		.g = &g,
 		.deps = &deps,
-		.sls = one_lane ? 1 : distinct_sls(s),
-		.one_lane = one_lane,
+		.sls = one_vl ? 1 : distinct_sls(s),
+		.one_vl = one_vl,
 		.with_switches = flags & DEADLOCK_WITH_SWITCHES,
-		.chooses_all = s->adaptive && s->adaptive->sls == ALL_SLS && !one_lane &&
+		.chooses_all = s->adaptive && s->adaptive->sls == ALL_SLS && !one_vl &&
 			       !(flags & DEADLOCK_WITH_SWITCHES),
 		.only_vl = VL_MANAGEMENT,
 	};
 
-	if (one_lane)
+	if (one_vl)
 		t.only_vl = 0;
 	else if (t.sls == 1 && !s->sl_of_path)
-		t.only_vl = lane_everywhere(s);
+		t.only_vl = vl_everywhere(s);
 	entrances_init(&t);
 	trace_unicast(&t, out);
 	entrances_fini(&t.doors);
-	if (!one_lane && !(flags & DEADLOCK_UNICAST))
+	if (!one_vl && !(flags & DEADLOCK_UNICAST))
 		mcast_dependencies(s, &deps);
 	depgraph_measure(&deps, &out->size);
 	out->n_cycle = depgraph_find_cycle(&deps, &out->cycle);

@@ -13,7 +13,7 @@
  * SL is left open, for every SL. Management packets (VL15) are not flow
  * controlled and cannot lock. A plain switch port 0 receives nothing but
  * management, so paths to it count only with DEADLOCK_WITH_SWITCHES.
- * DEADLOCK_ONE_LANE checks the unicast tables alone with every packet on one
+ * DEADLOCK_ONE_VL checks the unicast tables alone with every packet on one
  * VL, for fabrics whose VLs are unknown; DEADLOCK_UNICAST ignores multicast
  * groups.
  *
@@ -30,7 +30,7 @@
 
 struct deadlock_check {
 	struct depgraph_size size;
-	uint64_t n_dropped; /* (path, SL) that lose their packets: no lane */
+	uint64_t n_dropped; /* (path, SL) that lose their packets: no VL */
 	port_id dropped_at; /* output port of the first of these */
 	uint8_t dropped_sl;
 	struct channel *cycle; /* NULL: free of cycles */
@@ -40,7 +40,7 @@ struct deadlock_check {
 enum deadlock_flags {
 	DEADLOCK_PLAIN = 0,
 	DEADLOCK_WITH_SWITCHES = 1,
-	DEADLOCK_ONE_LANE = 2,
+	DEADLOCK_ONE_VL = 2,
 	DEADLOCK_UNICAST = 4,
 };
 

@@ -3,15 +3,15 @@
 
 #include <string.h>
 
-const struct direction_lanes grid_vls_ne_sw = {
+const struct direction_vls grid_vls_ne_sw = {
 	"NE:VL0 SW:VL1",
 	{ [DIR_EAST] = 0, [DIR_NORTH] = 0, [DIR_WEST] = 1, [DIR_SOUTH] = 1 },
 };
-const struct direction_lanes grid_vls_e_n_w_s = {
+const struct direction_vls grid_vls_e_n_w_s = {
 	"E:VL0 N:VL1 W:VL2 S:VL3",
 	{ [DIR_EAST] = 0, [DIR_NORTH] = 1, [DIR_WEST] = 2, [DIR_SOUTH] = 3 },
 };
-const struct direction_lanes grid_vls_n_e_s_w = {
+const struct direction_vls grid_vls_n_e_s_w = {
 	"N:VL0 E:VL1 S:VL2 W:VL3",
 	{ [DIR_EAST] = 1, [DIR_NORTH] = 0, [DIR_WEST] = 3, [DIR_SOUTH] = 2 },
 };
@@ -46,36 +46,35 @@ static bool direction_of(const struct topo *t, port_id port, enum direction *out
 	return true;
 }
 
-uint8_t grid_direction_vl(const struct direction_lanes *l, const struct topo *t, port_id out)
+uint8_t grid_direction_vl(const struct direction_vls *l, const struct topo *t, port_id out)
 {
 	enum direction way;
 
-	return direction_of(t, out, &way) ? l->lane[way] : 0;
+	return direction_of(t, out, &way) ? l->vl[way] : 0;
 }
 
-static enum hd_status set_out(struct subnet *s, const struct direction_lanes *l, switch_id sw,
+static enum hd_status set_out(struct subnet *s, const struct direction_vls *l, switch_id sw,
 			      unsigned out, struct diag *d)
 {
 	node_id v = s->node_of_switch[sw];
 	port_id p = topo_port_of(s->topo, v, out);
-	uint8_t lane = grid_direction_vl(l, s->topo, p);
+	uint8_t vl = grid_direction_vl(l, s->topo, p);
 	struct sl2vl table;
 
 	if (out > 0 && s->topo->ports[p].peer == TOPO_NONE)
 		return HD_OK;
-	if (lane >= s->vls_of_port[p])
+	if (vl >= s->vls_of_port[p])
 		return diag_fail(
 			d, HD_ERR_UNFIT,
-			"lanes by direction (%s) need VL %u, which port %u of '%s' does not have",
-			l->name, lane, out, s->topo->nodes[v].name);
-	memset(table.vl, lane, sizeof(table.vl));
+			"VLs by direction (%s) need VL %u, which port %u of '%s' does not have",
+			l->name, vl, out, s->topo->nodes[v].name);
+	memset(table.vl, vl, sizeof(table.vl));
 	for (unsigned in = 0; in <= s->topo->nodes[v].n_ports; in++)
 		subnet_set_sl2vl(s, sw, in, out, &table);
 	return HD_OK;
 }
 
-enum hd_status direction_set_lanes(struct subnet *s, const struct direction_lanes *l,
-				   struct diag *d)
+enum hd_status direction_set_vls(struct subnet *s, const struct direction_vls *l, struct diag *d)
 {
 	const struct topo *t = s->topo;
 	bool plane = t->n_dims == 2 && (t->family == FAMILY_MESH || t->family == FAMILY_TORUS ||
@@ -84,7 +83,7 @@ enum hd_status direction_set_lanes(struct subnet *s, const struct direction_lane
 
 	if (!plane)
 		return diag_fail(d, HD_ERR_UNFIT,
-				 "lanes by direction need a mesh or torus of two dimensions");
+				 "VLs by direction need a mesh or torus of two dimensions");
 	for (switch_id sw = 0; sw < s->n_switches; sw++) {
 		unsigned n = switch_node(s, sw)->n_ports;
 

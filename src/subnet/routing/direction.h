@@ -3,11 +3,11 @@
 #define HD_SUBNET_ROUTING_DIRECTION_H
 
 /*
- * Lanes by direction on two-dimensional meshes and tori: what leaves a switch
- * to the east takes the lane of the east, whatever its SL and wherever it
- * came from. This is the use of lanes that "dedicates" them to ports. It only
+ * VLs by direction on two-dimensional meshes and tori: what leaves a switch
+ * to the east takes the VL of the east, whatever its SL and wherever it
+ * came from. This is the use of VLs that "dedicates" them to ports. It only
  * refines channels, so what was free of deadlock stays so; but a port then
- * has the buffer of one lane, where free lanes give it that of all.
+ * has the buffer of one VL, where free VLs give it that of all.
  */
 
 #include "subnet/subnet.h"
@@ -15,27 +15,27 @@
 /* Of the first coordinate, x, then of the second, y. */
 enum direction { DIR_EAST, DIR_NORTH, DIR_WEST, DIR_SOUTH, N_DIRECTIONS };
 
-struct direction_lanes {
+struct direction_vls {
 	const char *name;
-	uint8_t lane[N_DIRECTIONS];
+	uint8_t vl[N_DIRECTIONS];
 };
 
-extern const struct direction_lanes grid_vls_ne_sw; /* N, E: 0; S, W: 1 */
-/* Four lanes, in the two orders that the paper names them in. */
-extern const struct direction_lanes grid_vls_e_n_w_s;
-extern const struct direction_lanes grid_vls_n_e_s_w;
+extern const struct direction_vls grid_vls_ne_sw; /* N, E: 0; S, W: 1 */
+/* Four VLs, in the two orders that the paper names them in. */
+extern const struct direction_vls grid_vls_e_n_w_s;
+extern const struct direction_vls grid_vls_n_e_s_w;
 
 /*
- * The relay as a function: the lane of a packet that leaves by `out`. Ports
- * of hosts have lane 0. The tables below say the same.
+ * The relay as a function: the VL of a packet that leaves by `out`. Ports
+ * of hosts have VL 0. The tables below say the same.
  */
-uint8_t grid_direction_vl(const struct direction_lanes *l, const struct topo *t, port_id out);
+uint8_t grid_direction_vl(const struct direction_vls *l, const struct topo *t, port_id out);
 
 /*
  * Writes the SL2VL tables of all switches and hosts. HD_ERR_UNFIT if the
- * fabric is no mesh or torus of two dimensions, or a cable lacks a lane.
+ * fabric is no mesh or torus of two dimensions, or a cable lacks a VL.
  */
-HD_MUST_CHECK enum hd_status direction_set_lanes(struct subnet *s, const struct direction_lanes *l,
-						 struct diag *d);
+HD_MUST_CHECK enum hd_status direction_set_vls(struct subnet *s, const struct direction_vls *l,
+					       struct diag *d);
 
 #endif

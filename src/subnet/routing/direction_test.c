@@ -26,12 +26,12 @@ static void tear_down(struct topo *t, struct subnet *s)
 	topo_fini(t);
 }
 
-/* The middle switch sends all that leaves by `out` on that lane. */
-static void check_tables(const struct subnet *s, unsigned out, uint8_t lane)
+/* The middle switch sends all that leaves by `out` on that VL. */
+static void check_tables(const struct subnet *s, unsigned out, uint8_t vl)
 {
 	for (unsigned in = 0; in <= 4; in++) {
 		for (unsigned sl = 0; sl < N_SLS; sl++)
-			assert_int_equal(sl2vl_at(s, 4, in, out)->vl[sl], lane);
+			assert_int_equal(sl2vl_at(s, 4, in, out)->vl[sl], vl);
 	}
 }
 
@@ -39,7 +39,7 @@ static void check_tables(const struct subnet *s, unsigned out, uint8_t lane)
 static void tables_equal_the_relay_function(void **state)
 {
 	static const struct {
-		const struct direction_lanes *lanes;
+		const struct direction_vls *vls;
 		uint8_t of_port[5];
 	} cases[] = {
 		{ &grid_vls_ne_sw, { 0, 0, 0, 1, 1 } },
@@ -54,12 +54,12 @@ static void tables_equal_the_relay_function(void **state)
 		struct diag d = { .status = HD_OK };
 
 		set_up(&t, &s, "node-mesh --columns=3 --rows=3", 4);
-		assert_int_equal(direction_set_lanes(&s, cases[i].lanes, &d), HD_OK);
+		assert_int_equal(direction_set_vls(&s, cases[i].vls, &d), HD_OK);
 		/* The one in the middle has all four. */
 		for (unsigned out = 0; out <= 4; out++) {
 			port_id p = topo_port_of(&t, 4, out);
 
-			assert_int_equal(grid_direction_vl(cases[i].lanes, &t, p),
+			assert_int_equal(grid_direction_vl(cases[i].vls, &t, p),
 					 cases[i].of_port[out]);
 			check_tables(&s, out, cases[i].of_port[out]);
 		}
@@ -67,7 +67,7 @@ static void tables_equal_the_relay_function(void **state)
 	}
 }
 
-static void lanes_by_direction_keep_xy_free_of_deadlock(void **state)
+static void vls_by_direction_keep_xy_free_of_deadlock(void **state)
 {
 	const struct lid_options lids = { .order = LIDS_PAPER, .sm_port = TOPO_NONE };
 	struct topo t;
@@ -79,7 +79,7 @@ static void lanes_by_direction_keep_xy_free_of_deadlock(void **state)
 	set_up(&t, &s, "node-mesh --columns=5 --rows=4", 4);
 	assert_int_equal(subnet_assign_lids(&s, &lids, &d), HD_OK);
 	assert_int_equal(subnet_route(&s, "xy", NULL, &d), HD_OK);
-	assert_int_equal(direction_set_lanes(&s, &grid_vls_e_n_w_s, &d), HD_OK);
+	assert_int_equal(direction_set_vls(&s, &grid_vls_e_n_w_s, &d), HD_OK);
 	route_check_deadlock(&s, DEADLOCK_PLAIN, &lock);
 	assert_int_equal(lock.n_cycle, 0);
 	assert_int_equal(lock.n_dropped, 0);
@@ -106,7 +106,7 @@ static void rejects_fabrics_without_directions(void **state)
 		struct diag d = { .status = HD_OK };
 
 		set_up(&t, &s, cases[i].fabric, cases[i].vls);
-		assert_int_equal(direction_set_lanes(&s, &grid_vls_n_e_s_w, &d), HD_ERR_UNFIT);
+		assert_int_equal(direction_set_vls(&s, &grid_vls_n_e_s_w, &d), HD_ERR_UNFIT);
 		assert_non_null(strstr(d.message, cases[i].reason));
 		tear_down(&t, &s);
 	}
@@ -116,7 +116,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables_equal_the_relay_function),
-		cmocka_unit_test(lanes_by_direction_keep_xy_free_of_deadlock),
+		cmocka_unit_test(vls_by_direction_keep_xy_free_of_deadlock),
 		cmocka_unit_test(rejects_fabrics_without_directions),
 	};
 

@@ -141,7 +141,7 @@ static enum hd_status check_shape(const struct grid *grid, const struct grid_lim
 }
 
 /*
- * Shorter rings need no lanes: in a ring of 3 paths have one hop, and in one of
+ * Shorter rings need no VLs: in a ring of 3 paths have one hop, and in one of
  * 4 the two hops to the opposite switch start at every other switch only, so
  * that they never follow each other.
  */
@@ -181,9 +181,9 @@ static uint8_t crossings(const struct grid *grid, const int *bit_of_dim, switch_
 	return (uint8_t)sl;
 }
 
-/* On a ring, the lane is the ring's bit of the SL; elsewhere it is VL 0. */
-static void set_torus_lanes(struct subnet *s, const struct dor *r, const int *bit_of_dim,
-			    switch_id sw)
+/* On a ring, the VL is the ring's bit of the SL; elsewhere it is VL 0. */
+static void set_torus_vls(struct subnet *s, const struct dor *r, const int *bit_of_dim,
+			  switch_id sw)
 {
 	unsigned n = switch_node(s, sw)->n_ports + 1u;
 
@@ -200,7 +200,7 @@ static void set_torus_lanes(struct subnet *s, const struct dor *r, const int *bi
 }
 
 /*
- * Two lanes per ring, as torus-2QoS has them: paths that cross the dateline
+ * Two VLs per ring, as torus-2QoS has them: paths that cross the dateline
  * keep to VL 1 all around their ring, the others to VL 0. On VL 0 nothing
  * crosses; on VL 1 every path does and none is longer than half the ring, so
  * one channel opposite the dateline is always left out. No circle closes.
@@ -210,11 +210,11 @@ static void set_datelines(struct subnet *s, const struct dor *r, const int *bit_
 	struct path_dests dests;
 
 	subnet_sls_by_switch(s);
-	s->lanes_by_engine = true;
+	s->vls_by_engine = true;
 	s->vls_used = 2;
 	path_dests_init(&dests, s, r->g);
 	for (switch_id sw = 0; sw < r->g->n; sw++) {
-		set_torus_lanes(s, r, bit_of_dim, sw);
+		set_torus_vls(s, r, bit_of_dim, sw);
 		for (switch_id to = 0; to < r->g->n; to++) {
 			uint8_t sl = crossings(&r->grid, bit_of_dim, sw, to);
 

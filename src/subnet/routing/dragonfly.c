@@ -20,7 +20,7 @@
  *
  * Ways around, for switches that choose: one cable inside the group of the
  * source, one to a switch of a third group that has a cable to the target's
- * group, that cable in the odd lane, one inside the target's group. Lanes are
+ * group, that cable in the odd VL, one inside the target's group. VLs are
  * then taken in the order local even, global even, global odd, local odd, which
  * closes no circle. A way through a local cable of the third group would come
  * to a global one like any that has just begun: there no table by (in, out)
@@ -377,7 +377,7 @@ static bool is_late(const struct dragonfly *f, edge_id from, edge_id to)
 	return from != TOPO_NONE && f->global[from] && (f->around || !f->global[to]);
 }
 
-static void set_lanes(struct subnet *s, const struct dragonfly *f, switch_id sw)
+static void set_vls(struct subnet *s, const struct dragonfly *f, switch_id sw)
 {
 	const struct topo_node *v = switch_node(s, sw);
 	unsigned n = v->n_ports + 1u;
@@ -441,8 +441,8 @@ static enum hd_status route_dragonfly(struct subnet *s, const struct sw_graph *g
 	if (status == HD_OK) {
 		balance_routes(s, g, &rule);
 		for (switch_id sw = 0; sw < g->n; sw++)
-			set_lanes(s, &f, sw);
-		s->lanes_by_engine = true;
+			set_vls(s, &f, sw);
+		s->vls_by_engine = true;
 		s->vls_used = 2;
 		status = verify(s, d);
 	}

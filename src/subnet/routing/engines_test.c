@@ -493,7 +493,7 @@ static void updn_finds_the_tops_of_trees(void **state)
 	}
 }
 
-static void lanes_of_one_engine_do_not_outlive_it(void **state)
+static void vls_of_one_engine_do_not_outlive_it(void **state)
 {
 	struct topo t;
 	struct subnet s;
@@ -558,7 +558,7 @@ int main(void)
 		cmocka_unit_test(a_grid_with_a_cable_missing_is_no_grid),
 		cmocka_unit_test(updn_refuses_roots_that_part_the_hosts),
 		cmocka_unit_test(updn_finds_the_tops_of_trees),
-		cmocka_unit_test(lanes_of_one_engine_do_not_outlive_it),
+		cmocka_unit_test(vls_of_one_engine_do_not_outlive_it),
 		cmocka_unit_test(layers_are_fewer_than_opensms),
 	};
 

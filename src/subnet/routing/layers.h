@@ -3,7 +3,7 @@
 #define HD_SUBNET_ROUTING_LAYERS_H
 
 /*
- * Virtual layers: paths are spread over lanes so that within each lane the
+ * Virtual layers: paths are spread over VLs so that within each VL the
  * channels never wait for each other in a circle.
  *
  * A layer keeps a topological order of its channels (Pearce and Kelly's online
@@ -47,7 +47,7 @@ int layers_place(struct layers *l, const struct layer_path *paths, unsigned n);
  */
 bool layers_know(const struct layers *l, const struct layer_path *path);
 
-/* The most lanes that every cable between switches has, at most `limit`. */
+/* The most VLs that every cable between switches has, at most `limit`. */
 unsigned layers_available(const struct subnet *s, const struct sw_graph *g, unsigned limit);
 
 #endif

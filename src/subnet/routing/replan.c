@@ -112,20 +112,20 @@ static bool is_lost(const struct planner *p, port_id a)
 }
 
 /*
- * Lanes and their weights as they were. Where SLs go is the engine's to say
+ * VLs and their weights as they were. Where SLs go is the engine's to say
  * again, if it did.
  */
-static void keep_lanes(struct planner *p)
+static void keep_vls(struct planner *p)
 {
 	struct subnet *s = &p->out->subnet;
 	const struct subnet *whole = p->whole;
 	uint32_t *id = hd_alloc(whole->n_vlarb_tables, sizeof(*whole->vlarb_of_port));
 
 	memcpy(s->vls_of_port, whole->vls_of_port, s->topo->n_ports);
-	if (whole->lanes_by_engine || whole->split.n_classes)
-		subnet_reset_lanes(s);
+	if (whole->vls_by_engine || whole->split.n_classes)
+		subnet_reset_vls(s);
 	else
-		subnet_take_lanes(s, whole);
+		subnet_take_vls(s, whole);
 	for (uint32_t i = 0; i < whole->n_vlarb_tables; i++)
 		id[i] = subnet_keep_vlarb(s, &whole->vlarb_tables[i]);
 	for (port_id a = 0; a < s->topo->n_ports; a++)
@@ -178,19 +178,19 @@ static enum hd_status route(struct planner *p, struct diag *d)
 static enum hd_status split_as_before(const struct subnet *whole, struct subnet *plan,
 				      struct diag *d)
 {
-	const struct lane_split *split = &whole->split;
+	const struct vl_split *split = &whole->split;
 
 	if (split->n_classes == 0)
 		return HD_OK;
-	struct lane_split needed = subnet_split_for(plan, split->class_of_sl, split->n_classes);
+	struct vl_split needed = subnet_split_for(plan, split->class_of_sl, split->n_classes);
 
 	if (needed.vls > split->vls || needed.sls > split->sls)
 		return diag_fail(
 			d, HD_ERR_UNFIT,
-			"%s needs %u SL%s and %u lane%s for each class, which have %u and %u",
+			"%s needs %u SL%s and %u VL%s for each class, which have %u and %u",
 			plan->engine, needed.sls, needed.sls == 1 ? "" : "s", needed.vls,
 			needed.vls == 1 ? "" : "s", split->sls, split->vls);
-	return subnet_split_lanes(plan, split, d);
+	return subnet_split_vls(plan, split, d);
 }
 
 /* True if the manager knows what is in the switch's table. */
@@ -289,7 +289,7 @@ enum hd_status replan(const struct subnet *whole, const struct subnet *present, 
 	drop_unseen(&p);
 	count_new_cables(&p);
 	subnet_init(&out->subnet, &out->topo);
-	keep_lanes(&p);
+	keep_vls(&p);
 	address(&p);
 	enum hd_status status = route(&p, d);
 

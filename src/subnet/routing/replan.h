@@ -11,7 +11,7 @@
  *	if (replan(&whole, present, down, &o, &d, &now) == HD_OK)
  *		for each of now.writes: send the block to the switch
  *
- * `whole` is the fabric with every cable in place, its LIDs, and its lanes;
+ * `whole` is the fabric with every cable in place, its LIDs, and its VLs;
  * `present` has the tables in force and the cables that the manager knows:
  * `whole` itself at first, later the subnet of the last replan. All of them
  * have the same nodes, ports, switches and LIDs, and are only read.

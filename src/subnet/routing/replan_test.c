@@ -330,7 +330,7 @@ static void draw_maps(struct subnet *s, struct rng *r)
 	}
 }
 
-static void assert_same_lanes(const struct subnet *a, const struct subnet *b)
+static void assert_same_vls(const struct subnet *a, const struct subnet *b)
 {
 	for (port_id p = 0; p < a->topo->n_ports; p++) {
 		assert_int_equal(a->vls_of_port[p], b->vls_of_port[p]);
@@ -347,7 +347,7 @@ static void assert_same_lanes(const struct subnet *a, const struct subnet *b)
 	}
 }
 
-static void lanes_and_their_weights_stay(void **state)
+static void vls_and_their_weights_stay(void **state)
 {
 	struct rng r;
 
@@ -365,7 +365,7 @@ static void lanes_and_their_weights_stay(void **state)
 			subnet_share(&w.whole);
 		for (unsigned k = 0; k < 3; k++) {
 			set_cable(&w, draw_cable(&w, &r, false), true);
-			assert_same_lanes(&sweep(&w, "minhop", REPLAN_AS_OPENSM)->subnet, &w.whole);
+			assert_same_vls(&sweep(&w, "minhop", REPLAN_AS_OPENSM)->subnet, &w.whole);
 		}
 		world_fini(&w);
 	}
@@ -393,7 +393,7 @@ int main(void)
 		cmocka_unit_test(plans_change_what_they_must_and_no_more),
 		cmocka_unit_test(a_switch_that_comes_back_is_written_whole),
 		cmocka_unit_test(an_empty_change_has_no_effect),
-		cmocka_unit_test(lanes_and_their_weights_stay),
+		cmocka_unit_test(vls_and_their_weights_stay),
 		cmocka_unit_test(an_unfit_engine_gives_the_reason),
 	};
 

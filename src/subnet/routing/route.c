@@ -60,9 +60,9 @@ static void forget_routes(struct subnet *s)
 	s->engine = NULL;
 	s->vls_used = 0;
 	s->note[0] = '\0';
-	if (s->lanes_by_engine || s->split.n_classes)
-		subnet_reset_lanes(s);
-	s->split = (struct lane_split){ .n_classes = 0 };
+	if (s->vls_by_engine || s->split.n_classes)
+		subnet_reset_vls(s);
+	s->split = (struct vl_split){ .n_classes = 0 };
 }
 
 /* Choices are there, if they were asked for, and cannot lock the fabric up. */

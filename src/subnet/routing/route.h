@@ -6,7 +6,7 @@
  * Routing engines, behind one table.
  *
  * An engine fills the forwarding tables of a subnet whose LIDs are assigned
- * and, where its freedom from deadlock needs lanes, the SL2VL tables and the
+ * and, where its freedom from deadlock needs VLs, the SL2VL tables and the
  * SL of every path. It either applies the named algorithm or refuses with
  * the reason; it never substitutes another algorithm. s->engine, s->vls_used and
  * s->note record what was done.
@@ -29,7 +29,7 @@ struct route_options {
 struct route_engine {
 	const char *name;
 	const char *needs; /* what it accepts, for --help and refusals */
-	/* OpenSM's engine that keeps paths apart by lanes as well, or NULL. */
+	/* OpenSM's engine that keeps paths apart by VLs as well, or NULL. */
 	const char *opensm;
 	enum hd_status (*route)(struct subnet *s, const struct sw_graph *g,
 				const struct route_options *o, struct diag *d);

@@ -181,7 +181,7 @@ uint8_t *lft_rows(const struct subnet *s)
 	return rows;
 }
 
-/* ---- lanes of pairs of ports --------------------------------------------- */
+/* ---- VLs of pairs of ports --------------------------------------------- */
 
 static size_t pairs_size(const struct subnet *s, switch_id sw)
 {
@@ -190,7 +190,7 @@ static size_t pairs_size(const struct subnet *s, switch_id sw)
 	return n * n * sizeof(uint16_t);
 }
 
-/* A switch before this one with the same lanes, or itself. */
+/* A switch before this one with the same VLs, or itself. */
 static switch_id pairs_keep(struct intern_index *k, const struct subnet *s, switch_id sw)
 {
 	size_t size = pairs_size(s, sw);

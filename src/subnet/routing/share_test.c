@@ -203,7 +203,7 @@ static void routes_are_shared_as_they_are_made(void **state)
 }
 
 /* What is set of one switch is not set of those that had the same. */
-static void shared_lanes_are_set_apart(void **state)
+static void shared_vls_are_set_apart(void **state)
 {
 	struct sl2vl odd = sl2vl_default(2);
 	struct world f;
@@ -224,7 +224,7 @@ static void shared_lanes_are_set_apart(void **state)
 		assert_int_equal(sl2vl_at(s, sw, 1, 2)->vl[3] == 6, sw == 5);
 	}
 	subnet_share(s);
-	subnet_reset_lanes(s);
+	subnet_reset_vls(s);
 	assert_int_equal(sl2vl_at(s, 5, 1, 2)->vl[3], 3);
 	unmake(&f);
 }
@@ -235,7 +235,7 @@ int main(void)
 		cmocka_unit_test(shared_tables_equal_their_rows),
 		cmocka_unit_test(equal_blocks_are_kept_once),
 		cmocka_unit_test(routes_are_shared_as_they_are_made),
-		cmocka_unit_test(shared_lanes_are_set_apart),
+		cmocka_unit_test(shared_vls_are_set_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,7 @@
 
 /*
  * The SLs that a subnet administrator gives for paths. Engines that keep paths
- * apart by lanes (LASH, DFSSSP, torus-2QoS) choose the SL of each; forwarding
+ * apart by VLs (LASH, DFSSSP, torus-2QoS) choose the SL of each; forwarding
  * and SL2VL tables alone do not tell it. Two shapes are read:
  *
  *	saquery PathRecord (-p, --src-to-dst ...), its records in any order

@@ -40,7 +40,7 @@ const struct port_table *port_tables_of(const struct port_tables *t, const struc
 
 enum hd_status port_tables_allowed(const struct subnet *s, struct diag *d)
 {
-	if (!s->sl_of_path && !s->lanes_by_engine)
+	if (!s->sl_of_path && !s->vls_by_engine)
 		return HD_OK;
 	return diag_fail(
 		d, HD_ERR_UNFIT,

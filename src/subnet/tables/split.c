@@ -4,10 +4,10 @@
 #include "subnet/routing/adaptive.h"
 #include "subnet/subnet.h"
 
-struct lane_split subnet_split_for(const struct subnet *s, const uint8_t classes[N_SLS],
-				   unsigned n_classes)
+struct vl_split subnet_split_for(const struct subnet *s, const uint8_t classes[N_SLS],
+				 unsigned n_classes)
 {
-	struct lane_split split = {
+	struct vl_split split = {
 		.n_classes = (uint8_t)n_classes,
 		.vls = (uint8_t)s->vls_used,
 		.adaptive_sls = UINT16_MAX,
@@ -23,7 +23,7 @@ struct lane_split subnet_split_for(const struct subnet *s, const uint8_t classes
 }
 
 /* What of a split does not fit, in words; false if all does. */
-static bool lacks(const struct subnet *s, const struct lane_split *split, struct diag *d)
+static bool lacks(const struct subnet *s, const struct vl_split *split, struct diag *d)
 {
 	const struct topo *t = s->topo;
 	unsigned sls = (unsigned)split->n_classes * split->sls;
@@ -41,7 +41,7 @@ static bool lacks(const struct subnet *s, const struct lane_split *split, struct
 			continue;
 		diag_fail(
 			d, HD_ERR_UNFIT,
-			"%s needs %u lane%s for itself; %u classes need %u, and port %u of '%s' has %u",
+			"%s needs %u VL%s for itself; %u classes need %u, and port %u of '%s' has %u",
 			s->engine, split->vls, split->vls == 1 ? "" : "s", split->n_classes, vls,
 			t->ports[p].number, topo_node_of(t, p)->name, s->vls_of_port[p]);
 		return true;
@@ -50,10 +50,10 @@ static bool lacks(const struct subnet *s, const struct lane_split *split, struct
 }
 
 /*
- * The same lanes in every block; what lies beyond the blocks is dropped. On
- * their first link packets may have any lane of their block.
+ * The same VLs in every block; what lies beyond the blocks is dropped. On
+ * their first link packets may have any VL of their block.
  */
-static struct sl2vl split_map(const struct sl2vl *old, const struct lane_split *split)
+static struct sl2vl split_map(const struct sl2vl *old, const struct vl_split *split)
 {
 	struct sl2vl map;
 
@@ -68,7 +68,7 @@ static struct sl2vl split_map(const struct sl2vl *old, const struct lane_split *
 	return map;
 }
 
-static void split_switch(struct subnet *s, const struct lane_split *split, switch_id sw)
+static void split_switch(struct subnet *s, const struct vl_split *split, switch_id sw)
 {
 	unsigned n = switch_node(s, sw)->n_ports + 1u;
 
@@ -79,7 +79,7 @@ static void split_switch(struct subnet *s, const struct lane_split *split, switc
 	}
 }
 
-enum hd_status subnet_split_lanes(struct subnet *s, const struct lane_split *split, struct diag *d)
+enum hd_status subnet_split_vls(struct subnet *s, const struct vl_split *split, struct diag *d)
 {
 	if (lacks(s, split, d))
 		return d->status;

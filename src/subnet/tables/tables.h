@@ -11,7 +11,7 @@
  *	opensm      OpenSM's opensm-lfts.dump, which it takes back (-R file -U)
  *	fdbs        OpenSM's opensm.fdbs: with hops
  *	mcfdbs      OpenSM's opensm.mcfdbs: multicast
- *	sl2vl       OpenSM's opensm-sl2vl.dump: lanes (lanes.h reads them)
+ *	sl2vl       OpenSM's opensm-sl2vl.dump: VLs (vls.h reads them)
  *
  * All but JSON are read back as well. Reading checks what a file says against
  * the fabric: switches and ports must be there, and where the file names the
@@ -25,7 +25,7 @@ struct table_writer {
 	const char *name;
 	const char *summary; /* one line, lower case, no stop */
 	bool multicast;
-	bool for_manager; /* to be programmed, without lanes or SLs of paths */
+	bool for_manager; /* to be programmed, without VLs or SLs of paths */
 	void (*write)(const struct subnet *s, struct strbuf *out);
 };
 
@@ -35,7 +35,7 @@ const struct table_writer *tables_writer_find(const char *name);
 
 /*
  * May the tables be handed on in that format? HD_ERR_UNFIT if a manager would
- * program them and they can then lock up, since they count on lanes or on SLs
+ * program them and they can then lock up, since they count on VLs or on SLs
  * of paths that it has no way to know. Tables that can lock up together with
  * their own VLs and SLs pass: they were so before.
  */

@@ -10,9 +10,9 @@
 #include "subnet/multicast/mcast.h"
 #include "subnet/routing/check.h"
 #include "subnet/routing/fabric_for_tests.h"
-#include "subnet/routing/lanes.h"
 #include "subnet/routing/order.h"
 #include "subnet/routing/route.h"
+#include "subnet/routing/vls.h"
 #include "subnet/tables/tables.h"
 #include "topo/read.h"
 
@@ -200,7 +200,7 @@ static void the_engine_file_takes_a_fabrics_own_routes(void **state)
 	topo_fini(&t);
 }
 
-static void lanes_are_read_and_written_as_they_were(void **state)
+static void vls_are_read_and_written_as_they_were(void **state)
 {
 	struct topo t;
 	struct subnet s;
@@ -223,7 +223,7 @@ static void lanes_are_read_and_written_as_they_were(void **state)
 	topo_fini(&t);
 }
 
-static void malformed_lanes_are_refused_with_their_line(void **state)
+static void malformed_vls_are_refused_with_their_line(void **state)
 {
 	static const struct {
 		const char *text;
@@ -436,8 +436,8 @@ int main(void)
 		cmocka_unit_test(our_lids_and_minhop_are_opensms),
 		cmocka_unit_test(our_shared_trees_are_opensms),
 		cmocka_unit_test(the_engine_file_takes_a_fabrics_own_routes),
-		cmocka_unit_test(lanes_are_read_and_written_as_they_were),
-		cmocka_unit_test(malformed_lanes_are_refused_with_their_line),
+		cmocka_unit_test(vls_are_read_and_written_as_they_were),
+		cmocka_unit_test(malformed_vls_are_refused_with_their_line),
 		cmocka_unit_test(malformed_files_are_refused_with_their_line),
 		cmocka_unit_test(every_cut_of_a_list_is_noticed),
 		cmocka_unit_test(masks_of_ports_read_like_crosses),

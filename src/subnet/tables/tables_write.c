@@ -6,9 +6,9 @@
 #include "base/alloc.h"
 #include "subnet/multicast/mcast.h"
 #include "subnet/routing/deadlock.h"
-#include "subnet/routing/lanes.h"
 #include "subnet/routing/order.h"
 #include "subnet/routing/route.h"
+#include "subnet/routing/vls.h"
 #include "subnet/tables/paths.h"
 #include "subnet/tables/tables.h"
 #include "topo/write.h"
@@ -464,9 +464,9 @@ enum hd_status tables_check_export(const struct subnet *s, const struct table_wr
 	const struct route_engine *e = s->engine ? route_engine_find(s->engine) : NULL;
 	struct deadlock_check c;
 
-	if (!w->for_manager || (!s->sl_of_path && !s->lanes_by_engine))
+	if (!w->for_manager || (!s->sl_of_path && !s->vls_by_engine))
 		return HD_OK;
-	route_check_deadlock(s, DEADLOCK_ONE_LANE, &c);
+	route_check_deadlock(s, DEADLOCK_ONE_VL, &c);
 	uint32_t n_cycle = c.n_cycle;
 
 	route_deadlock_fini(&c);
@@ -474,7 +474,7 @@ enum hd_status tables_check_export(const struct subnet *s, const struct table_wr
 		return HD_OK;
 	return diag_fail(
 		d, HD_ERR_UNFIT,
-		"the tables of '%s' count on its lanes, which OpenSM cannot take from a file: with every path on SL 0, %u channels could wait for each other; %s%s%s",
+		"the tables of '%s' count on its VLs, which OpenSM cannot take from a file: with every path on SL 0, %u channels could wait for each other; %s%s%s",
 		s->engine ? s->engine : "?", n_cycle,
 		e && e->opensm ? "let OpenSM route (-R " : "export ",
 		e && e->opensm ? e->opensm : "those of 'updn'",

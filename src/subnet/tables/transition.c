@@ -183,10 +183,10 @@ struct held {
 
 struct united {
 	const struct subnet *tables[2]; /* the old and the new ones */
-	const struct subnet *lanes;
+	const struct subnet *vls;
 	struct sw_graph g;
 	struct depgraph deps;
-	bool one_lane; /* lanes do not keep packets apart */
+	bool one_vl; /* VLs do not keep packets apart */
 	edge_id *next[2];
 	/* [block][switch]: when it is written, in writes; UINT32_MAX: never */
 	uint32_t *written;
@@ -196,14 +196,14 @@ struct united {
 	const struct path_dest *dest;
 };
 
-static uint8_t lane_of(const struct united *u, switch_id sw, unsigned in, unsigned out, unsigned sl)
+static uint8_t vl_of(const struct united *u, switch_id sw, unsigned in, unsigned out, unsigned sl)
 {
-	if (u->one_lane)
+	if (u->one_vl)
 		return 0;
-	port_id p = topo_port_of(u->lanes->topo, u->lanes->node_of_switch[sw], out);
-	uint8_t vl = sl2vl_at(u->lanes, sw, in, out)->vl[sl];
+	port_id p = topo_port_of(u->vls->topo, u->vls->node_of_switch[sw], out);
+	uint8_t vl = sl2vl_at(u->vls, sw, in, out)->vl[sl];
 
-	return vl < u->lanes->vls_of_port[p] ? vl : VL_MANAGEMENT;
+	return vl < u->vls->vls_of_port[p] ? vl : VL_MANAGEMENT;
 }
 
 /*
@@ -230,13 +230,13 @@ static void forward_packet(struct united *u, switch_id sw, unsigned in, unsigned
 		    (holds && is_too_late(u, holds, sw, k)))
 			continue;
 		unsigned out = u->g.edges[e].out;
-		uint8_t vl = lane_of(u, sw, in, out, sl);
+		uint8_t vl = vl_of(u, sw, in, out, sl);
 
 		if (vl == VL_MANAGEMENT)
 			continue;
 		if (holds)
 			depgraph_add(&u->deps,
-				     topo_port_of(u->lanes->topo, u->lanes->node_of_switch[sw], in),
+				     topo_port_of(u->vls->topo, u->vls->node_of_switch[sw], in),
 				     holds->vl, out, vl);
 		uint16_t *seen = &u->seen[(size_t)e * N_SLS + sl];
 
@@ -252,7 +252,7 @@ static uint16_t sls_from(const struct united *u, port_id source)
 {
 	uint16_t sls = 0;
 
-	if (u->one_lane)
+	if (u->one_vl)
 		return 1;
 	for (unsigned k = 0; k < 2; k++) {
 		const struct subnet *s = u->tables[k];
@@ -268,7 +268,7 @@ static uint16_t sls_from(const struct united *u, port_id source)
 static void enter(struct united *u, switch_id sw)
 {
 	const struct topo *t = u->tables[1]->topo;
-	const struct topo_node *v = &t->nodes[u->lanes->node_of_switch[sw]];
+	const struct topo_node *v = &t->nodes[u->vls->node_of_switch[sw]];
 
 	for (unsigned k = 0; k <= v->n_ports; k++) {
 		port_id p = v->first_port + k;
@@ -282,7 +282,7 @@ static void enter(struct united *u, switch_id sw)
 			if (sls >> sl & 1)
 				forward_packet(u, sw, k, sl, NULL);
 		}
-		if (u->one_lane)
+		if (u->one_vl)
 			return;
 	}
 }
@@ -317,12 +317,12 @@ static uint32_t *order_of_writes(const struct replan *next)
 }
 
 static void check_cycle(const struct subnet *before, const struct replan *next,
-			const struct subnet *lanes, struct table_transition *out)
+			const struct subnet *vls, struct table_transition *out)
 {
 	struct united u = {
 		.tables = { before, &next->subnet },
-		.lanes = lanes,
-		.one_lane = !lanes->lanes_by_engine && !lanes->sl_of_path,
+		.vls = vls,
+		.one_vl = !vls->vls_by_engine && !vls->sl_of_path,
 		.written = order_of_writes(next),
 	};
 	struct path_dests dests;
@@ -352,11 +352,11 @@ static void check_cycle(const struct subnet *before, const struct replan *next,
 }
 
 void transition_check(const struct subnet *before, const struct replan *next,
-		      const struct subnet *lanes, struct table_transition *out)
+		      const struct subnet *vls, struct table_transition *out)
 {
 	*out = (struct table_transition){ .cycle = NULL };
 	check_states(before, next, out);
-	check_cycle(before, next, lanes, out);
+	check_cycle(before, next, vls, out);
 }
 
 void transition_fini(struct table_transition *t)

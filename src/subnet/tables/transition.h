@@ -32,12 +32,12 @@ struct table_transition {
 };
 
 /*
- * `before` has the tables in the switches and the path SLs in use, on lanes of
- * `lanes` (SL2VL and VLs per port, which do not change). All are over the same
+ * `before` has the tables in the switches and the path SLs in use, on VLs of
+ * `vls` (SL2VL and VLs per port, which do not change). All are over the same
  * nodes, ports and LIDs.
  */
 void transition_check(const struct subnet *before, const struct replan *next,
-		      const struct subnet *lanes, struct table_transition *out);
+		      const struct subnet *vls, struct table_transition *out);
 void transition_fini(struct table_transition *t);
 
 #endif

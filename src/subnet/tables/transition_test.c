@@ -72,7 +72,7 @@ static void look_at(const struct subnet *mixed, struct brute *b)
 		b->unreachable = c.n_unreachable;
 	if (c.n_loops > b->loops)
 		b->loops = c.n_loops;
-	route_check_deadlock(mixed, DEADLOCK_ONE_LANE, &l);
+	route_check_deadlock(mixed, DEADLOCK_ONE_VL, &l);
 	b->locks = b->locks || l.cycle;
 	route_deadlock_fini(&l);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "qos/tables/lanes.h"
+#include "qos/tables/vls.h"
 
 #include <string.h>
 
@@ -9,19 +9,19 @@
 
 /* ---- the map of a link ------------------------------------------------- */
 
-static bool has_kinds(const struct lane_plan *p)
+static bool has_kinds(const struct vl_plan *p)
 {
 	return p->n_classes > 0 && p->classes[0].kind != TC_COUNT;
 }
 
 /* What the plan asks for, modulo the VLs. */
-static struct sl2vl wanted_map(const struct lane_plan *p, unsigned vls)
+static struct sl2vl wanted_map(const struct vl_plan *p, unsigned vls)
 {
 	struct sl2vl map = p->map ? *p->map : sl2vl_default(N_DATA_VLS);
 
 	for (size_t i = 0; i < p->n_classes; i++) {
-		if (p->classes[i].lane != LANE_ANY)
-			map.vl[p->classes[i].sl] = (uint8_t)p->classes[i].lane;
+		if (p->classes[i].vl != VL_ANY)
+			map.vl[p->classes[i].sl] = (uint8_t)p->classes[i].vl;
 	}
 	for (unsigned sl = 0; sl < N_SLS; sl++) {
 		if (map.vl[sl] != VL_MANAGEMENT)
@@ -32,18 +32,18 @@ static struct sl2vl wanted_map(const struct lane_plan *p, unsigned vls)
 
 /* Classes that are not dropped: DBTS, DB, BE, PBE, CH, each by SL. */
 struct class_order {
-	const struct lane_class *class[N_SLS];
+	const struct vl_class *class[N_SLS];
 	unsigned n;
 };
 
-static struct class_order order_classes(const struct lane_plan *p, const struct sl2vl *map)
+static struct class_order order_classes(const struct vl_plan *p, const struct sl2vl *map)
 {
 	static const unsigned kinds[] = { TC_DBTS, TC_DB, TC_BE, TC_PBE, TC_CH };
 	struct class_order order = { .n = 0 };
 
 	for (unsigned k = 0; k < TC_COUNT * N_SLS; k++) {
 		for (size_t i = 0; i < p->n_classes; i++) {
-			const struct lane_class *c = &p->classes[i];
+			const struct vl_class *c = &p->classes[i];
 
 			if (c->kind == kinds[k / N_SLS] && c->sl == k % N_SLS &&
 			    map->vl[c->sl] != VL_MANAGEMENT)
@@ -118,24 +118,24 @@ static unsigned group_classes(const struct class_order *o, unsigned most, unsign
 #define MANY_GROUPS (N_SLS + 1)
 
 /* A VL for each group that needs one; false if there are too few. */
-static bool place_groups(const struct lane_plan *p, const struct class_order *o,
+static bool place_groups(const struct vl_plan *p, const struct class_order *o,
 			 const unsigned group[N_SLS], unsigned vls, struct sl2vl *map)
 {
 	unsigned owner[N_DATA_VLS];
-	bool fixed = vls == p->lanes;
+	bool fixed = vls == p->vls;
 
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
 		owner[vl] = NO_GROUP;
 	for (unsigned i = 0; i < o->n && fixed; i++) {
 		unsigned *at = &owner[map->vl[o->class[i] -> sl]];
 
-		if (p->map || o->class[i] -> lane != LANE_ANY)
+		if (p->map || o->class[i] -> vl != VL_ANY)
 			*at = *at == NO_GROUP || *at == group[i] ? group[i] : MANY_GROUPS;
 	}
 	for (unsigned i = 0; i < o->n; i++) {
 		unsigned vl = 0;
 
-		if (fixed && (p->map || o->class[i] -> lane != LANE_ANY))
+		if (fixed && (p->map || o->class[i] -> vl != VL_ANY))
 			continue;
 		while (vl < vls && owner[vl] != group[i])
 			vl++;
@@ -150,7 +150,7 @@ static bool place_groups(const struct lane_plan *p, const struct class_order *o,
 }
 
 /* SLs that no class has travel with the first class of BE, PBE, CH. */
-static void map_other_sls(const struct lane_plan *p, const struct class_order *o, unsigned vls,
+static void map_other_sls(const struct vl_plan *p, const struct class_order *o, unsigned vls,
 			  struct sl2vl *map)
 {
 	uint16_t sls = 0, taken = 0;
@@ -171,7 +171,7 @@ static void map_other_sls(const struct lane_plan *p, const struct class_order *o
 	}
 }
 
-struct sl2vl qos_lanes_map(const struct lane_plan *p, unsigned vls)
+struct sl2vl qos_vls_map(const struct vl_plan *p, unsigned vls)
 {
 	const struct sl2vl wanted = wanted_map(p, vls);
 	const struct class_order order = order_classes(p, &wanted);
@@ -186,12 +186,12 @@ struct sl2vl qos_lanes_map(const struct lane_plan *p, unsigned vls)
 		while (map = wanted, !place_groups(p, &order, group, vls, &map))
 			n = group_classes(&order, n - 1, group);
 	}
-	if (!p->map || vls != p->lanes)
+	if (!p->map || vls != p->vls)
 		map_other_sls(p, &order, vls, &map);
 	return map;
 }
 
-void qos_lanes_sharing(const struct lane_plan *p, const struct sl2vl *map, struct strbuf *out)
+void qos_vls_sharing(const struct vl_plan *p, const struct sl2vl *map, struct strbuf *out)
 {
 	const struct class_order o = order_classes(p, map);
 	static const char *const lost[BORDERS] = {
@@ -237,10 +237,10 @@ static bool add_weight(struct vlarb_entry *entries, uint8_t *n, unsigned vl, uin
 }
 
 /* One table: the one that is given, or what the classes make of it. */
-static bool fill_table(const struct lane_plan *p, const struct lane_entries *given, bool high,
+static bool fill_table(const struct vl_plan *p, const struct vl_entries *given, bool high,
 		       struct vlarb_entry *entries, uint8_t *n)
 {
-	struct sl2vl map = qos_lanes_map(p, p->lanes);
+	struct sl2vl map = qos_vls_map(p, p->vls);
 
 	if (given->entries) {
 		memcpy(entries, given->entries, given->n * sizeof(*entries));
@@ -250,7 +250,7 @@ static bool fill_table(const struct lane_plan *p, const struct lane_entries *giv
 	unsigned block = p->block ? p->block : 1;
 
 	for (size_t i = 0; i < p->n_classes * block; i++) {
-		const struct lane_class *c = &p->classes[i / block];
+		const struct vl_class *c = &p->classes[i / block];
 		unsigned vl = map.vl[c->sl];
 
 		if (c->high == high && vl != VL_MANAGEMENT &&
@@ -269,13 +269,13 @@ static bool has_vl(const struct vlarb_entry *entries, unsigned n, unsigned vl)
 	return false;
 }
 
-bool qos_lanes_tables(const struct lane_plan *p, struct vlarb *out)
+bool qos_vls_tables(const struct vl_plan *p, struct vlarb *out)
 {
 	struct vlarb t = { .high_limit = p->high_limit };
 	bool fits = fill_table(p, &p->high, true, t.high, &t.n_high) &&
 		    fill_table(p, &p->low, false, t.low, &t.n_low);
 
-	for (unsigned vl = 0; vl < p->lanes && !p->low.entries && fits; vl++) {
+	for (unsigned vl = 0; vl < p->vls && !p->low.entries && fits; vl++) {
 		if (!has_vl(t.high, t.n_high, vl) && !has_vl(t.low, t.n_low, vl))
 			fits = add_weight(t.low, &t.n_low, vl, ONE_PACKET);
 	}
@@ -286,13 +286,13 @@ bool qos_lanes_tables(const struct lane_plan *p, struct vlarb *out)
 
 /* ---- all links of a subnet --------------------------------------------- */
 
-void qos_lanes_program(struct subnet *s, const struct lane_plan *p)
+void qos_vls_program(struct subnet *s, const struct vl_plan *p)
 {
 	struct sl2vl map[N_DATA_VLS + 1] = { 0 };
 	const struct topo *t = s->topo;
 
 	for (unsigned vls = 1; vls <= N_DATA_VLS; vls++)
-		map[vls] = qos_lanes_map(p, vls);
+		map[vls] = qos_vls_map(p, vls);
 	for (port_id port = 0; port < t->n_ports; port++) {
 		if (topo_is_end_port(t, port) && s->vls_of_port[port])
 			subnet_set_port_sl2vl(s, port, &map[s->vls_of_port[port]]);
@@ -311,7 +311,7 @@ void qos_lanes_program(struct subnet *s, const struct lane_plan *p)
 }
 
 /* Blocks that every cable has VLs for. */
-static unsigned count_blocks(const struct subnet *s, const struct lane_split *need)
+static unsigned count_blocks(const struct subnet *s, const struct vl_split *need)
 {
 	const struct topo *t = s->topo;
 	unsigned blocks = need->sls ? N_SLS / need->sls : N_DATA_VLS;
@@ -326,8 +326,8 @@ static unsigned count_blocks(const struct subnet *s, const struct lane_split *ne
 }
 
 /* Blocks of SLs are routed adaptively if the SLs of all their classes are. */
-static uint16_t adaptive_blocks(const struct subnet *s, const struct lane_plan *p,
-				const struct lane_split *split)
+static uint16_t adaptive_blocks(const struct subnet *s, const struct vl_plan *p,
+				const struct vl_split *split)
 {
 	unsigned block = (1u << split->sls) - 1;
 	uint16_t sls = UINT16_MAX;
@@ -342,13 +342,13 @@ static uint16_t adaptive_blocks(const struct subnet *s, const struct lane_plan *
 	return sls;
 }
 
-enum hd_status qos_lanes_split(struct subnet *s, const struct lane_plan *p, struct diag *d,
-			       struct sl2vl *blocks)
+enum hd_status qos_vls_split(struct subnet *s, const struct vl_plan *p, struct diag *d,
+			     struct sl2vl *blocks)
 {
 	const struct sl2vl none = { { 0 } };
-	struct lane_split split = subnet_split_for(s, none.vl, 1);
+	struct vl_split split = subnet_split_for(s, none.vl, 1);
 	unsigned room = count_blocks(s, &split), n = (unsigned)p->n_classes;
-	struct lane_class classes[N_SLS];
+	struct vl_class classes[N_SLS];
 	bool fits = n <= room;
 
 	/* Kinds are put together; without kinds too few VLs are an error. */
@@ -356,15 +356,15 @@ enum hd_status qos_lanes_split(struct subnet *s, const struct lane_plan *p, stru
 		n = room ? room : 1;
 	for (size_t i = 0; i < p->n_classes; i++) {
 		classes[i] = p->classes[i];
-		classes[i].lane = has_kinds(p) && !fits ? LANE_ANY : (int)i;
+		classes[i].vl = has_kinds(p) && !fits ? VL_ANY : (int)i;
 	}
-	const struct lane_plan fold = { .lanes = n,
-					.map = has_kinds(p) ? NULL : &none,
-					.classes = classes,
-					.n_classes = p->n_classes };
+	const struct vl_plan fold = { .vls = n,
+				      .map = has_kinds(p) ? NULL : &none,
+				      .classes = classes,
+				      .n_classes = p->n_classes };
 
-	*blocks = qos_lanes_map(&fold, n);
+	*blocks = qos_vls_map(&fold, n);
 	split = subnet_split_for(s, blocks->vl, n);
 	split.adaptive_sls = adaptive_blocks(s, p, &split);
-	return subnet_split_lanes(s, &split, d);
+	return subnet_split_vls(s, &split, d);
 }

@@ -3,20 +3,20 @@
 
 #include "base/alloc.h"
 #include "fabric/fabric_internal.h"
-#include "qos/tables/lanes.h"
+#include "qos/tables/vls.h"
 
-/* Fewer lanes at both ends of the cables that a rule selects. */
-static void limit_lanes(struct fabric *fabric, const struct scn_qos_port *rule,
-			const struct selection *ports)
+/* Fewer VLs at both ends of the cables that a rule selects. */
+static void limit_vls(struct fabric *fabric, const struct scn_qos_port *rule,
+		      const struct selection *ports)
 {
-	for (uint32_t i = 0; rule->lanes && i < ports->n; i++) {
+	for (uint32_t i = 0; rule->vls && i < ports->n; i++) {
 		port_id p = ports->ports[i], peer = fabric->topo.ports[p].peer;
-		uint8_t lanes = (uint8_t)rule->lanes;
+		uint8_t vls = (uint8_t)rule->vls;
 
-		if (lanes < fabric->subnet.vls_of_port[p])
-			fabric->subnet.vls_of_port[p] = lanes;
-		if (peer != TOPO_NONE && lanes < fabric->subnet.vls_of_port[peer])
-			fabric->subnet.vls_of_port[peer] = lanes;
+		if (vls < fabric->subnet.vls_of_port[p])
+			fabric->subnet.vls_of_port[p] = vls;
+		if (peer != TOPO_NONE && vls < fabric->subnet.vls_of_port[peer])
+			fabric->subnet.vls_of_port[peer] = vls;
 	}
 }
 
@@ -47,7 +47,7 @@ static enum hd_status apply_rules(struct fabric *fabric, struct diag *d)
 		if (select_ports(fabric->selector, q->ports[i].ports, &inner, &ports) != HD_OK)
 			return fabric_refuse(fabric, d, &q->ports[i].ports, "qos.ports[].ports",
 					     &inner);
-		limit_lanes(fabric, &q->ports[i], &ports);
+		limit_vls(fabric, &q->ports[i], &ports);
 		set_tables(fabric, &q->ports[i], &ports);
 		selection_fini(&ports);
 	}
@@ -161,30 +161,30 @@ static enum hd_status apply_maps(struct fabric *fabric, struct diag *d)
 
 /* ---- what classes ask for ---------------------------------------------- */
 
-static struct lane_entries entries_of(const struct scn_vlarb *t)
+static struct vl_entries entries_of(const struct scn_vlarb *t)
 {
-	return (struct lane_entries){ t->given ? t->entries : NULL, t->n };
+	return (struct vl_entries){ t->given ? t->entries : NULL, t->n };
 }
 
 /* What the scenario's classes ask of every link. */
-static struct lane_plan plan_of(struct fabric *fabric)
+static struct vl_plan plan_of(struct fabric *fabric)
 {
 	const struct scn_qos *q = &fabric->scenario->qos;
-	struct lane_class *classes = fabric_keep(fabric, q->n_classes, sizeof(*classes));
+	struct vl_class *classes = fabric_keep(fabric, q->n_classes, sizeof(*classes));
 
 	for (size_t i = 0; i < q->n_classes; i++) {
 		const struct scn_class *c = &q->classes[i];
 
-		classes[i] = (struct lane_class){
+		classes[i] = (struct vl_class){
 			.sl = (uint8_t)c->sl,
 			.kind = c->kind,
-			.lane = c->lane == SCN_LANE_AUTO ? LANE_ANY : (int)c->lane,
+			.vl = c->vl == SCN_VL_AUTO ? VL_ANY : (int)c->vl,
 			.high = c->priority == SCN_HIGH,
 			.weight = scenario_weight(c),
 		};
 	}
-	return (struct lane_plan){
-		.lanes = (unsigned)q->lanes,
+	return (struct vl_plan){
+		.vls = (unsigned)q->vls,
 		.map = q->sl2vl.given ? &q->sl2vl.table : NULL,
 		.classes = classes,
 		.n_classes = q->n_classes,
@@ -195,14 +195,14 @@ static struct lane_plan plan_of(struct fabric *fabric)
 }
 
 /* The arbitration tables of all ports. */
-static enum hd_status arbitrate(struct fabric *fabric, const struct lane_plan *plan, struct diag *d)
+static enum hd_status arbitrate(struct fabric *fabric, const struct vl_plan *plan, struct diag *d)
 {
 	struct vlarb tables;
 
 	/* Reservations make them (connections.c). */
 	if (scenario_admits(fabric->scenario))
 		return apply_rules(fabric, d);
-	if (!qos_lanes_tables(plan, &tables))
+	if (!qos_vls_tables(plan, &tables))
 		return scenario_refuse(
 			fabric->scenario, d, fabric->scenario->qos.classes,
 			"the weights of the classes need more than the 64 entries of a VL arbitration table");
@@ -211,7 +211,7 @@ static enum hd_status arbitrate(struct fabric *fabric, const struct lane_plan *p
 	return apply_rules(fabric, d);
 }
 
-enum hd_status fabric_build_lanes(struct fabric *fabric, struct diag *d)
+enum hd_status fabric_build_vls(struct fabric *fabric, struct diag *d)
 {
 	const struct scenario *s = fabric->scenario;
 	enum hd_status status;
@@ -220,11 +220,11 @@ enum hd_status fabric_build_lanes(struct fabric *fabric, struct diag *d)
 		opensm_program(s->opensm, (unsigned)s->qos.entries, &fabric->subnet);
 		status = apply_rules(fabric, d);
 	} else {
-		struct lane_plan plan = plan_of(fabric);
+		struct vl_plan plan = plan_of(fabric);
 
 		status = arbitrate(fabric, &plan, d);
 		if (status == HD_OK)
-			qos_lanes_program(&fabric->subnet, &plan);
+			qos_vls_program(&fabric->subnet, &plan);
 	}
 	return status == HD_OK ? apply_maps(fabric, d) : status;
 }
@@ -238,8 +238,8 @@ static enum hd_status check_split(const struct fabric *fabric, struct diag *d)
 					   : NULL;
 
 	for (size_t i = 0; i < q->n_classes && !field; i++) {
-		if (q->classes[i].lane != SCN_LANE_AUTO)
-			field = &q->classes[i].lane;
+		if (q->classes[i].vl != SCN_VL_AUTO)
+			field = &q->classes[i].vl;
 	}
 	for (size_t i = 0; i < q->n_ports && !field; i++) {
 		if (q->ports[i].sl2vl.given)
@@ -249,28 +249,28 @@ static enum hd_status check_split(const struct fabric *fabric, struct diag *d)
 		return HD_OK;
 	return scenario_refuse(
 		fabric->scenario, d, field,
-		"the routing engine '%s' needs lanes to be free of deadlock, and chooses those of all SLs",
+		"the routing engine '%s' needs VLs to be free of deadlock, and chooses those of all SLs",
 		fabric->subnet.engine);
 }
 
-enum hd_status fabric_split_lanes(struct fabric *fabric, struct diag *d)
+enum hd_status fabric_split_vls(struct fabric *fabric, struct diag *d)
 {
 	const struct scn_qos *q = &fabric->scenario->qos;
-	struct lane_plan plan = plan_of(fabric);
+	struct vl_plan plan = plan_of(fabric);
 	struct diag inner = { .status = HD_OK };
 	enum hd_status status = check_split(fabric, d);
 	struct sl2vl blocks;
 
 	if (status != HD_OK || q->n_classes == 0)
 		return status;
-	if (qos_lanes_split(&fabric->subnet, &plan, &inner, &blocks) != HD_OK)
+	if (qos_vls_split(&fabric->subnet, &plan, &inner, &blocks) != HD_OK)
 		return fabric_refuse(fabric, d, q->classes, "qos.classes", &inner);
-	struct lane_class *classes = fabric_keep(fabric, plan.n_classes, sizeof(*classes));
+	struct vl_class *classes = fabric_keep(fabric, plan.n_classes, sizeof(*classes));
 
 	plan.block = fabric->subnet.split.vls;
 	for (size_t i = 0; i < plan.n_classes; i++) {
 		classes[i] = plan.classes[i];
-		classes[i].lane = (int)(blocks.vl[classes[i].sl] * plan.block);
+		classes[i].vl = (int)(blocks.vl[classes[i].sl] * plan.block);
 	}
 	plan.classes = classes;
 	return arbitrate(fabric, &plan, d);

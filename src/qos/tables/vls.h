@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_QOS_TABLES_LANES_H
-#define HD_QOS_TABLES_LANES_H
+#ifndef HD_QOS_TABLES_VLS_H
+#define HD_QOS_TABLES_VLS_H
 
 /*
  * The mapping of classes to VLs: the SL2VL map of a link by the number of its
@@ -26,53 +26,53 @@
 #include "qos/tables/classes.h"
 #include "subnet/subnet.h"
 
-#define LANE_ANY (-1)
+#define VL_ANY (-1)
 
 /* What one class asks for. */
-struct lane_class {
+struct vl_class {
 	uint8_t sl;
 	unsigned kind;   /* enum traffic_class; TC_COUNT: none (of all or no) */
-	int lane;        /* VL, or LANE_ANY: where the map has its SL */
+	int vl;          /* VL, or VL_ANY: where the map has its SL */
 	bool high;       /* in the table of high priority */
 	uint64_t weight; /* in 64-byte blocks; 255 per entry */
 };
 
 /* Entries of a table that is given; without any, if `entries` is not NULL. */
-struct lane_entries {
+struct vl_entries {
 	const struct vlarb_entry *entries; /* NULL: made from the classes */
 	uint8_t n;
 };
 
-struct lane_plan {
-	unsigned lanes;
+struct vl_plan {
+	unsigned vls;
 	/* SL n on VL n modulo the VLs if NULL. On links with all VLs both this
 	 * and what classes ask for is kept, whichever kinds share a VL. */
 	const struct sl2vl *map;
-	const struct lane_class *classes;
+	const struct vl_class *classes;
 	size_t n_classes;
-	unsigned block; /* lanes of each class, from its own on; 0: only that */
-	struct lane_entries high, low;
+	unsigned block; /* VLs of each class, from its own on; 0: only that */
+	struct vl_entries high, low;
 	uint8_t high_limit;
 };
 
 /* The map of a link with `vls` data VLs (1 to 15). */
-struct sl2vl qos_lanes_map(const struct lane_plan *p, unsigned vls);
+struct sl2vl qos_vls_map(const struct vl_plan *p, unsigned vls);
 /* Appends what classes with kinds lose by sharing VLs, if anything. */
-void qos_lanes_sharing(const struct lane_plan *p, const struct sl2vl *map, struct strbuf *out);
+void qos_vls_sharing(const struct vl_plan *p, const struct sl2vl *map, struct strbuf *out);
 /*
  * The tables of a link with all VLs; VLs without a class have the weight of
  * one packet. False if a table would need more entries than it has.
  */
-bool qos_lanes_tables(const struct lane_plan *p, struct vlarb *out);
+bool qos_vls_tables(const struct vl_plan *p, struct vlarb *out);
 /* The map of each link at end ports and on every way through a switch. */
-void qos_lanes_program(struct subnet *s, const struct lane_plan *p);
+void qos_vls_program(struct subnet *s, const struct vl_plan *p);
 /*
  * For a routing algorithm that needs VLs: a block of them for each class, or,
  * if there are too few and classes have kinds, for classes that are put
  * together as on a link with one VL per block. `blocks` has the block of each
  * SL that applications ask for. HD_ERR_UNFIT if there is no room.
  */
-HD_MUST_CHECK enum hd_status qos_lanes_split(struct subnet *s, const struct lane_plan *p,
-					     struct diag *d, struct sl2vl *blocks);
+HD_MUST_CHECK enum hd_status qos_vls_split(struct subnet *s, const struct vl_plan *p,
+					   struct diag *d, struct sl2vl *blocks);
 
 #endif

@@ -6,9 +6,9 @@
 
 #include "base/alloc.h"
 
-#define LANES_PERCENT 20 /* of scenarios have such changes */
+#define VLS_PERCENT 20 /* of scenarios have such changes */
 
-/* Like the scenario's subnet, with lanes and partitions of its own. */
+/* Like the scenario's subnet, with VLs and partitions of its own. */
 static struct subnet *plan_new(struct scenario *s)
 {
 	const struct topo *t = &s->fabric.topo;
@@ -57,7 +57,7 @@ void plans_free(struct scenario *s)
 	free(s->plans);
 }
 
-/* Some cables get fewer lanes or more; one lane stays one, as T10 says nothing
+/* Some cables get fewer VLs or more; one VL stays one, as T10 says nothing
  * of tables that are ignored for a while. */
 static void operation_draw(const struct scenario *s, struct subnet *n, struct rng *r)
 {
@@ -84,9 +84,9 @@ static bool has_pairs(const struct scenario *s)
 	return s->pairs.n > 0;
 }
 
-/* Lines of queue pairs whose lanes change (Q2) are not drawn: end ports keep
+/* Lines of queue pairs whose VLs change (Q2) are not drawn: end ports keep
  * theirs. */
-static void end_lanes_keep(const struct scenario *s, struct subnet *n)
+static void end_vls_keep(const struct scenario *s, struct subnet *n)
 {
 	const struct subnet *first = &s->fabric.subnet;
 
@@ -144,23 +144,23 @@ static void own_keys_give(struct scenario *s)
 		s->pairs.list[i].pkey = own_key(s, s->pairs.list[i].from, s->pairs.list[i].pkey);
 }
 
-void relanes_draw(struct scenario *s, struct rng *r)
+void vl_changes_draw(struct scenario *s, struct rng *r)
 {
 	uint32_t n = 1 + below(r, chance(r, 60) ? 3 : 12);
 
-	if (!chance(r, LANES_PERCENT) || s->plain || s->settled)
+	if (!chance(r, VLS_PERCENT) || s->plain || s->settled)
 		return;
 	own_keys_give(s);
 	for (uint32_t i = 0; i < n; i++) {
 		struct subnet *plan = plan_new(s);
 
 		operation_draw(s, plan, r);
-		lanes_draw(s, plan, r);
+		vl_tables_draw(s, plan, r);
 		if (has_pairs(s))
-			end_lanes_keep(s, plan);
+			end_vls_keep(s, plan);
 		keys_draw(s, plan, r);
 		end_keys_draw(s, plan, r);
 		path_add(s, (struct sim_path_change){
-				    .time = time_draw(s, r), .subnet = plan, .lanes = true });
+				    .time = time_draw(s, r), .subnet = plan, .vls = true });
 	}
 }

@@ -3,7 +3,7 @@
 #include "subnet_setup.h"
 
 #include "subnet/routing/deadlock.h"
-#include "subnet/routing/lanes.h"
+#include "subnet/routing/vls.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef HD_SUBNET_ROUTING_LANES_H
-#define HD_SUBNET_ROUTING_LANES_H
+#ifndef HD_SUBNET_ROUTING_VLS_H
+#define HD_SUBNET_ROUTING_VLS_H
 
 /*
  * SL2VL tables as OpenSM dumps them (opensm-sl2vl.dump): of each switch one

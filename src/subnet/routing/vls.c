@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "subnet/routing/lanes.h"
+#include "subnet/routing/vls.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,11 +17,11 @@ static const char *const kind_names[] = {
 	[NODE_ROUTER] = "Router",
 };
 
-static void write_row(struct strbuf *out, unsigned in, unsigned port, const struct sl2vl *lanes)
+static void write_row(struct strbuf *out, unsigned in, unsigned port, const struct sl2vl *vls)
 {
 	strbuf_printf(out, "%-3u %-3u :", in, port);
 	for (unsigned sl = 0; sl < N_SLS; sl++)
-		strbuf_printf(out, sl + 1 < N_SLS ? " %-2u" : " %u", lanes->vl[sl]);
+		strbuf_printf(out, sl + 1 < N_SLS ? " %-2u" : " %u", vls->vl[sl]);
 	strbuf_putc(out, '\n');
 }
 
@@ -65,7 +65,7 @@ void sl2vl_write(const struct subnet *s, struct strbuf *out)
 	free(ports);
 }
 
-struct lanes_reader {
+struct vls_reader {
 	struct topo_reader r;
 	struct subnet *s;
 	struct map ports; /* by GUID */
@@ -74,7 +74,7 @@ struct lanes_reader {
 };
 
 /* "Switch 0x..., base LID 2, "leaf1"" */
-static enum hd_status read_heading(struct lanes_reader *l)
+static enum hd_status read_heading(struct vls_reader *l)
 {
 	uint64_t guid;
 
@@ -88,7 +88,7 @@ static enum hd_status read_heading(struct lanes_reader *l)
 	return HD_OK;
 }
 
-static enum hd_status read_lanes(struct lanes_reader *l, struct sl2vl *lanes)
+static enum hd_status read_vls(struct vls_reader *l, struct sl2vl *vls)
 {
 	for (unsigned sl = 0; sl < N_SLS; sl++) {
 		uint64_t vl;
@@ -96,7 +96,7 @@ static enum hd_status read_lanes(struct lanes_reader *l, struct sl2vl *lanes)
 		reader_blanks(&l->r);
 		if (!reader_decimal(&l->r, VL_MANAGEMENT, &vl))
 			return reader_refuse(&l->r, "expected the VL of SL %u, 0 to 15", sl);
-		lanes->vl[sl] = (uint8_t)vl;
+		vls->vl[sl] = (uint8_t)vl;
 	}
 	if (!reader_at_end(&l->r))
 		return reader_refuse(&l->r, "more than 16 VLs");
@@ -104,11 +104,11 @@ static enum hd_status read_lanes(struct lanes_reader *l, struct sl2vl *lanes)
 }
 
 /* "0   1   : 0  1  2 ..." */
-static enum hd_status read_row(struct lanes_reader *l)
+static enum hd_status read_row(struct vls_reader *l)
 {
 	struct topo_reader *r = &l->r;
 	uint64_t in, out;
-	struct sl2vl lanes;
+	struct sl2vl vls;
 
 	if (l->at == TOPO_NONE)
 		return reader_refuse(r, "expected a table as in opensm-sl2vl.dump");
@@ -125,18 +125,18 @@ static enum hd_status read_row(struct lanes_reader *l)
 	if (in > v->n_ports || out > v->n_ports)
 		return reader_refuse(r, "ports %" PRIu64 " and %" PRIu64 ", but '%s' has %u ports",
 				     in, out, v->name, v->n_ports);
-	if (read_lanes(l, &lanes) != HD_OK)
+	if (read_vls(l, &vls) != HD_OK)
 		return r->d->status;
 	if (sw == TOPO_NONE)
-		subnet_set_port_sl2vl(l->s, l->at, &lanes);
+		subnet_set_port_sl2vl(l->s, l->at, &vls);
 	else
-		subnet_set_sl2vl(l->s, sw, (unsigned)in, (unsigned)out, &lanes);
+		subnet_set_sl2vl(l->s, sw, (unsigned)in, (unsigned)out, &vls);
 	if (l->s->n_sl2vl_tables > SUBNET_MOST_SL2VL)
 		return reader_refuse(r, "more than %d different tables", SUBNET_MOST_SL2VL);
 	return HD_OK;
 }
 
-static enum hd_status read_line(struct lanes_reader *l)
+static enum hd_status read_line(struct vls_reader *l)
 {
 	if (reader_at_end(&l->r) || reader_skip(&l->r, "#"))
 		return HD_OK;
@@ -149,7 +149,7 @@ static enum hd_status read_line(struct lanes_reader *l)
 
 enum hd_status sl2vl_read(struct subnet *s, const char *text, size_t len, struct diag *d)
 {
-	struct lanes_reader l = { .s = s, .at = TOPO_NONE };
+	struct vls_reader l = { .s = s, .at = TOPO_NONE };
 	port_id *ports = hd_alloc(s->topo->n_ports, sizeof(*ports));
 	uint32_t n = order_ports_by_node(s, ports);
 	enum hd_status status = HD_OK;

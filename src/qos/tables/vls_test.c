@@ -8,7 +8,7 @@
 
 #include "base/rng.h"
 #include "base/seeds_for_tests.h"
-#include "qos/tables/lanes.h"
+#include "qos/tables/vls.h"
 
 static unsigned weight_of(const struct vlarb_entry *entries, unsigned n, unsigned vl)
 {
@@ -22,27 +22,25 @@ static unsigned weight_of(const struct vlarb_entry *entries, unsigned n, unsigne
 /* What the header says, counted by another way than entry by entry. */
 static void weights_are_kept_in_whatever_entries(void **state)
 {
-	const struct lane_class classes[] = {
+	const struct vl_class classes[] = {
 		{ 3, TC_COUNT, 2, .high = true, .weight = 600 },
-		{ 5, TC_COUNT, LANE_ANY, .weight = 255 },
-		{ 9, TC_COUNT, LANE_ANY, .weight = 1 }, /* VL 1, as SL 5 */
+		{ 5, TC_COUNT, VL_ANY, .weight = 255 },
+		{ 9, TC_COUNT, VL_ANY, .weight = 1 }, /* VL 1, as SL 5 */
 	};
-	const struct lane_plan p = {
-		.lanes = 4, .classes = classes, .n_classes = 3, .high_limit = 7
-	};
-	struct sl2vl map = qos_lanes_map(&p, 4);
+	const struct vl_plan p = { .vls = 4, .classes = classes, .n_classes = 3, .high_limit = 7 };
+	struct sl2vl map = qos_vls_map(&p, 4);
 	struct vlarb t;
 
 	(void)state;
 	assert_int_equal(map.vl[3], 2);
 	assert_int_equal(map.vl[5], 1);
 	assert_int_equal(map.vl[7], 3);
-	assert_true(qos_lanes_tables(&p, &t));
+	assert_true(qos_vls_tables(&p, &t));
 	assert_int_equal(t.high_limit, 7);
 	assert_int_equal(t.n_high, 3); /* 255 + 255 + 90 */
 	assert_int_equal(weight_of(t.high, t.n_high, 2), 600);
 	assert_int_equal(weight_of(t.low, t.n_low, 1), 256);
-	/* Lanes that no class has asked for are served all the same. */
+	/* VLs that no class has asked for are served all the same. */
 	assert_int_equal(weight_of(t.low, t.n_low, 0), 65);
 	assert_int_equal(weight_of(t.low, t.n_low, 3), 65);
 	assert_int_equal(weight_of(t.low, t.n_low, 2), 0);
@@ -51,12 +49,12 @@ static void weights_are_kept_in_whatever_entries(void **state)
 static void a_given_table_is_taken_as_it_is(void **state)
 {
 	const struct vlarb_entry low[] = { { 1, 9 }, { 0, 3 } };
-	const struct lane_class c = { 0, TC_COUNT, LANE_ANY, .weight = 50 };
-	const struct lane_plan p = { .lanes = 2, .classes = &c, .n_classes = 1, .low = { low, 2 } };
+	const struct vl_class c = { 0, TC_COUNT, VL_ANY, .weight = 50 };
+	const struct vl_plan p = { .vls = 2, .classes = &c, .n_classes = 1, .low = { low, 2 } };
 	struct vlarb t;
 
 	(void)state;
-	assert_true(qos_lanes_tables(&p, &t));
+	assert_true(qos_vls_tables(&p, &t));
 	assert_int_equal(t.n_high, 0);
 	assert_int_equal(t.n_low, 2);
 	assert_int_equal(t.low[0].vl, 1);
@@ -65,37 +63,37 @@ static void a_given_table_is_taken_as_it_is(void **state)
 
 static void a_table_has_64_entries(void **state)
 {
-	struct lane_class c = { 0, TC_COUNT, 0, .high = true, .weight = 64 * 255 };
-	const struct lane_plan p = { .lanes = 1, .classes = &c, .n_classes = 1 };
+	struct vl_class c = { 0, TC_COUNT, 0, .high = true, .weight = 64 * 255 };
+	const struct vl_plan p = { .vls = 1, .classes = &c, .n_classes = 1 };
 	struct vlarb t;
 
 	(void)state;
-	assert_true(qos_lanes_tables(&p, &t));
+	assert_true(qos_vls_tables(&p, &t));
 	assert_int_equal(t.n_high, VLARB_MAX);
 	c.weight++;
-	assert_false(qos_lanes_tables(&p, &t));
+	assert_false(qos_vls_tables(&p, &t));
 }
 
 /* ---- laws of the mapping ------------------------------------------------ */
 
 struct drawn {
-	struct lane_class classes[N_SLS];
-	struct lane_plan plan;
+	struct vl_class classes[N_SLS];
+	struct vl_plan plan;
 	unsigned vls; /* of the link */
 };
 
 /* Classes on SLs of their own; a third of the plans asks for VLs. */
 static void draw_plan(struct rng *r, struct drawn *x)
 {
-	unsigned lanes = 1 + (unsigned)rng_below(r, N_DATA_VLS);
+	unsigned vls = 1 + (unsigned)rng_below(r, N_DATA_VLS);
 	bool asks = rng_below(r, 3) == 0;
 	uint8_t sls[N_SLS];
 
-	*x = (struct drawn){ .vls = 1 + (unsigned)rng_below(r, lanes) };
+	*x = (struct drawn){ .vls = 1 + (unsigned)rng_below(r, vls) };
 	if (rng_below(r, 2))
-		x->vls = lanes;
-	x->plan = (struct lane_plan){
-		.lanes = lanes,
+		x->vls = vls;
+	x->plan = (struct vl_plan){
+		.vls = vls,
 		.classes = x->classes,
 		.n_classes = 1 + rng_below(r, N_SLS),
 	};
@@ -106,19 +104,19 @@ static void draw_plan(struct rng *r, struct drawn *x)
 		sls[at] = (uint8_t)i;
 	}
 	for (unsigned i = 0; i < x->plan.n_classes; i++)
-		x->classes[i] = (struct lane_class){
+		x->classes[i] = (struct vl_class){
 			.sl = sls[i],
 			.kind = (unsigned)rng_below(r, TC_COUNT),
-			.lane = asks && rng_below(r, 2) ? (int)rng_below(r, lanes) : LANE_ANY,
+			.vl = asks && rng_below(r, 2) ? (int)rng_below(r, vls) : VL_ANY,
 		};
 }
 
 static bool is_fixed(const struct drawn *x, size_t i)
 {
-	return x->vls == x->plan.lanes && x->classes[i].lane != LANE_ANY;
+	return x->vls == x->plan.vls && x->classes[i].vl != VL_ANY;
 }
 
-static bool is_reserved(const struct lane_class *c)
+static bool is_reserved(const struct vl_class *c)
 {
 	return c->kind <= TC_DB;
 }
@@ -126,11 +124,11 @@ static bool is_reserved(const struct lane_class *c)
 /* The VL that a class has without any other class. */
 static unsigned own_vl(const struct drawn *x, size_t i)
 {
-	const struct lane_class *c = &x->classes[i];
+	const struct vl_class *c = &x->classes[i];
 	/* OpenSM's map has SL 15 on VL 7. */
 	unsigned sl = c->sl == 15 ? 7 : c->sl;
 
-	return (c->lane == LANE_ANY ? sl : (unsigned)c->lane) % x->vls;
+	return (c->vl == VL_ANY ? sl : (unsigned)c->vl) % x->vls;
 }
 
 /* Whether the VLs that classes have without each other keep kinds apart. */
@@ -170,14 +168,14 @@ static void check_map(const struct drawn *x, const struct sl2vl *map)
 	for (unsigned sl = 0; sl < N_SLS; sl++)
 		assert_true(map->vl[sl] < x->vls);
 	for (size_t i = 0; i < x->plan.n_classes; i++) {
-		const struct lane_class *c = &x->classes[i];
+		const struct vl_class *c = &x->classes[i];
 
 		used |= (uint16_t)(1u << map->vl[c->sl]);
 		any_fixed |= is_fixed(x, i);
 		if (own || is_fixed(x, i))
 			assert_int_equal(map->vl[c->sl], own_vl(x, i));
 		for (size_t k = 0; k < i && apart; k++) {
-			const struct lane_class *o = &x->classes[k];
+			const struct vl_class *o = &x->classes[k];
 
 			if (is_fixed(x, i) && is_fixed(x, k))
 				continue;
@@ -201,10 +199,10 @@ static void check_kinds(const struct drawn *x, const struct sl2vl *map)
 		if (is_fixed(x, i))
 			return;
 	for (size_t i = 0; i < x->plan.n_classes; i++) {
-		const struct lane_class *c = &x->classes[i];
+		const struct vl_class *c = &x->classes[i];
 
 		for (size_t k = 0; k < x->plan.n_classes; k++) {
-			const struct lane_class *o = &x->classes[k];
+			const struct vl_class *o = &x->classes[k];
 			unsigned needs = is_reserved(c) != is_reserved(o)         ? 2
 					 : c->kind == TC_DBTS && o->kind == TC_DB ? 3
 					 : c->kind == TC_CH && o->kind != TC_CH   ? 4
@@ -224,7 +222,7 @@ static void check_others(const struct drawn *x, const struct sl2vl *map)
 	unsigned n[2] = { 0, 0 };
 
 	for (size_t i = 0; i < x->plan.n_classes; i++) {
-		const struct lane_class *c = &x->classes[i];
+		const struct vl_class *c = &x->classes[i];
 
 		has_class[c->sl] = true;
 		held[is_reserved(c)][map->vl[c->sl]] = true;
@@ -251,7 +249,7 @@ static void kinds_are_kept_apart(void **state)
 		struct drawn x;
 
 		draw_plan(&r, &x);
-		struct sl2vl map = qos_lanes_map(&x.plan, x.vls);
+		struct sl2vl map = qos_vls_map(&x.plan, x.vls);
 
 		check_map(&x, &map);
 		check_kinds(&x, &map);
@@ -262,12 +260,10 @@ static void kinds_are_kept_apart(void **state)
 /* A map of 16 SLs counts on links with all VLs, whatever it puts together. */
 static void a_given_map_is_kept(void **state)
 {
-	struct lane_class classes[] = { { 4, TC_DBTS, LANE_ANY }, { 8, TC_BE, LANE_ANY } };
+	struct vl_class classes[] = { { 4, TC_DBTS, VL_ANY }, { 8, TC_BE, VL_ANY } };
 	struct sl2vl given = { { 3, 3, 3, 3, 1, 2, 0, 0, 1, 15 } };
-	const struct lane_plan p = {
-		.lanes = 4, .map = &given, .classes = classes, .n_classes = 2
-	};
-	struct sl2vl all = qos_lanes_map(&p, 4), two = qos_lanes_map(&p, 2);
+	const struct vl_plan p = { .vls = 4, .map = &given, .classes = classes, .n_classes = 2 };
+	struct sl2vl all = qos_vls_map(&p, 4), two = qos_vls_map(&p, 2);
 
 	(void)state;
 	assert_memory_equal(&all, &given, sizeof(all));
