@@ -301,9 +301,6 @@ static void lint_qos(const struct opensm_conf *conf, bool any, struct opensm_fin
 {
 	if (conf->qos || !(any || conf->qos_line))
 		return;
-	/* As 'opensm -c' writes it: nothing is asked for. */
-	if (!any && strcmp(conf->qos_value, "FALSE") == 0)
-		return;
 	if (strcasecmp(conf->qos_value, "TRUE") == 0)
 		report(out, "W0", conf->qos_line,
 		       "qos '%s' is not TRUE to OpenSM, which knows capitals only: it sends no tables",
