@@ -77,6 +77,22 @@ END
 "$HEDDLE" sim failing.yaml --quiet --db wrong.db >/dev/null || [ $? -eq 1 ]
 "$HEDDLE" report --db wrong.db --html wrong.html
 
+# Two runs of one scenario with goals: before a change, and after it.
+cat >change.yaml <<'END'
+fabric: {topology: {kind: star, hosts: 4}, link: 8Gb/s}
+qos:
+  classes: [{name: calls, sl: 1, priority: high}, {name: bulk, sl: 0}]
+traffic:
+  - {name: backup, kind: saturating, class: bulk, pattern: incast, source: "1..2", destination: "0", payload: 2KiB}
+  - {name: lookups, kind: cbr, class: calls, pattern: incast, source: "3", destination: "0", payload: 256, rate: 1Gb/s}
+goals: [{row: lookups, p99: 8us}, {row: backup, throughput: 1Gb/s}]
+run: {warmup: 100us, measure: 1ms}
+END
+rm -f change.db
+"$HEDDLE" sim change.yaml --set qos.lanes=1 --quiet --db change.db >/dev/null || [ $? -eq 1 ]
+"$HEDDLE" sim change.yaml --set qos.lanes=2 --quiet --db change.db >/dev/null
+"$HEDDLE" report --db change.db --html change.html
+
 cat >large.yaml <<END
 title: 11,664 hosts on a fat tree of three tiers
 fabric:

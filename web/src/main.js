@@ -6,6 +6,7 @@ import { partsFor } from "./charts.js";
 import { panelSvg, save, savePng, tableCsv } from "./export.js";
 import { fabricPanel, isFabricTable } from "./fabric.js";
 import { legendNode } from "./legend.js";
+import { changeSection, pairOf } from "./change.js";
 import { overlaySection } from "./overlay.js";
 import { isGoals, nameRuns, overviewSection, verdictLine } from "./overview.js";
 import { paperSections } from "./paper.js";
@@ -186,10 +187,11 @@ function setTheme(name) {
   else document.documentElement.dataset.theme = name;
 }
 
-// Those that were named to be compared are on each other from the start.
+// Those that were named to be compared are on each other from the start, and so
+// are the only two.
 function overlay() {
   const compared = runs[0].command === "report";
-  return overlaySection(runs, compared ? runs.slice(1) : [], {
+  return overlaySection(runs, compared ? runs.slice(1) : pairOf(runs) ?? [], {
     panelFor: (run, table, parts) => {
       const panel = chartPanel(run, table, parts);
       seen.observe(panel);
@@ -215,6 +217,9 @@ main.prepend(...along.filter((a) => !papers.length || !papers.some((p) => p.id =
 // A paper starts with its figures, other pages with the overview.
 if (overview) papers.length ? main.append(overview) : main.prepend(overview);
 main.prepend(...papers);
+// Two runs with goals start with what changed.
+const change = changeSection(runs);
+if (change) main.prepend(change);
 for (const panel of waiting.keys()) seen.observe(panel);
 
 // A run that a link names is opened.
@@ -229,6 +234,7 @@ if (runs.length > 1) {
   const links = runs.map((run, i) => el("a", { href: `#${idOf(run)}` }, run.command === "report" ? "what differs" : `${run.id || i + 1}: ${run.title}`));
   if (together) links.unshift(el("a", { href: "#overlay" }, "runs in one plot"));
   if (overview) links.unshift(el("a", { href: "#overview" }, "overview"));
+  if (change) links.unshift(el("a", { href: "#change" }, "before and after"));
   const some = many ? links.filter((a) => /^#o/.test(a.getAttribute("href"))) : links;
   document.getElementById("runs").append(...some);
 }

@@ -469,6 +469,27 @@ expect(wide <= 0, `the page is ${wide} pixels wider than a phone`);
 await look("phone", "#run-1");
 lap("phone");
 
+// A page of two runs with goals starts with what changed, and both are selected.
+async function change() {
+  const text = await page.locator("#change").innerText();
+  for (const words of ["1 of 2 goals met before, 2 after", "lookups", "won", "kept"])
+    expect(text.includes(words), `${where}: '${words}' is not in: ${text}`);
+  expect(await page.evaluate(() => document.querySelector("main").firstElementChild.id === "change"), `${where}: does not start with the goals`);
+  expect((await page.locator("#overlay input:checked").count()) === 2, `${where}: the runs are not selected`);
+  // Each row of a number that got worse says why.
+  const rows = await page.$$eval("#change tbody:last-of-type tr", (all) => all.map((r) => [...r.cells].map((c) => c.className + ":" + c.innerText)));
+  for (const r of rows.filter((cells) => cells.length === 6 && cells[4].startsWith("no:")))
+    expect(/load moved to|no other row/.test(r[5]), `${where}: no reason for ${r[0]} ${r[1]}`);
+  expect((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0, `${where}: wider than the window`);
+  await accessible("#change");
+}
+for (const width of [1280, 390]) {
+  await page.setViewportSize({ width, height: 900 });
+  await open("change.html", "#change");
+  await change();
+}
+lap("before and after");
+
 await page.setViewportSize({ width: 1280, height: 900 });
 await open("two.html", "#overlay");
 await overlay();
