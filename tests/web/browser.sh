@@ -89,8 +89,8 @@ goals: [{row: lookups, p99: 8us}, {row: backup, throughput: 1Gb/s}]
 run: {warmup: 100us, measure: 1ms}
 END
 rm -f change.db
-"$HEDDLE" sim change.yaml --set qos.lanes=1 --quiet --db change.db >/dev/null || [ $? -eq 1 ]
-"$HEDDLE" sim change.yaml --set qos.lanes=2 --quiet --db change.db >/dev/null
+"$HEDDLE" sim change.yaml --set qos.vls=1 --quiet --db change.db >/dev/null || [ $? -eq 1 ]
+"$HEDDLE" sim change.yaml --set qos.vls=2 --quiet --db change.db >/dev/null
 "$HEDDLE" report --db change.db --html change.html
 
 cat >large.yaml <<END
