@@ -151,7 +151,7 @@ static const struct {
 	{ "traffic.0={name: &x a}", HD_ERR_USAGE,
 	  "--set traffic.0: anchors ('&') are not used in scenarios" },
 	/* What stays refused is still found in the file. */
-	{ "qos.vls=1", HD_ERR_INPUT, "x.yaml:6:40: VL 3 is not in " },
+	{ "qos.vls=1", HD_ERR_INPUT, "x.yaml:6:38: VL 3 is not in " },
 };
 
 static void refusals_name_the_override_in_one_line(void **state)

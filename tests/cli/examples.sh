@@ -65,7 +65,7 @@ has err "class 'train' has other traffic"
 run bands 0
 claim bands "rates choose SLs, each with a VL" '
 	[.tables.traffic.rows[].SL] == [0, 1, 2, 3, 8] and
-	[.tables.lanes.rows[].VL] == [0, 1, 2, 3, 8] and
+	[.tables.VLs.rows[].VL] == [0, 1, 2, 3, 8] and
 	(.tables.goals.rows | map(.met) | all)'
 
 run vls-4-2-4 0

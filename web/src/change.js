@@ -56,7 +56,7 @@ const cell = (text, kind) => el("td", { class: kind ?? null }, text);
 const table = (label, head, rows) => el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, el("table", {},
   el("thead", {}, el("tr", {}, ...head.map((h) => el("th", { scope: "col", class: "text" }, h)))), el("tbody", {}, ...rows)));
 
-// The section that such a page starts with; null for other pages.
+// The section that a page of two runs starts with; null for other pages.
 export function changeSection(runs) {
   const pair = pairOf(runs);
   if (!pair) return null;
