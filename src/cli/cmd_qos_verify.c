@@ -16,7 +16,8 @@ struct qos_verify_options {
 };
 
 static const struct option options[] = {
-	{ "against", 0, OPT_TEXT, offsetof(struct qos_verify_options, against), "FOLDER|FILE", NULL,
+	{ "against", 0, OPT_INPUT, offsetof(struct qos_verify_options, against), "FOLDER|FILE",
+	  NULL,
 	  "where the files are that smpquery, saquery or OpenSM wrote; or the present opensm.conf, which PLAN is to replace" },
 	{ "seeds", 0, OPT_UINT, offsetof(struct qos_verify_options, seeds), "N", "5",
 	  "runs with each opensm.conf, with seeds that count on from the scenario's",

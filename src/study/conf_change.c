@@ -365,10 +365,20 @@ static const struct results *run_of(const struct study_sweep *w, bool after, siz
 	return w->outcomes[(after ? w->study->seeds : 0) + seed].results;
 }
 
+/* Seeds, from the first, that both files were run with: all of them, unless interrupted. */
+static size_t pairs_of(const struct study_sweep *w)
+{
+	size_t n = 0;
+
+	while (n < w->study->seeds && run_of(w, false, n) && run_of(w, true, n))
+		n++;
+	return n;
+}
+
 static void put_measure(const struct study_sweep *w, const struct measure *m,
 			const struct value *of, const char *name, struct table *t)
 {
-	size_t n = (size_t)w->study->seeds;
+	size_t n = pairs_of(w);
 	struct conf_change_pair *pairs = hd_alloc(n, sizeof(*pairs));
 
 	for (size_t i = 0; i < n; i++) {
@@ -448,12 +458,12 @@ static const char *first_failure(const struct study_sweep *w)
 	return NULL;
 }
 
-static void put_remarks(const struct study_comparison *c, const struct conf_change_goals *g,
-			struct results *out)
+static void put_remarks(const struct study_comparison *c, size_t pairs,
+			const struct conf_change_goals *g, struct results *out)
 {
 	results_remark(out, "before: %s; after: %s; each on seeds %llu to %llu", c->values[0],
 		       c->values[1], (unsigned long long)c->seed,
-		       (unsigned long long)(c->seed + c->seeds - 1));
+		       (unsigned long long)(c->seed + pairs - 1));
 	if (!conf_change_goals_are_stated(g))
 		results_remark(
 			out,
@@ -469,26 +479,30 @@ static enum hd_status put_change(struct study_comparison *c, const struct study_
 {
 	struct conf_change_context *x = c->tables_context;
 	const char *failure = first_failure(w);
+	size_t pairs = pairs_of(w);
 	struct conf_change_goals goals = { 0 };
 	struct scenario s;
 
-	if (w->interrupted)
-		return diag_fail(d, HD_ERR_ENV, "interrupted: a change is judged by all its runs");
 	if (failure) {
 		d->file = NULL;
 		return diag_fail(d, HD_ERR_INPUT, "%s", failure);
 	}
+	if (w->interrupted)
+		results_remark(out, "interrupted after %zu of %zu seeds with both files", pairs,
+			       (size_t)w->study->seeds);
+	if (pairs < CONF_CHANGE_LEAST_SEEDS)
+		return HD_OK;
 	enum hd_status status = scenario_parse(w->study->base, strlen(w->study->base),
 					       w->study->base_file, &w->study->overrides, d, &s);
 
 	if (status == HD_OK) {
-		for (size_t i = 0; i < w->study->seeds; i++)
+		for (size_t i = 0; i < pairs; i++)
 			conf_change_goals_add(&goals, run_of(w, false, i), run_of(w, true, i));
 		x->worse = conf_change_goals_are_worse(&goals);
 		conf_change_goals_table(&goals, out);
 		put_classes(w, &s, out);
 		put_jobs(w, out);
-		put_remarks(c, &goals, out);
+		put_remarks(c, pairs, &goals, out);
 		conf_change_goals_fini(&goals);
 	}
 	scenario_fini(&s);

@@ -21,6 +21,8 @@ END
 # The smallest packets, and long rounds of the tables.
 echo 'a: 88%, packets 1' >goals.yaml
 printf '%s: 1.3%%, packets 1\n' b c d e f g h >>goals.yaml
+echo 'qos TRUE' >old.conf
+printf '%s\n' 'qos TRUE' 'qos_max_vls 4' >new.conf
 sed 's/measure: *[0-9]*[mu]s/measure: 900ms/' "$SRC/examples/entry-threshold.yaml" >loans.yaml
 has loans.yaml 900ms
 
@@ -33,6 +35,7 @@ work() {
 	failures) set -- 'fat-tree --radix 16 --levels 2' --fail links --pairs 8000 ;;
 	'failures simulated') set -- long.yaml --fail hosts --simulate 3 ;;
 	'qos plan') set -- --goals goals.yaml 'star --hosts 16' --verify ;;
+	'qos verify') set -- new.conf long.yaml --against old.conf --seeds 4 ;;
 	'mcast compare') set -- --topology 'kind: mesh, columns: 8, rows: 8' \
 		--sources 40% --size 64KiB --seeds 64 ;;
 	'qos evaluate') set -- --rule paper --topology mesh --tried 64 ;;

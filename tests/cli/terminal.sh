@@ -139,7 +139,7 @@ offered heddle sim x.yaml --set fabric.switch.queueing =
 done | sort -u | awk 'NF == 2 { n[$1]++; of[$1] = of[$1] " " $2 }
 	END { for (name in n) if (n[name] > 1) print name of[name] }' | sort >twice
 cat >known <<'END'
---against FILE FOLDER
+--against FILE FOLDER|FILE
 --capacity LIST N
 --class A:B[:C] LAMBDA:CA2 N NAME=SL[,PAYLOAD] SIZE:LOAD
 --fabric FILE SCENARIO
