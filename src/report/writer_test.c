@@ -193,7 +193,7 @@ static void gnuplot_finds_curves_in_any_order_of_rows(void **state)
 	}
 	char *text = written("gnuplot", r);
 
-#define NAMES "\"load [%]\" \"VLs\" \"engine\" \"p99 [us]\"\n"
+#define NAMES "\"load [%]\" \"vls\" \"engine\" \"p99 [us]\"\n"
 	assert_string_equal(text, "# index 0: curves: c\n" NAMES "0 1 \"a\" 0\n10 1 \"a\" 4\n"
 				  "\n\n# index 1: curves: c\n" NAMES "0 1 \"b\" 1\n10 1 \"b\" 5\n"
 				  "\n\n# index 2: curves: c\n" NAMES "0 2 \"a\" 2\n10 2 \"a\" 6\n"
