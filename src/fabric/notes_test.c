@@ -133,29 +133,36 @@ static void sum_hosts(const struct fabric *f, struct expected *e)
 	free(alone);
 }
 
-/* The paths of all pairs: channel b right after channel a. */
-static void follow_pairs(const struct fabric *f, bool *after)
+static void follow_pair(const struct fabric *f, port_id from, port_id to, bool *after)
 {
 	const struct topo *t = &f->topo;
 	const struct subnet *s = &f->subnet;
+	port_id held = TOPO_NONE;
+	node_id at = t->ports[t->ports[from].peer].node;
+
+	while (s->switch_of_node[at] != TOPO_NONE) {
+		unsigned n = lft_get(s, s->switch_of_node[at], s->lid_of_port[to]);
+		port_id next = topo_port_of(t, at, n);
+
+		if (held != TOPO_NONE)
+			after[held * t->n_ports + next] = true;
+		held = next;
+		at = t->ports[t->ports[next].peer].node;
+	}
+}
+
+/* The paths of all pairs of end ports: after[a * n_ports + b] is whether some path takes channel b
+ * right after channel a. */
+static void follow_pairs(const struct fabric *f, bool *after)
+{
+	const struct topo *t = &f->topo;
 
 	for (port_id from = 0; from < t->n_ports; from++) {
+		if (!topo_is_end_port(t, from) || t->ports[from].peer == TOPO_NONE)
+			continue;
 		for (port_id to = 0; to < t->n_ports; to++) {
-			if (from == to || !topo_is_end_port(t, from) || !topo_is_end_port(t, to) ||
-			    t->ports[from].peer == TOPO_NONE)
-				continue;
-			port_id held = TOPO_NONE;
-			node_id at = t->ports[t->ports[from].peer].node;
-
-			while (s->switch_of_node[at] != TOPO_NONE) {
-				unsigned n = lft_get(s, s->switch_of_node[at], s->lid_of_port[to]);
-				port_id next = topo_port_of(t, at, n);
-
-				if (held != TOPO_NONE)
-					after[held * t->n_ports + next] = true;
-				held = next;
-				at = t->ports[t->ports[next].peer].node;
-			}
+			if (from != to && topo_is_end_port(t, to))
+				follow_pair(f, from, to, after);
 		}
 	}
 }
@@ -280,48 +287,55 @@ static bool says(const struct strbuf *notes, const char *words)
 	return notes->len && strstr(notes->text, words);
 }
 
+enum { N_NOTES = 5 };
+
+/* One random scenario; counts in seen how often each note held and did not. */
+static void check_notes(struct rng *rng, unsigned seen[N_NOTES][2])
+{
+	struct strbuf text = STRBUF_INIT, notes = STRBUF_INIT;
+	struct expected e;
+	struct fabric *f;
+	unsigned size[2];
+
+	put_topology(rng, &text, size);
+	strbuf_puts(&text, "traffic:\n");
+	for (unsigned i = 0, n = 1 + (unsigned)rng_below(rng, 3); i < n; i++)
+		put_row(rng, i, &text);
+	must_build(text.text, &f);
+	expect(f, size, &e);
+	fabric_print_notes(f, &notes);
+	const struct {
+		const char *words;
+		bool holds;
+	} all[N_NOTES] = {
+		{ "per flow with headers", e.row },     { "together offer", e.host },
+		{ "cables to other switches", e.leaf }, { "cables between them", e.half },
+		{ "can deadlock", e.deadlock },
+	};
+
+	for (unsigned i = 0; i < N_NOTES; i++) {
+		if (says(&notes, all[i].words) != all[i].holds)
+			fail_msg("'%s' %s:\n%s\n%s", all[i].words,
+				 all[i].holds ? "is missing" : "is wrong", text.text,
+				 notes.len ? notes.text : "");
+		seen[i][all[i].holds]++;
+	}
+	fabric_free(f);
+	strbuf_fini(&notes);
+	strbuf_fini(&text);
+}
+
 static void notes_say_what_holds(void **state)
 {
 	const unsigned rounds = cases_of_run(150, 3000);
-	unsigned seen[5][2] = { { 0 } };
+	unsigned seen[N_NOTES][2] = { { 0 } };
 	struct rng rng;
 
 	(void)state;
 	rng_init(&rng, seed_of_run(41), 2);
-	for (unsigned round = 0; round < rounds; round++) {
-		struct strbuf text = STRBUF_INIT, notes = STRBUF_INIT;
-		struct expected e;
-		struct fabric *f;
-		unsigned size[2];
-
-		put_topology(&rng, &text, size);
-		strbuf_puts(&text, "traffic:\n");
-		for (unsigned i = 0, n = 1 + (unsigned)rng_below(&rng, 3); i < n; i++)
-			put_row(&rng, i, &text);
-		must_build(text.text, &f);
-		expect(f, size, &e);
-		fabric_print_notes(f, &notes);
-		const struct {
-			const char *words;
-			bool holds;
-		} all[5] = {
-			{ "per flow with headers", e.row },     { "together offer", e.host },
-			{ "cables to other switches", e.leaf }, { "cables between them", e.half },
-			{ "can deadlock", e.deadlock },
-		};
-
-		for (unsigned i = 0; i < 5; i++) {
-			if (says(&notes, all[i].words) != all[i].holds)
-				fail_msg("'%s' %s:\n%s\n%s", all[i].words,
-					 all[i].holds ? "is missing" : "is wrong", text.text,
-					 notes.len ? notes.text : "");
-			seen[i][all[i].holds]++;
-		}
-		fabric_free(f);
-		strbuf_fini(&notes);
-		strbuf_fini(&text);
-	}
-	for (unsigned i = 0; i < 5; i++) {
+	for (unsigned round = 0; round < rounds; round++)
+		check_notes(&rng, seen);
+	for (unsigned i = 0; i < N_NOTES; i++) {
 		assert_true(seen[i][0] > 5);
 		assert_true(seen[i][1] > 5);
 	}
