@@ -74,7 +74,7 @@ void memory_limit(uint64_t bytes, memory_end_fn *end)
 	limit.end = end;
 }
 
-static uint64_t used(void)
+uint64_t memory_used(void)
 {
 	uint64_t now = in_use();
 
@@ -85,7 +85,7 @@ uint64_t memory_room(void)
 {
 	if (limit.most == UINT64_MAX)
 		return UINT64_MAX;
-	uint64_t now = used();
+	uint64_t now = memory_used();
 
 	return now < limit.most ? limit.most - now : 0;
 }
@@ -166,7 +166,7 @@ void memory_take(size_t bytes)
 		return;
 	snprintf(line, sizeof(line),
 		 "out of memory: %s need %s more; %s are in use of the %s that --memory allows",
-		 subject, print_size((double)bytes, more), print_size((double)used(), now),
+		 subject, print_size((double)bytes, more), print_size((double)memory_used(), now),
 		 print_size((double)limit.most, most));
 	memory_end(line);
 }

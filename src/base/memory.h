@@ -46,6 +46,9 @@ void memory_divide(unsigned n);
 /* What is built from now on, in a plural noun; returns what was before. */
 const char *memory_for(const char *what);
 
+/* Bytes allocated since the limit was set. */
+uint64_t memory_used(void);
+
 /* Bytes that may still be taken. */
 uint64_t memory_room(void);
 

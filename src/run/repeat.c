@@ -21,6 +21,7 @@
 #define MOST_BYTES   ((uint64_t)256 << 20) /* of lists and notes */
 #define LEAST_LOOKS  3
 #define LEAST_GAIN   4   /* iterations that are left out */
+#define ROOM         8   /* times the memory in use: what a second run may take */
 #define HOP_NUMBERS  20  /* numbers that are listed in the time of a hop */
 #define SHARE        100 /* 1 / SHARE of the time of a run is for looking */
 #define PORT_NUMBERS 64  /* of a list, for each port, at first */
@@ -287,7 +288,9 @@ static bool continue_after(struct repeats *r, const struct repeat *found, struct
 	struct state_list after = { .n = 0 };
 	struct jobs *new_jobs;
 
-	if (jobs_new(r->fabric, r->which, &ignored, &new_jobs) != HD_OK)
+	/* Both runs exist until the state is copied, and what the first one leaves is in pieces. */
+	if (memory_room() < ROOM * memory_used() ||
+	    jobs_new(r->fabric, r->which, &ignored, &new_jobs) != HD_OK)
 		return false;
 	struct sim *new_sim = sim_new(&r->fabric->setup, NULL, 0, &r->rules);
 

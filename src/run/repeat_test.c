@@ -266,9 +266,26 @@ static void random_programs(void **state)
 		fail_msg("only %u of %u runs leave out iterations", skipped, n);
 }
 
+/* A rank of the job that hangs is iterations ahead of the others. */
+static void jobs_that_hang_stay_where_they_are(void **state)
+{
+	static const char text[] =
+		"fabric: {topology: {kind: star, hosts: 8}, link: {rate: 4x HDR}}\n"
+		"jobs:\n"
+		"- {name: a, on: 0..3, repeat: 200, program: [{compute: 50us}, {allreduce: 64KiB}]}\n"
+		"- {name: b, on: '4,5', repeat: 100, program: [{compute: 1us}, {shift: 1000}]}\n"
+		"faults: {events: [{at: 30us, kind: sink-stuck, port: h5}]}\n";
+	char *one = whole(text);
+
+	(void)state;
+	assert_true(check(text, one, 1) > 0);
+	free(one);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(jobs_that_hang_stay_where_they_are),
 		cmocka_unit_test(random_programs),
 	};
 

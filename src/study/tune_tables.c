@@ -243,6 +243,11 @@ static void remark_off(const struct tune_options *o, const struct tune_result *t
 		results_remark(
 			r,
 			"Leave congestion control off: the best parameters make a goal worse (table goals). No file for OpenSM was written.");
+	else if (last && !isfinite(last->gain.mean))
+		results_remark(
+			r,
+			"Leave congestion control off: on %u other seeds no goal is better, and the victims' throughput cannot be compared. No file for OpenSM was written.",
+			o->held_out);
 	else if (last)
 		results_remark(
 			r,

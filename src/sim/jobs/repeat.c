@@ -244,7 +244,10 @@ static void steps_continue(const struct placed_job *from, struct placed_job *to,
 		uint64_t like = i < now   ? i
 				: i < end ? now - r->iterations + (i - now) % r->iterations
 					  : i - skipped;
-		uint64_t m = i < now ? 0 : i < end ? (i - like) / r->iterations : r->n;
+		/* A job that stands still may have ranks that are ahead: their times stay. */
+		uint64_t m = i < now || !r->iterations ? 0
+			     : i < end                 ? (i - like) / r->iterations
+						       : r->n;
 
 		for (uint32_t k = 0; k < steps; k++) {
 			struct step_span l = job_step_times(from, (size_t)like * steps + k);
