@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* When a run with jobs is over, and how long they take by themselves. */
+/* End of a run with jobs (J11), and the completion time of each job without other load. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "run/run_internal.h"
 
-/* A run without other work ends with them. */
+/* A run without flows and queue-pair timers ends when its jobs end; it needs no checks. */
 hd_time run_next_job_check(const struct run *s)
 {
 	return s->jobs && (s->fabric->n_flows || jobs_leave_timers(s->jobs))
@@ -13,7 +13,7 @@ hd_time run_next_job_check(const struct run *s)
 		       : HD_TIME_NEVER;
 }
 
-/* The run of one job is over, or given up. */
+/* Frees the run of one job, whether it has ended or was abandoned. */
 static void alone_end(struct run *s)
 {
 	run_repeats_fini(&s->alone.repeats);
@@ -40,7 +40,7 @@ static enum hd_status alone_begin(struct run *s, struct diag *d)
 	return HD_OK;
 }
 
-/* A sim_progress_fn: the run itself is as far as it was at its end. */
+/* A sim_progress_fn that reports the progress of the main run, which has already ended. */
 static bool alone_progress(void *context, const struct sim_progress *p)
 {
 	struct run *s = context;
@@ -52,7 +52,10 @@ static bool alone_progress(void *context, const struct sim_progress *p)
 	return !s->is_stopped;
 }
 
-/* Several processes would be stopped at different instants. */
+/*
+ * With several processes the progress callback is not called: each process would stop at a
+ * different instant.
+ */
 static enum hd_status alone_run(struct run *s, struct diag *d)
 {
 	bool is_asked = s->options.progress && !s->options.world;

@@ -3,18 +3,16 @@
 #define HD_RUN_CHECKPOINT_H
 
 /*
- * A file with the state of something that takes long, from which another
- * process can continue.
+ * A checkpoint file: the state of a long computation, from which another process can continue.
  *
- *	a line of text that says what it is
- *	CHECKPOINT_RULES, and the digest of what it is a state of
- *	the state
- *	a digest of all of this
+ * 	a line of text that names the file type
+ * 	CHECKPOINT_RULES, and the digest of the content that the state belongs to
+ * 	the state
+ * 	a digest of all of the above
  *
- * It is written next to the previous file, synchronised to disk, and takes its
- * place only then: whenever the process is killed, there is a whole one. What
- * is read is refused unless it is whole, of these rules, and of the same
- * content.
+ * A new file is written next to the previous one, synchronised to disk, and then renamed
+ * over it: a complete file exists at any instant at which the process may be killed. A file
+ * is refused unless it is complete and has the same CHECKPOINT_RULES and content digest.
  */
 
 #include "base/diag.h"
@@ -22,27 +20,27 @@
 #include "base/pack.h"
 
 /*
- * Raised whenever a state that was saved before would not be read, or continued
- * with, as it was meant: another order of members, other rules of the model.
+ * Increment whenever a state saved by an older version would be decoded or continued
+ * differently: changed member order, changed rules of the model.
  */
 #define CHECKPOINT_RULES 14
 
-/* `state` is of a run of this content. */
+/* `content` is the digest of the run that `state` belongs to. */
 HD_MUST_CHECK enum hd_status checkpoint_write(const char *path, const struct digest *content,
 					      const struct strbuf *state, struct diag *d);
 
 /*
- * Gets the state of a checkpoint ready to be read; its bytes are *held, for the
- * caller to free after that. HD_ERR_INPUT if it is no checkpoint, or not whole;
- * HD_ERR_UNFIT if it is of other rules, or of another content.
+ * Opens the state of a checkpoint for reading. `out` points into *held, which the caller frees
+ * after decoding. HD_ERR_INPUT if the file is not a checkpoint or is incomplete; HD_ERR_UNFIT if
+ * its CHECKPOINT_RULES or content digest differ.
  */
 HD_MUST_CHECK enum hd_status checkpoint_read(const char *path, const struct digest *content,
 					     struct diag *d, struct strbuf *held, struct pack *out);
-/* The same of bytes that are there already. */
+/* As checkpoint_read, from bytes in memory. `out` points into `bytes`. */
 HD_MUST_CHECK enum hd_status checkpoint_parse(const char *bytes, size_t len,
 					      const struct digest *content, struct diag *d,
 					      struct pack *out);
-/* What a file is made of. */
+/* Appends the bytes of a checkpoint file. */
 void checkpoint_print(const struct digest *content, const struct strbuf *state, struct strbuf *out);
 
 #endif

@@ -11,9 +11,9 @@
 #include "run/content.h"
 #include "run/run_internal.h"
 
-/* ---- what a checkpoint is of -------------------------------------------- */
+/* ---- content of a checkpoint -------------------------------------------- */
 
-/* The scenario, and what of the run is looked at. */
+/* Digest of the scenario and of the options that select observers. */
 static enum hd_status find_content(const struct run *s, const struct run_options *o, struct diag *d,
 				   struct digest *out)
 {
@@ -31,8 +31,9 @@ static enum hd_status find_content(const struct run *s, const struct run_options
 }
 
 /*
- * A checkpoint that does not fit: if it would with other files to write, that
- * is said. What was not written until then cannot be written any more.
+ * Refuses a checkpoint whose content digest differs. The message names the output options if the
+ * digest matches with other outputs: an output that was not written from the start cannot be
+ * completed.
  */
 static enum hd_status refuse_unfit(const struct run *s, const struct diag *why, struct diag *d)
 {
@@ -83,7 +84,7 @@ static enum hd_status read_restart(struct run *s, struct diag *d)
 				      : diag_fail(d, status, "%s", why.message);
 }
 
-/* Of several processes, the first reads and writes the file. */
+/* With several processes, only the first reads and writes the checkpoint file. */
 static bool has_file(const struct run *s)
 {
 	return !s->options.world || s->options.world->rank == 0;
@@ -112,9 +113,9 @@ static enum hd_status refuse_damaged(const struct run *s, struct diag *d)
 	return diag_fail(d, HD_ERR_INPUT, "the checkpoint does not match this run");
 }
 
-/* ---- files that grow with the run --------------------------------------- */
+/* ---- output files that grow during the run ------------------------------ */
 
-/* Text as a number of bytes and these. */
+/* A string as its length and bytes. The caller frees the result. */
 static char *pack_text(struct pack *p, const char *text)
 {
 	size_t len = pack_count(p, text ? strlen(text) : 0);
@@ -157,7 +158,7 @@ enum hd_status run_checkpoint_open_output(struct run *s, struct side_file *f, co
 	return status;
 }
 
-/* Where the files are comes first: they are opened before all else is there. */
+/* File names come first in the state: the files are opened before the rest is restored. */
 static enum hd_status pack_files(struct run *s, struct pack *p, struct diag *d)
 {
 	struct side_file *files[] = { &s->pcap, &s->trace };
@@ -181,7 +182,7 @@ static enum hd_status pack_files(struct run *s, struct pack *p, struct diag *d)
 	return status;
 }
 
-/* There is a checkpoint that names them. */
+/* The checkpoint names the partial files, so they must survive this process. */
 static void hand_on_files(struct run *s)
 {
 	if (s->pcap.is_open)
@@ -207,7 +208,7 @@ static enum hd_status cut_files(struct run *s, struct diag *d)
 	return status;
 }
 
-/* ---- going back --------------------------------------------------------- */
+/* ---- restoring ---------------------------------------------------------- */
 
 static void pack_watchers(struct run *s, struct pack *p)
 {
@@ -225,7 +226,7 @@ static enum hd_status refuse_unsaved(const struct run *s, struct diag *d)
 		   : HD_OK;
 }
 
-/* What the first process has read, for all of them. */
+/* Sends the state that the first process has read to all processes. */
 static enum hd_status share_state(struct run *s, enum hd_status status, struct diag *d)
 {
 	const struct world *world = s->options.world;
@@ -292,7 +293,7 @@ bool run_checkpoint_progress(void *context, const struct sim_progress *p)
 	bool goes_on = !o->progress || o->progress(o->context, p);
 
 	s->is_stopped |= !goes_on;
-	/* The caller may continue it later. */
+	/* Save on a stop, too: the caller may resume the run later. */
 	s->is_due = o->checkpoint &&
 		    (!goes_on || (!o->every_simulated && clock_seconds() - s->saved_at >=
 								 (double)o->every / (double)HD_S));
@@ -319,7 +320,7 @@ static enum hd_status save(struct run *s, struct diag *d)
 	return s->options.world ? world_agree(s->options.world, status, d) : status;
 }
 
-/* The run continues, and the checkpoint before this one stays. */
+/* Reports a failed checkpoint. The run continues, and the previous checkpoint file stays valid. */
 static void note_unsaved(struct run *s, const struct diag *d)
 {
 	struct strbuf line = STRBUF_INIT;

@@ -90,7 +90,7 @@ static void other_contents_are_refused(void **state)
 	strbuf_fini(&b);
 }
 
-/* A whole one, of rules that this program does not have. */
+/* A complete file with another CHECKPOINT_RULES. */
 static void other_rules_are_refused(void **state)
 {
 	struct strbuf b = a_file();
@@ -99,7 +99,7 @@ static void other_rules_are_refused(void **state)
 	struct diag d;
 
 	(void)state;
-	/* Numbers are packed as one more. */
+	/* Packed numbers are stored incremented by 1. */
 	assert_int_equal(*rules, CHECKPOINT_RULES + 1);
 	*rules = CHECKPOINT_RULES + 2;
 	digest_add(&h, b.text, b.len - SEAL);

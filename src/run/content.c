@@ -31,7 +31,7 @@ enum hd_status content_of_file(const char *name, const char *path, struct diag *
 	return status;
 }
 
-/* One that the scenario names. */
+/* Adds the digest of a file that the scenario names. */
 static enum hd_status note_file(const struct scenario *s, char *const *field, struct diag *d,
 				struct strbuf *out)
 {

@@ -21,7 +21,7 @@
 #include "base/strbuf.h"
 #include "scenario/override.h"
 
-#define INSTANTS 20 /* at which each example is looked at or stopped */
+#define INSTANTS 20 /* instants at which each example is inspected or stopped */
 
 struct example {
 	const char *path;
@@ -46,14 +46,14 @@ static inline void example_try(struct example *x, void (*test)(const struct exam
 	if (strstr(x->text.text, "{file: site.ibnet}"))
 		overrides_put(&x->overrides, "test", "fabric.topology",
 			      "{kind: fat-tree, radix: 36, levels: 2}");
-	/* A study is not a scenario. */
+	/* Skip studies: they are not scenarios. */
 	if (!strstr(x->text.text, "\nscenario:"))
 		test(x);
 	overrides_fini(&x->overrides);
 	strbuf_fini(&x->text);
 }
 
-/* `root`: HD_SOURCE_DIR. */
+/* `root` is HD_SOURCE_DIR. */
 static inline void each_example(const char *root, void (*test)(const struct example *x))
 {
 	struct strbuf pattern = STRBUF_INIT;

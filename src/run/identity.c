@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a run is, in a few bytes: two that have the same ones compute the same.
- * Files of the scenario count by what was made of them.
+ * Digest that identifies a run: two runs with equal digests compute the same results. The fabric
+ * enters as it was built, so files of the scenario count by their effect.
  */
 #include <stdlib.h>
 
@@ -45,7 +45,7 @@ static void note_flow(struct pack *k, struct sim_flow f)
 	PACK_STRUCT(k, flow_members, &f);
 	pack_u64(k, &f.interval.num);
 	pack_u64(k, &f.interval.den);
-	/* Longer lists are of all hosts that a row names. */
+	/* The first address is enough: a longer list always holds all hosts that the row names. */
 	pack_u32(k, &f.to.n);
 	if (f.to.n) {
 		struct sim_address first = f.to.list[0];
@@ -83,7 +83,7 @@ static void note_fabric(struct pack *k, const struct fabric *fabric)
 		note_flow(k, fabric->flows[i]);
 }
 
-/* Switch by switch: all tables in rows would be the most memory of a run. */
+/* One switch at a time: rows of all tables together would dominate the memory of a run. */
 static void note_routes(const struct subnet *net, struct digest *h)
 {
 	char *bytes = hd_alloc(net->lft_stride, 1);
@@ -103,7 +103,7 @@ static void put_setting(void *context, const char *name, const char *value)
 	strbuf_printf(context, "%s=%s\n", name, value);
 }
 
-/* What ranks do may stand in files of its own. */
+/* The operations of a job's ranks may be in a separate goal file. */
 static void note_goals(const struct scenario *s, struct strbuf *out)
 {
 	for (size_t i = 0; i < s->n_jobs; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The rate that congestion control allows each flow, at equal intervals. */
+/* Samples the rate that congestion control allows each flow, at equal intervals. */
 #include <stdlib.h>
 
 #include "base/alloc.h"

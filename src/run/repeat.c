@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The state of the run is listed when all ranks have ended an iteration. If it
- * is the same three times at equal distances, but for time and for counters that
- * grow by equal amounts, all that follows is the last period again: its effects
- * are added as often as no rank comes to its last iteration, and the run
- * continues from there.
+ * The state of the run is listed each time all ranks have ended an iteration. If three
+ * states at equal distances are equal, except for the time and for counters that grow by equal
+ * amounts, then every later period equals the last one. The effects of n periods are added
+ * in one step, where n is limited so that no rank reaches its last iteration, and the run continues
+ * from there.
  *
- * Three times, because some counters travel (critical paths): x' = y + c with
- * another counter y. If all have grown by the same amounts in two periods, they
- * do for ever.
+ * Three states are necessary because some counters propagate (critical paths): x' = y + c
+ * with another counter y. If all counters have grown by the same amounts in two periods,
+ * they grow by these amounts in every later period.
  */
 #include "run/repeat.h"
 
@@ -18,28 +18,28 @@
 #include "base/alloc.h"
 #include "base/memory.h"
 
-#define MOST_BYTES   ((uint64_t)256 << 20) /* of lists and notes */
+#define MOST_BYTES   ((uint64_t)256 << 20) /* limit of listed states and notes */
 #define LEAST_LOOKS  3
-#define LEAST_GAIN   4   /* iterations that are left out */
-#define ROOM         8   /* times the memory in use: what a second run may take */
-#define HOP_NUMBERS  20  /* numbers that are listed in the time of a hop */
-#define SHARE        100 /* 1 / SHARE of the time of a run is for looking */
-#define PORT_NUMBERS 64  /* of a list, for each port, at first */
+#define LEAST_GAIN   4   /* least number of iterations worth skipping */
+#define ROOM         8   /* a second run needs at most this multiple of the memory in use */
+#define HOP_NUMBERS  20  /* numbers listed in the time of one hop */
+#define SHARE        100 /* listing may take 1 / SHARE of the run's time */
+#define PORT_NUMBERS 64  /* initial estimate of a list's length, per port */
 
-/* Three states at equal distances, and what follows. */
+/* Three states at equal distances, and the notes of the jobs at these states. */
 struct repeat {
 	const struct boundary *at[3];
 	struct jobs_repeat notes;
 };
 
-/* ---- one number, three times -------------------------------------------- */
+/* ---- one number in three states ----------------------------------------- */
 
 static unsigned role_of(const struct state_list *l, size_t i)
 {
 	return l->roles[i] & ~(unsigned)PACK_ROLE_IS_SMALL;
 }
 
-/* An instant is a period later each time; or it is past, and stays. */
+/* An instant advances by one period each time, or is in the past and constant. */
 static bool time_repeats(const struct repeat *r, uint64_t a, uint64_t b, uint64_t c)
 {
 	if (a == b && b == c)
@@ -68,7 +68,7 @@ static bool number_repeats(const struct repeat *r, size_t i)
 	}
 }
 
-/* How many more periods this number can have. */
+/* Number of periods by which this number can still grow without reaching its limit. */
 static uint64_t room_of(const struct repeat *r, size_t i)
 {
 	const struct state_list *l = &r->at[2]->state;
@@ -85,7 +85,7 @@ static uint64_t room_of(const struct repeat *r, size_t i)
 	return c <= most ? (most - c) / d : 0;
 }
 
-/* The first instant of a timer after the periods. */
+/* First expiry of a periodic timer after the skipped periods. */
 static uint64_t timer_after(const struct repeat *r, uint64_t when, uint64_t interval)
 {
 	hd_time now = r->at[2]->now + r->notes.n * r->notes.period;
@@ -113,7 +113,7 @@ static uint64_t number_after(const struct repeat *r, size_t i)
 	}
 }
 
-/* ---- the whole ---------------------------------------------------------- */
+/* ---- complete states ---------------------------------------------------- */
 
 static bool lists_repeat(struct repeat *r)
 {
@@ -131,7 +131,7 @@ static bool lists_repeat(struct repeat *r)
 	return true;
 }
 
-/* Equal for states that repeat. */
+/* Hash of the parts that are equal in states that repeat. */
 static uint64_t hash_of(const struct state_list *l, hd_time now)
 {
 	uint64_t hash = l->n;
@@ -150,7 +150,7 @@ static uint64_t hash_of(const struct state_list *l, hd_time now)
 	return hash;
 }
 
-/* ---- looking ------------------------------------------------------------- */
+/* ---- searching for a repetition ------------------------------------------ */
 
 static void boundary_fini(struct boundary *b)
 {
@@ -182,7 +182,10 @@ void run_repeats_init(struct repeats *r, struct fabric *fabric, uint32_t which,
 		.which = which,
 		.rules = *rules,
 		.numbers = (uint64_t)fabric->setup.n_ports * PORT_NUMBERS,
-		/* Rules that count packets look at them at instants of their own. */
+		/*
+		 * These rules count packets and end the run, or its warm-up, at instants of
+		 * their own.
+		 */
 		.is_cheap = how == RUN_REPEAT_ALWAYS,
 		.is_off = how == RUN_REPEAT_NEVER || rules->packets || rules->packets_per_flow ||
 			  rules->packets_per_sl || rules->precision > 0 || rules->warmup_packets,
@@ -205,7 +208,7 @@ void run_repeats_begin(struct repeats *r, struct jobs *jobs, const struct sim *s
 {
 	if (r->is_off || r->is_watching)
 		return;
-	/* What the caller has attached would stay with this run. */
+	/* Skipping replaces the simulation: endpoints and observers of the caller would be lost. */
 	r->left = !sim_is_watched(s, jobs_number(jobs)) && jobs_may_repeat(jobs) ? jobs_watch(jobs)
 										 : 0;
 	r->is_watching = r->left > LEAST_GAIN;
@@ -215,13 +218,13 @@ void run_repeats_begin(struct repeats *r, struct jobs *jobs, const struct sim *s
 		jobs_unwatch(jobs);
 }
 
-/* How often it pays to look: the time of a run is that of its hops. */
+/* Number of states worth listing, if the time of a run is proportional to its hops. */
 static uint64_t looks_that_pay(const struct repeats *r, uint64_t hops)
 {
 	return r->is_cheap ? UINT64_MAX : hops * r->left * HOP_NUMBERS / SHARE / r->numbers;
 }
 
-/* Lists the state; false if that does not pay. */
+/* Lists the current state. Returns false if the search is not worth its time or memory. */
 static bool look(struct repeats *r, const struct jobs *jobs, struct sim *s)
 {
 	struct boundary *b = &r->all[r->n];
@@ -247,7 +250,7 @@ static bool is_same(const struct boundary *a, const struct boundary *b)
 	return a->hash == b->hash && a->state.n == b->state.n;
 }
 
-/* Whether the last state is that of `distance` looks ago, and the one before. */
+/* Compares the last state with those `distance` and 2 x `distance` looks earlier. */
 static bool try_distance(const struct repeats *r, const struct jobs *jobs, uint32_t distance,
 			 hd_time limit, struct repeat *out)
 {
@@ -280,7 +283,10 @@ static void list_after(const struct repeat *r, struct state_list *out)
 	}
 }
 
-/* A run like this one; false, and nothing has happened, if it cannot be. */
+/*
+ * Replaces the run by a new one that starts after the skipped periods. Returns false, with no
+ * effect, if the new run cannot be built.
+ */
 static bool continue_after(struct repeats *r, const struct repeat *found, struct jobs **jobs,
 			   struct sim **s)
 {
@@ -319,7 +325,10 @@ bool run_repeats_skip(struct repeats *r, struct jobs **jobs, struct sim **s, hd_
 	if (!r->is_watching || !sim_has_paused(*s))
 		return false;
 	if (jobs_watch_is_stale(*jobs) || !look(r, *jobs, *s)) {
-		/* What another job does is another matter. */
+		/*
+		 * If another job now has the fewest iterations, the search may start again with
+		 * that job.
+		 */
 		r->is_off = !jobs_watch_is_stale(*jobs);
 		stop(r, *jobs);
 		return false;

@@ -3,13 +3,16 @@
 #define HD_RUN_REPEAT_H
 
 /*
- * Leaves out iterations of jobs that would repeat exactly. Internal to src/run.
+ * Skips iterations of jobs that would repeat exactly. Internal to src/run.
  *
- *	run_repeats_init(&r, fabric, which, &rules);
- *	do {
- *		run_repeats_begin(&r, jobs, sim);
- *		state = sim_run(sim, limit, ...);
- *	} while (state == SIM_PAUSED && run_repeats_skip(&r, &jobs, &sim, limit));
+ * 	run_repeats_init(&r, fabric, which, &rules, how);
+ * 	do {
+ * 		run_repeats_begin(&r, jobs, sim);
+ * 		state = sim_run(sim, limit, ...);
+ * 	} while (state == SIM_PAUSED && run_repeats_skip(&r, &jobs, &sim, limit));
+ *
+ * The results are those of a run that computes all iterations. The caller owns `jobs` and
+ * `sim`; run_repeats_skip may free and replace both.
  */
 
 #include "run/run.h"
@@ -17,7 +20,7 @@
 
 #define REPEAT_LOOKS 64
 
-/* The state when an iteration has ended. */
+/* State of the run when all ranks have ended an iteration. */
 struct boundary {
 	hd_time now;
 	uint64_t hash;
@@ -27,31 +30,30 @@ struct boundary {
 
 struct repeats {
 	bool is_off;
-	bool is_cheap;    /* any number of looks pays */
-	bool is_watching; /* pauses at the ends of iterations */
+	bool is_cheap;    /* no limit on the cost of the search */
+	bool is_watching; /* the run pauses at the ends of iterations */
 	struct fabric *fabric;
-	uint32_t which; /* as jobs_new */
+	uint32_t which; /* job number, or JOBS_ALL */
 	struct sim_rules rules;
 	struct boundary all[REPEAT_LOOKS];
 	uint32_t n;
-	uint32_t left;    /* iterations of the job that is watched */
+	uint32_t left;    /* remaining iterations of the watched job */
 	uint64_t hops;    /* at the last look */
-	uint64_t numbers; /* of a state */
+	uint64_t numbers; /* length of the last listed state */
 	/* Results of the search: */
 	uint64_t n_skipped; /* iterations that were not computed */
-	hd_time period;     /* of the run */
+	hd_time period;     /* simulated time of one repetition */
 };
 
-/* Of runs in which only the jobs of that number, or all, send. */
+/* Only the jobs `which` (a number, or JOBS_ALL) may send in the run. */
 void run_repeats_init(struct repeats *r, struct fabric *fabric, uint32_t which,
 		      const struct sim_rules *rules, enum run_repeat how);
 void run_repeats_fini(struct repeats *r);
-/* Before each sim_run. */
+/* Call before each sim_run. */
 void run_repeats_begin(struct repeats *r, struct jobs *jobs, const struct sim *s);
 /*
- * After a sim_run that has paused: if the run repeats, continues in a new run of
- * new jobs, after as many periods as possible, before `limit`. Returns whether
- * it does.
+ * Call after a sim_run that has paused. If the run repeats, replaces *jobs and *s by a new run
+ * that continues after as many periods as fit before `limit`, and returns true.
  */
 bool run_repeats_skip(struct repeats *r, struct jobs **jobs, struct sim **s, hd_time limit);
 

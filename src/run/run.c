@@ -10,7 +10,7 @@
 #include "sim/report/perfquery.h"
 #include "sim/report/tables.h"
 
-/* Of several processes, the first writes it. */
+/* With several processes, only the first writes the file. */
 static enum hd_status side_open(struct run *s, struct side_file *f, const char *path,
 				struct diag *d)
 {
@@ -40,7 +40,7 @@ static enum hd_status side_commit(struct side_file *f, struct diag *d)
 	return file_commit(&f->writer, d);
 }
 
-/* What programs ask for has not met the checks of a command line. */
+/* Paths from the API have not passed the checks of the command line. */
 static enum hd_status check_output(const struct run *s, const char *path, struct diag *d)
 {
 	const struct scenario *from = s->fabric->scenario;
@@ -145,7 +145,7 @@ static enum hd_status make_sim(struct run *s, struct diag *d)
 	return status;
 }
 
-/* All observers, and their state if the run is continued. */
+/* Attaches all observers, and restores their state if the run is continued. */
 static enum hd_status look_on(struct run *s, struct diag *d)
 {
 	const struct run_options *o = &s->options;
@@ -215,7 +215,7 @@ void run_close(struct run *s)
 	free(s);
 }
 
-/* When and where the packets were that filled the memory. */
+/* Where and when the packets that exhausted memory were queued. */
 static void describe_crowd(const struct run *s, struct strbuf *out)
 {
 	struct sim_backlog crowd;
@@ -246,8 +246,7 @@ static hd_time earlier(hd_time a, hd_time b)
 	return a < b ? a : b;
 }
 
-/* To `limit`, unless a sample is due, it is time for a checkpoint, jobs are
- * looked at, or it ends before. */
+/* Runs up to `limit`, or until a sample, a checkpoint or a check of the jobs is due. */
 static void run_on(struct run *s, hd_time limit)
 {
 	bool sampled = s->options.sampled;
@@ -269,7 +268,7 @@ static void run_on(struct run *s, hd_time limit)
 		report_samples_take(&s->samples);
 	if (s->state != SIM_PAUSED)
 		return;
-	/* The first process is asked to. */
+	/* The first process decides for all. */
 	s->is_stopped = sim_ask_first(s->sim, s->is_stopped);
 	sim_forget_pause(s->sim);
 	run_checkpoint_pause(s);
@@ -298,7 +297,7 @@ enum hd_status run_refuse_broken(struct run *s, const struct sim *sim, struct di
 			 s->options.world->rank);
 }
 
-/* After its end, or where it was stopped for good. */
+/* Called when the run has ended, or was stopped for good. */
 static enum hd_status finish(struct run *s, enum hd_status status, struct diag *d)
 {
 	if (s->state == SIM_BROKEN)
@@ -310,8 +309,7 @@ static enum hd_status finish(struct run *s, enum hd_status status, struct diag *
 	return status == HD_OK && s->state == SIM_FULL ? refuse_full(s, d) : status;
 }
 
-/* Whether something is left to compute: of the run, or of jobs without others
- * after it. */
+/* Whether the run, or the run of a job without other load, has something left to compute. */
 static bool has_more(const struct run *s)
 {
 	return s->state == SIM_PAUSED ||

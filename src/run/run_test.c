@@ -38,11 +38,11 @@ static struct run *run(const char *text, const struct run_options *o)
 static const char poisson[] =
 	STAR "traffic:\n- {name: a, kind: poisson, load: 50%, payload: 256}\n" RUN;
 
-/* The same fabric and times, with a message of a queue pair. */
+/* The same fabric and times, with one message of a queue pair. */
 static const char pairs_and_star[] = STAR
 	"traffic:\n- {name: q, kind: messages, transport: rc, source: h0, destination: h1, payload: 256}\n" RUN;
 
-/* Samples, captures and traces are for the eye. */
+/* Samples, captures and traces do not change the results. */
 static void looking_on_changes_nothing(void **state)
 {
 	char pcap[] = "/tmp/simulation-pcap-XXXXXX";
@@ -82,8 +82,8 @@ static void looking_on_changes_nothing(void **state)
 }
 
 /*
- * The flows of a scenario as a load: the run of the scenario, twice on one
- * fabric. Its jobs and its queue pairs are left out.
+ * The flows of a scenario as a load, twice on one fabric, give the run of the scenario without
+ * its jobs and queue pairs.
  */
 static void a_load_replaces_traffic_and_jobs(void **state)
 {
@@ -119,7 +119,7 @@ static void a_load_replaces_traffic_and_jobs(void **state)
 	fabric_free(flows);
 }
 
-/* A page shows what a screen has no room for, and all that the screen has. */
+/* A record has all tables of the terminal output, and more. */
 static void a_record_has_more_than_the_screen(void **state)
 {
 	const struct run_options o = { .sampled = true };
@@ -142,8 +142,7 @@ static void a_record_has_more_than_the_screen(void **state)
 	run_close(s);
 }
 
-/* Rows over queue pairs have their table, and only the port that is asked for
- * is counted. */
+/* Rows over queue pairs have a table of their own, and only the requested port is counted. */
 static void rows_and_ports_get_what_they_need(void **state)
 {
 	static const char pairs[] = STAR
@@ -168,8 +167,8 @@ static void rows_and_ports_get_what_they_need(void **state)
 }
 
 /*
- * Two runs with the same deliveries and losses: in one of them packets leave
- * just before the end, and are still on a cable then.
+ * Two runs with the same deliveries and losses: in one of them packets leave shortly before the
+ * end and are still on a cable at the end.
  */
 static void the_checksum_has_the_counters_of_ports(void **state)
 {
@@ -202,8 +201,10 @@ static bool stop_once(void *context, const struct sim_progress *p)
 	return (*asked)++ > 0;
 }
 
-/* A stop is of one piece: the next goes to its own end, though samples
- * are taken on the way. */
+/*
+ * A stop applies to one run_advance: the next one runs to its own limit, even if samples are
+ * taken on the way.
+ */
 static void who_was_stopped_goes_on(void **state)
 {
 	const hd_time more = 10 * HD_US;
@@ -252,12 +253,15 @@ static bool has_remark(const struct run *s, const char *text)
 	return has;
 }
 
-/* Where checkpoints go, and where that is while they cannot be written. */
+/* Paths of the checkpoint: while its directory is writable, and while it is not. */
 struct places {
 	char folder[64], away[64], file[80];
 };
 
-/* Ten checkpoints, each written ('y') or not ('n'); when the last one was. */
+/*
+ * Runs past ten checkpoints, each writable ('y') or not ('n'). Returns the time of the last one
+ * written.
+ */
 static hd_time save_ten(const struct places *p, const char *can)
 {
 	unsigned failed = 0, expected = 0;
@@ -291,8 +295,10 @@ static hd_time save_ten(const struct places *p, const char *can)
 	return saved;
 }
 
-/* The run continues when a checkpoint fails, and the file is always the last
- * one that could be written. */
+/*
+ * The run continues when a checkpoint fails, and the file is always the last checkpoint that was
+ * written.
+ */
 static void a_run_outlives_checkpoints_that_fail(void **state)
 {
 	static const char *const rounds[] = { "yyyyyyyyyy", "nnnnnnnnnn", "nynynnyyny",
@@ -340,7 +346,7 @@ static void identity_of(const char *text, struct strbuf *out)
 	fabric_free(fabric);
 }
 
-/* The same text, but the file that it names says something else. */
+/* Same scenario text, but the file that it names has different content. */
 static void a_trace_is_known_by_what_it_holds(void **state)
 {
 	static const char *const traces[] = {
@@ -375,7 +381,7 @@ static void a_trace_is_known_by_what_it_holds(void **state)
 	unlink(path);
 }
 
-/* What is refused leaves no file behind. */
+/* A refused run leaves no output file. */
 static void refusals_leave_nothing(void **state)
 {
 	char place[] = "/tmp/simulation-dir-XXXXXX";
@@ -389,7 +395,7 @@ static void refusals_leave_nothing(void **state)
 	const struct run_options both = { .pcap = pcap.text, .trace = pcap.text };
 
 	assert_int_equal(run_open(load(poisson), &both, &d, &s), HD_ERR_USAGE);
-	/* There is no format for packets with so much overhead. */
+	/* No capture format exists for packets with this overhead. */
 	const struct run_options one = { .pcap = pcap.text };
 
 	d = (struct diag){ .status = HD_OK };
