@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which compiled table each link is arbitrated by. Ports with equal tables
- * share one; where tables change (T11c), a place that is no longer used is
- * used again, so that there are as many as there are different tables at one
- * time, however many a run goes through.
+ * The compiled VL arbitration table of each link. Ports with equal tables share one. When tables
+ * change (T11c), unused places are reused, so the number of places is bounded by the number of
+ * different tables in use at one time.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -14,18 +13,18 @@
 
 /* A place of sim.arb.tables. */
 struct arbiter_place {
-	uint32_t users; /* links; 0: free */
-	uint32_t table; /* of the subnet's; if free: the next such place */
+	uint32_t users; /* number of links; 0: free */
+	uint32_t table; /* table number in the subnet; if free: next free place */
 };
 
 struct arbiter_places {
 	struct arbiter_place *place;
 	size_t cap;
-	uint32_t *of_table;  /* by table of the subnet; NONE: not compiled */
+	uint32_t *of_table;  /* place by table number of the subnet; NONE: not compiled */
 	uint32_t first_free; /* or NONE */
 };
 
-/* A place for one more table. */
+/* Returns a place for one more table. */
 static uint32_t place_find(struct sim *s)
 {
 	struct arbiter_places *p = s->arb.places;
@@ -35,7 +34,7 @@ static uint32_t place_find(struct sim *s)
 		p->first_free = p->place[i].table;
 		return i;
 	}
-	assert(s->arb.n_tables < SIM_MOST_TABLES); /* fabric/ sees to it */
+	assert(s->arb.n_tables < SIM_MOST_TABLES); /* fabric/ checks this limit */
 	s->arb.tables = hd_grow(s->arb.tables, &s->arb.tables_cap, s->arb.n_tables + 1u,
 				sizeof(*s->arb.tables));
 	p->place = hd_grow(p->place, &p->cap, s->arb.n_tables + 1u, sizeof(*p->place));
@@ -68,7 +67,7 @@ static uint16_t place_take(struct sim *s, uint32_t table)
 	return (uint16_t)i;
 }
 
-/* The next of the changes is an event; those after it follow from it. */
+/* Only the next change is an event; handling it schedules the one after. */
 static void change_expect(struct sim *s, uint32_t id)
 {
 	if (id == s->setup->n_changes)
@@ -134,7 +133,7 @@ void arbiters_change(struct sim *s)
 	change_expect(s, id);
 }
 
-/* ---- as bytes ----------------------------------------------------------- */
+/* ---- checkpoint --------------------------------------------------------- */
 
 void checkpoint_state_table(struct checkpoint_state *v, uint32_t port)
 {

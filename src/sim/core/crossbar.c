@@ -18,7 +18,7 @@ bool crossbar_reader_free(struct sim *s, uint32_t in_port, uint32_t slot)
 		if (r[i].until < earliest)
 			earliest = r[i].until;
 	}
-	/* An output waits for a reader: look again when the first comes free. */
+	/* The output waits for a reader: arbitrate again when the first reader becomes free. */
 	if (earliest < s->cross.release_at[in_port]) {
 		s->cross.release_at[in_port] = earliest;
 		eventq_push(&s->q, earliest, event_key(EV_RELEASE, in_port, 0, 0));
@@ -71,7 +71,7 @@ static bool port_before(const struct sim *s, uint32_t a, uint32_t b)
 	return a < b;
 }
 
-/* Moves ports[i] down in steps of `gap` to where it belongs. */
+/* Insertion step of the sort: moves ports[i] down in steps of `gap` to its position. */
 static void port_sink(const struct sim *s, uint32_t *ports, uint32_t i, uint32_t gap)
 {
 	uint32_t port = ports[i];
@@ -85,7 +85,7 @@ void crossbar_sort_ports(struct sim *s, struct port_list *l)
 {
 	uint32_t gap = 1;
 
-	/* Shell's sort: most lists have one or two ports, a few have many. */
+	/* Shellsort: most lists have one or two ports, a few have many. */
 	while (gap < l->n / 3)
 		gap = 3 * gap + 1;
 	for (; gap > 0; gap /= 3) {

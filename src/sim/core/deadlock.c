@@ -7,17 +7,16 @@
 #include "sim/domains/remote.h"
 
 /*
- * The graph of waiting packets, when nothing moves. The places are the input buffers,
- * and in cioq the output queues too; the first packet of every queue in a
- * place waits for another place. A place is free if nothing waits in it, or if
- * one of those who do waits for a sink, a dead link (which discards) or a free
- * place: something there will move. What is not free waits only for what is
- * not free either, for ever, and so must have a circle in it.
+ * The graph of waiting packets when no packet moves. Its places are the input buffers and, with
+ * cioq, the output queues. The first packet of each queue in a place waits for another place. A
+ * place is free if no packet waits in it, or if one of its packets waits for a sink, for a dead
+ * link (which discards) or for a free place: such a packet will move. A place that is not free
+ * waits only for places that are not free, so these contain a cycle: a deadlock.
  */
 struct wait_edge {
-	uint32_t from, to; /* places; NONE: somewhere that moves */
+	uint32_t from, to; /* places; NONE: a destination where packets move */
 	struct sim_wait wait;
-	bool is_queued; /* in an output queue */
+	bool is_queued; /* the packet is in an output queue */
 };
 
 struct wait_graph {
@@ -25,7 +24,7 @@ struct wait_graph {
 	struct wait_edge *edges;
 	size_t n_edges, cap;
 	uint32_t n_places;
-	uint32_t *first; /* per place: an edge, or NONE */
+	uint32_t *first; /* per place: first edge, or NONE */
 	bool *is_free;
 };
 
@@ -39,7 +38,7 @@ static uint32_t output_place(const struct sim *s, uint32_t port, unsigned vl)
 	return (s->setup->n_ports + port) * s->n_vls + index_of_vl(s, vl);
 }
 
-/* What a packet at the start of the link from `port` waits for. */
+/* The place that a packet at the start of the link from `port` waits for. */
 static uint32_t beyond(const struct sim *s, uint32_t port, unsigned vl)
 {
 	const struct sim_output *link = &s->links[port];
@@ -72,7 +71,7 @@ static void add_edge(struct wait_graph *g, uint32_t from, uint32_t to,
 						     from >= g->s->setup->n_ports * g->s->n_vls };
 }
 
-/* The packets that stand in input buffers and want this output. */
+/* Adds the packets in input buffers that wait for this output. */
 static void add_inputs(struct wait_graph *g, const struct node *node, uint32_t port)
 {
 	struct sim *s = g->s, *owner = sim_of_port(s, port);
@@ -93,7 +92,7 @@ static void add_inputs(struct wait_graph *g, const struct node *node, uint32_t p
 	}
 }
 
-/* cioq: the packets at the heads of this output's queues. */
+/* cioq: adds the first packets of this output's queues. */
 static void add_outputs(struct wait_graph *g, uint32_t port)
 {
 	struct sim *s = g->s;
@@ -130,7 +129,7 @@ static void collect(struct wait_graph *g)
 	}
 }
 
-/* ---- with distant parts ------------------------------------------------- */
+/* ---- partitions in other processes --------------------------------------- */
 
 static const struct pack_member edge_members[] = {
 	PACK(wait_edge, from),
@@ -170,7 +169,7 @@ static void read_edges(struct sim *s, struct pack *k, void *context)
 	}
 }
 
-/* As collect() finds them in one process. */
+/* The order in which collect() finds edges in one process. */
 static int edge_order(const void *x, const void *y)
 {
 	const struct wait_edge *a = x, *b = y;
@@ -205,9 +204,9 @@ void deadlock_note(struct sim *s)
 		qsort(p->waits, p->n_waits, sizeof(*p->waits), edge_order);
 }
 
-/* ---- circles ------------------------------------------------------------ */
+/* ---- cycles ------------------------------------------------------------- */
 
-/* Spreads freedom backwards along the edges until it stops. */
+/* Propagates `is_free` backwards along the edges to a fixed point. */
 static void spread_freedom(struct wait_graph *g)
 {
 	bool changed = true;
@@ -258,7 +257,7 @@ static void graph_fini(struct wait_graph *g)
 	free(g->is_free);
 }
 
-/* A place on a circle, or NONE: follow the waiting until it comes again. */
+/* A place on a cycle, or NONE: follows edges until a place repeats. */
 static uint32_t place_on_circle(const struct wait_graph *g)
 {
 	uint32_t place = 0;
@@ -300,7 +299,7 @@ uint32_t sim_deadlock(struct sim *s, struct sim_wait **out)
 	while (start != NONE) {
 		const struct wait_edge *e = &g.edges[g.first[place]];
 
-		/* An output queue is on the way of the packet before it. */
+		/* An output queue belongs to the hop of the packet before it. */
 		if (place < inputs) {
 			waits = hd_grow(waits, &cap, n + 1, sizeof(*waits));
 			waits[n++] = e->wait;

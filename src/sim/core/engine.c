@@ -21,7 +21,7 @@
 #include "sim/routing/choose.h"
 #include "sim/routing/reduce.h"
 
-/* ---- for others ---------------------------------------------------------- */
+/* ---- entry points of other modules --------------------------------------- */
 
 void hop_return_space(struct sim *s, const struct packet_record *p, hd_time when)
 {
@@ -70,9 +70,9 @@ void hop_leave_output(struct sim *s, uint32_t port, unsigned vl, uint32_t blk, h
 	}
 }
 
-/* ---- T7's choice --------------------------------------------------------- */
+/* ---- T7: choice of the input ---------------------------------------------- */
 
-/* May the first packet of this input go: readable (T8), and with credits? */
+/* Whether the first packet of this input may go: readable (T8), and enough credits. */
 static bool vl_fits(struct sim *s, uint32_t port, uint32_t credits, const struct packet_record *p)
 {
 	if (blocks_of(p->bytes) > credits)
@@ -93,7 +93,7 @@ static uint32_t vl_pick_oldest(struct sim *s, uint32_t port, const struct port_v
 	do {
 		const struct packet_record *p = packet_at(s, voq_first(s, port_vl, in));
 
-		/* Inputs come by number, so that ties go to the lower one. */
+		/* Inputs are visited in ascending order, so ties go to the lower number. */
 		if (p->ready < oldest && vl_fits(s, port, credits, p)) {
 			oldest = p->ready;
 			best = in;
@@ -132,7 +132,7 @@ static void endpoint_timer(struct sim *s, unsigned endpoint, uint32_t cookie)
 	e->timer(e->context, s->now, cookie);
 }
 
-/* Congestion control's. */
+/* Events of congestion control. */
 static void event_control(struct sim *s, uint64_t key)
 {
 	uint32_t port = key_port(key), id = key_id(key);
@@ -282,8 +282,8 @@ HOT void event_handle(struct sim *s, uint64_t key, const enum hop_variant varian
 }
 
 /*
- * Brings in what later events will touch: first what their keys tell, then,
- * when that is there, what it leads to.
+ * Prefetches the memory that later events will access: first the records that the event keys
+ * name, then, once these are loaded, the records that they refer to.
  */
 #define FAR_AHEAD  12
 #define NEAR_AHEAD 5
@@ -339,7 +339,7 @@ static inline void event_prefetch(const struct sim *s, const enum hop_variant va
 		prefetch_near(s, e->key, variant);
 }
 
-/* Phases 0 to 3 of now, from the first event of the queue, `next`, on. */
+/* Phases 0 to 3 of the current instant; `next` is the first event of the queue. */
 HOT void instant_events(struct sim *s, const struct event *next, const enum hop_variant variant)
 {
 	struct eventq *q = &s->q;
@@ -365,7 +365,7 @@ static void instant_events_again(struct sim *s)
 		instant_events(s, next, HOP_DOMAIN);
 }
 
-/* F4; a discard may make another packet first and ready at this instant. */
+/* F4. A discard may make another packet first and ready at this instant. */
 static void instant_discards(struct sim *s)
 {
 	while (s->instant.downed.n > 0) {
@@ -377,7 +377,7 @@ static void instant_discards(struct sim *s)
 	}
 }
 
-/* What the phases between events and link grants may have to do. */
+/* Phases between events and link grants that only some runs have. */
 static void instant_middle(struct sim *s)
 {
 	if (s->instant.downed.n)
@@ -392,10 +392,10 @@ static void instant_middle(struct sim *s)
 		crossbar_arbitrate(s, s->instant.crossed.ports[i]);
 	s->instant.crossed.n = 0;
 	if (s->instant.downed.n)
-		instant_discards(s); /* what has just reached its output */
+		instant_discards(s); /* packets that have just reached their output */
 }
 
-/* All instants up to `until`, or until the next look at progress. */
+/* Runs all instants up to `until`, or until the next progress check. */
 HOT bool instants(struct sim *s, hd_time until, const enum hop_variant variant)
 {
 	const struct event *first = eventq_first(&s->q);
@@ -416,7 +416,10 @@ HOT bool instants(struct sim *s, hd_time until, const enum hop_variant variant)
 			until = s->horizon;
 		if (unlikely(s->outcome.events >= s->outcome.events_checked))
 			return true;
-		/* Timers never end; in a domain, they last as long as the whole. */
+		/*
+		 * Timers re-arm for ever, so they do not keep a run alive. A domain keeps its
+		 * timers as long as the whole run lasts.
+		 */
 		if (!IS_NOT_GENERAL && !IF_DOMAIN(!s->mail.stops_dry) && s->pool.alive == 0 &&
 		    !s->run.to_the_end && eventq_count(&s->q) <= s->background)
 			return false;

@@ -3,16 +3,15 @@
 #define HD_SIM_CORE_HOP_H
 
 /*
- * One hop of a packet: ready at an output, arbitrated, granted, launched,
- * forwarded by the next switch or taken by a sink.
+ * One hop of a packet: ready at an output, arbitrated, granted, launched, forwarded by the
+ * next switch or taken by a sink.
  *
- * Every function is compiled for several constants `variant`, in which
- * the questions that cannot arise fold away: HOP_FAST for runs of input-queued
- * voq switches with delayed credits and without faults, VL15, readers,
- * lifetimes or observers of grants; HOP_CONTROLLED for the same with senders,
- * congestion control and adaptive switches; HOP_GENERAL for all others. Each of them exists
- * also for a part of a fabric (domains.h), where the far end of a link may be
- * another part's. There is one text of each rule.
+ * Every function is compiled once per constant `variant`, so that checks for cases that cannot
+ * occur are removed by the compiler. HOP_FAST: input-queued voq switches with delayed credits,
+ * without faults, VL15, readers, lifetimes or observers of grants. HOP_CONTROLLED: the same with
+ * senders, congestion control and adaptive switches. HOP_GENERAL: all other runs. Each variant
+ * also exists for one domain of a partitioned fabric (domains.h), where the far end of a link
+ * may be in another domain. All variants share one implementation of each rule.
  */
 
 #include <assert.h>
@@ -31,11 +30,11 @@
 #include "sim/metrics/metrics.h"
 #include "sim/routing/choose.h"
 
-/* Can a run that is not simple have this? */
+/* Only in the GENERAL variants. */
 #define IF_GENERAL(x)  (!IS_NOT_GENERAL && unlikely(x))
-/* Can one that is not plain? */
+/* Not in the FAST variants. */
 #define IF_SENDERS(x)  (!IS_FAST && (x))
-/* Can a part? */
+/* Only in the DOMAIN variants. */
 #define IF_DOMAIN(x)   ((variant & HOP_DOMAIN) && (x))
 #define IS_NOT_GENERAL (variant % HOP_DOMAIN != HOP_GENERAL)
 #define IS_FAST        (variant % HOP_DOMAIN == HOP_FAST)
@@ -149,7 +148,7 @@ HOT void hop_leave(struct sim *s, struct packet_record *p, hd_time when,
 
 /* ---- arriving ----------------------------------------------------------- */
 
-/* T6: what keeps a link from running dry inside a packet. */
+/* T6: extra delay so that the output link does not run dry within a packet. */
 HOT hd_time hop_underrun(struct sim *s, const struct packet_record *p)
 {
 	if (likely(s->mode.one_rate) || s->mode.cioq || is_made_here(p))
@@ -175,7 +174,7 @@ HOT void hop_place(struct sim *s, struct packet_record *p, const enum hop_varian
 	eventq_push(&s->q, ready, event_key(EV_READY, p->out, p->out_vl, packet_id(s, p)));
 }
 
-/* A packet of which everything is known goes straight to its output. */
+/* Shortcut for a packet whose output and VL follow from the LFT and one SL2VL row. */
 HOT void hop_forward(struct sim *s, uint32_t port, const struct sim_output *l,
 		     struct packet_record *p, const enum hop_variant variant)
 {
@@ -220,7 +219,7 @@ HOT void hop_sink(struct sim *s, const struct sim_output *l, struct packet_recor
 	packet_free(s, p);
 }
 
-/* The packet is on the link, and reaches the far end for sure. */
+/* The packet is on the link and will reach the far end. */
 HOT void hop_travel(struct sim *s, uint32_t port, const struct sim_output *l,
 		    struct packet_record *p, const enum hop_variant variant)
 {
@@ -236,7 +235,7 @@ HOT void hop_travel(struct sim *s, uint32_t port, const struct sim_output *l,
 		hop_forward(s, port, l, p, variant);
 }
 
-/* The packet's way behind the sender: T3, T4. */
+/* T3, T4: the packet leaves the sender. */
 HOT void hop_launch(struct sim *s, uint32_t port, struct sim_output *l, struct packet_record *p,
 		    unsigned vl, const enum hop_variant variant)
 {
@@ -255,7 +254,7 @@ HOT void hop_launch(struct sim *s, uint32_t port, struct sim_output *l, struct p
 
 /* ---- granting ----------------------------------------------------------- */
 
-/* Has this VL a packet that may start now? Credits have been looked at. */
+/* Whether this VL has a packet that may start now. Credits due by now have been added. */
 HOT bool hop_offers(struct sim *s, uint32_t port, const struct sim_output *l,
 		    struct port_vl *port_vl, unsigned vl, const enum hop_variant variant)
 {
@@ -272,7 +271,7 @@ HOT bool hop_offers(struct sim *s, uint32_t port, const struct sim_output *l,
 	return hop_pick_input(s, port, port_vl, credits) != NONE;
 }
 
-/* The VLs that have a packet that may start now. */
+/* The set of VLs that have a packet that may start now. */
 HOT uint32_t hop_offered(struct sim *s, uint32_t port, struct sim_output *l,
 			 const enum hop_variant variant)
 {
@@ -374,7 +373,7 @@ HOT void hop_pay(struct sim *s, uint32_t port, struct port_vl *port_vl, unsigned
 	assert(*credits >= blk);
 	*credits = (uint16_t)(*credits - blk);
 	if (unlikely(*credits < port_vl->least)) {
-		/* Perhaps: some may have come back unseen. */
+		/* Not certain yet: credits due in the ring may not have been added. */
 		credit_ring_apply(s, credits_of_link(s, port), s->now);
 		port_vl->least = *credits < port_vl->least ? *credits : port_vl->least;
 	}
@@ -391,11 +390,11 @@ HOT void hop_pay(struct sim *s, uint32_t port, struct port_vl *port_vl, unsigned
 HOT uint32_t hop_grant(struct sim *s, uint32_t port, struct sim_output *l, struct port_vl *port_vl,
 		       unsigned vl, const enum hop_variant variant)
 {
-	/* Before taking: T14 counts until the request is removed. */
+	/* Before hop_take: T14 counts the wait until the request is removed. */
 	hd_time start = l->busy_until > l->since ? l->busy_until : l->since;
 	struct packet_record *p = hop_take(s, port, l, port_vl, vl, variant);
 	uint32_t bytes = p->bytes, blk = blocks_of(bytes);
-	/* A saturating flow's packet leaves its host. */
+	/* The grant of a saturating flow's packet at its host creates the next packet. */
 	uint32_t refills = unlikely(p->flags & P_SOURCE) && (l->flags & L_END) ? p->flow : NONE;
 
 	l->waited += s->now - start;
@@ -436,7 +435,7 @@ HOT uint32_t hop_grant(struct sim *s, uint32_t port, struct sim_output *l, struc
 	return blk;
 }
 
-/* Nothing can start though the link is free: wait for credits. */
+/* The link is idle but no packet can start: wait for credits. */
 static inline void hop_block(struct sim *s, uint32_t port, struct sim_output *l)
 {
 	struct credits credits = credits_of_link(s, port);
@@ -449,7 +448,7 @@ static inline void hop_block(struct sim *s, uint32_t port, struct sim_output *l)
 		link_wake(s, port, when);
 }
 
-/* T10, T11 among the data VLs `vls`. */
+/* T10, T11: arbitration among the data VLs `vls`. */
 HOT void hop_choose(struct sim *s, uint32_t port, struct sim_output *l, struct port_vl *port_vls,
 		    uint32_t vls, const enum hop_variant variant)
 {
@@ -463,7 +462,7 @@ HOT void hop_choose(struct sim *s, uint32_t port, struct sim_output *l, struct p
 	}
 	vl = arbiter_choose(&l->arb, &s->arb.tables[l->table], vls, &is_high);
 	if (unlikely(vl == 16)) {
-		/* No entry names what waits (T10): others may still come. */
+		/* No table entry serves these VLs (T10); packets of other VLs may still arrive. */
 		hop_block(s, port, l);
 		return;
 	}

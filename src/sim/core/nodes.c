@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is known of switches and routers, and room for what waits there. */
+/* The array of nodes: forwarding data of switches and routers, and their input buffers. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 #include "sim/routing/routes.h"
 
 /*
- * Does every entry of the LFT name a port with a cable, or none? A switch's
- * own LIDs lead to its port 0, which need not have one.
+ * Whether every LFT entry names a port with a cable, or LFT_NO_PORT. A switch's own LIDs lead to
+ * its port 0, which need not have a cable.
  */
 static bool lft_is_sound(const struct sim *s, const struct node *n)
 {
@@ -27,7 +27,7 @@ static bool lft_is_sound(const struct sim *s, const struct node *n)
 	return true;
 }
 
-/* The SL2VL row that all pairs of its ports share, or NULL. */
+/* The SL2VL row shared by all pairs of the node's ports, or NULL. */
 static const uint8_t *common_sl2vl(const struct sim *s, const struct node *n)
 {
 	const struct sl2vl *common = NULL;
@@ -102,15 +102,15 @@ static void node_init(struct sim *s, uint32_t id)
 	}
 	n->low = !is_plugged(s, n->first_port);
 	ports_survey(s, n);
-	/* A switch that reduces has one more, behind its ports (S4). */
+	/* A switch that reduces has one more input, numbered after its ports (S4). */
 	uint32_t inputs = n->n_in + (sub->n_aggregations > 0);
 
-	/* A node of 64 ports has 64 inputs, unless port 0 is one, too. */
+	/* A node of 64 ports has 64 inputs, unless port 0 is also an input. */
 	s->mode.wide = s->mode.wide || inputs - !has_input_0(s, n->first_port) > 64;
 	if (inputs > s->heads.row)
 		s->heads.row = inputs;
 	if (sn->kind == SIM_ROUTER) {
-		return; /* has no table, and is not plain */
+		return; /* no LFT: not plain */
 	}
 	n->switch_id = sn->sw;
 	n->lft_len = sub->lft_stride;
@@ -120,7 +120,7 @@ static void node_init(struct sim *s, uint32_t id)
 	n->plain = n->uniform && lft_is_sound(s, n);
 }
 
-/* Could packets of two input VLs meet on one output VL? */
+/* Whether packets of two input VLs can meet on one output VL. */
 static bool vls_merge(const struct sim *s)
 {
 	const uint8_t *common = NULL;
@@ -138,8 +138,8 @@ static bool vls_merge(const struct sim *s)
 }
 
 /*
- * SLs need no counters of their own where every SL in use has a VL
- * to itself, the same one everywhere.
+ * SLs need no counters of their own if every used SL has a VL to itself, the same one on all
+ * links.
  */
 static void sl_counters_init(struct sim *s)
 {
@@ -186,7 +186,7 @@ void switch_nodes_init(struct sim *s)
 	s->heads.mask = s->mode.wide ? UINT8_MAX : 63;
 	s->heads.free = NONE;
 	s->mode.mixes = vls_merge(s);
-	/* A VL on loan is used for one link only. */
+	/* A shared VL is used on one link only. */
 	s->mode.merges = s->mode.fifo && (s->setup->borrowing.on || s->mode.mixes);
 	sl_counters_init(s);
 }

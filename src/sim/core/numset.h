@@ -3,8 +3,8 @@
 #define HD_SIM_CORE_NUMSET_H
 
 /*
- * Sets of small numbers, for turns: the next member after a given one. The words
- * are the owner's; number i is bit i % 64 of word i / 64.
+ * Sets of small numbers for round robin. The caller owns the words; number i is bit i % 64 of
+ * word i / 64.
  */
 
 #include <stdbool.h>
@@ -31,7 +31,10 @@ static inline bool numset_is_empty(const uint64_t *set, uint32_t words)
 	return true;
 }
 
-/* The first member after i, cyclically, i itself last; or NUMSET_NONE. */
+/*
+ * The first member after i in cyclic order, where i itself is the last candidate; or
+ * NUMSET_NONE.
+ */
 static inline uint32_t numset_after(const uint64_t *set, uint32_t words, uint32_t i)
 {
 	uint32_t w = i / 64;

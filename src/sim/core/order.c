@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whether packets arrive once, and in the order in which they were made: the
- * last one of each source, destination and VL is remembered, and each that
- * arrives is held against it.
+ * Checks that packets arrive once and in order of creation. The last packet of each source,
+ * destination and VL is recorded, and each arrival is compared with it.
  */
 #include <assert.h>
 
@@ -10,7 +9,7 @@
 #include "sim/domains/domains.h"
 #include "sim/metrics/tally.h"
 
-#define MAX_PAIRS (1u << 20) /* beyond it they share HASHED_PAIRS places */
+#define MAX_PAIRS (1u << 20) /* above this, pairs share HASHED_PAIRS places */
 
 void metrics_order_init(struct sim *s)
 {
@@ -23,7 +22,7 @@ void metrics_order_init(struct sim *s)
 		if (s->nodes[i].kind == SIM_END)
 			t->end_number[i] = t->n_ends++;
 	}
-	/* VLs on loan are for one link; what they lead to keeps no order. */
+	/* A shared VL holds for one link only; order across links is not defined. */
 	t->by_sl = s->mode.mixes && !s->setup->borrowing.on;
 	t->n_kinds = t->by_sl ? s->n_sls + 1 : s->n_vls;
 	uint64_t n = (uint64_t)t->n_ends * t->n_ends * t->n_kinds;
@@ -48,13 +47,15 @@ static bool is_throttled(const struct sim *s, uint32_t flow)
 	return c && flow < c->n_flows && c->throttle_of_flow[flow] != SIM_NONE;
 }
 
-/* May it be held against a packet of that flow? Behind a router an SL may come
- * from several, of a trace even in one flow. */
+/*
+ * Whether the packet and one of `flow` must keep their order. Behind a router, an SL may carry
+ * packets of several original SLs, even of one trace flow.
+ */
 static bool keeps_order(const struct sim *s, const struct packet_record *p, uint32_t flow)
 {
 	bool same = flow == p->flow;
 
-	/* Senders take turns, so only flows without a throttle share an order (T13p). */
+	/* Senders are served in turns, so only flows without a throttle share an order (T13p). */
 	if (is_throttled(s, p->flow) || is_throttled(s, flow))
 		return same;
 	if (!s->mode.routers)
@@ -62,7 +63,7 @@ static bool keeps_order(const struct sim *s, const struct packet_record *p, uint
 	return same && s->flows[p->flow].kind != SIM_TRACE;
 }
 
-/* Where the last one of (source, destination, VL or SL) is; *key: which. */
+/* The record of (source, destination, VL or SL); *key: its key. */
 static struct order_pair *pair_of(const struct sim *s, struct metrics_tally *t,
 				  const struct packet_record *p, uint32_t node, uint64_t *key)
 {
@@ -83,7 +84,7 @@ void metrics_order_check(struct sim *s, const struct packet_record *p, uint32_t 
 
 	if (pair->key == key + 1) {
 		bool same = pair->flow == p->flow;
-		/* Another tree is another way, on which nothing waits here. */
+		/* Another tree is another path, whose packets do not wait behind these. */
 		bool comparable = keeps_order(s, p, pair->flow) && (same || !pair->multicast);
 
 		if (same && pair->sequence == p->sequence)
@@ -97,10 +98,12 @@ void metrics_order_check(struct sim *s, const struct packet_record *p, uint32_t 
 				     .sequence = p->sequence,
 				     .key = key + 1,
 				     .multicast = multicast };
-	/* Of two trees, an old and a new one, copies may come to one port. */
+	/* With route changes, copies on the old and the new tree may reach the same port. */
 	assert(t->m.checks.duplicates == 0 || s->routes);
-	/* VLs on loan overtake each other (B6), and so do routes (T11r),
-	 * VLs (T11l), and what was chosen (D4). */
+	/*
+	 * Reordering is legal with shared VLs (B6), route changes (T11r), VL changes (T11l) and
+	 * adaptive routing (D4).
+	 */
 	assert(t->m.checks.out_of_order == 0 || s->borrow || s->routes || s->mode.vls_change ||
 	       s->choices);
 }

@@ -41,7 +41,7 @@ void credit_ring_spill(struct sim *s, struct ring *r, hd_time when, uint16_t wha
 	unsigned i = r->n;
 
 	if (i > 0 && when < r->when[i - 1]) {
-		/* Goes inline; the latest there makes room. */
+		/* Keeps the earlier entries inline; the latest one moves to the spill. */
 		struct spill_entry last = { r->when[i - 1], r->what[i - 1] };
 
 		spill_insert(p, last);

@@ -3,10 +3,10 @@
 #define HD_SIM_CORE_RING_H
 
 /*
- * What is on its way back: credits to a link's sender (T5, delay mode), space
- * of an output buffer to its crossbar output (T9). Sorted by time; applied when
- * the number is needed: most of the time there are enough for any packet without
- * what has come back lately, and an output's `low_credit` says when not.
+ * Returning credits: to the sender of a link (T5, delay mode), or space of an output buffer to
+ * its crossbar output (T9). Entries are sorted by time and added only when the count is needed.
+ * Usually the count suffices for any packet without recent returns; `low_credit` of the output
+ * marks the VLs for which it may not.
  */
 
 #include <assert.h>
@@ -16,12 +16,12 @@
 #define RING_VL_SHIFT 12
 #define RING_BLOCKS   ((1u << RING_VL_SHIFT) - 1)
 
-/* For a full ring; keeps the earliest ones inline. */
+/* Inserts into a full ring; the earliest entries stay inline. */
 void credit_ring_spill(struct sim *s, struct ring *r, hd_time when, uint16_t what);
-/* After the inline ones were taken. */
+/* Refills the inline entries from the spill. */
 void credit_ring_unspill(struct sim *s, struct ring *r);
 
-/* Where the credits of an output are counted. */
+/* The credit counters of an output. */
 struct credits {
 	struct sim_output *output;
 	struct ring *ring;
@@ -56,7 +56,7 @@ static inline uint16_t credit_ring_what(uint32_t blocks, unsigned vl)
 	return (uint16_t)(blocks | vl << RING_VL_SHIFT);
 }
 
-/* Forgets the first n, at least 1; true if the next may be due as well. */
+/* Removes the first n >= 1 entries. Returns true if the next entry may be due, too. */
 static inline bool ring_drop(struct sim *s, struct ring *r, unsigned n)
 {
 	unsigned rest = r->n - n;
@@ -72,7 +72,7 @@ static inline bool ring_drop(struct sim *s, struct ring *r, unsigned n)
 	return rest == 0;
 }
 
-/* Adds what has come back by now. It does not touch the output. */
+/* Adds all credits due by `now`. Does not access the output. */
 static inline void credit_ring_apply(struct sim *s, struct credits credits, hd_time now)
 {
 	const struct ring *r = credits.ring;
@@ -88,7 +88,7 @@ static inline void credit_ring_apply(struct sim *s, struct credits credits, hd_t
 	} while (n > 0 && ring_drop(s, credits.ring, n));
 }
 
-/* One more; what is due should have been taken if it is full. */
+/* Adds an entry. If the ring is full, entries that are due should have been applied before. */
 HOT void ring_insert(struct sim *s, struct ring *r, hd_time when, uint16_t what)
 {
 	unsigned i = r->n;
@@ -113,7 +113,7 @@ HOT void credit_ring_push(struct sim *s, struct credits credits, hd_time when, u
 	ring_insert(s, credits.ring, when, what);
 }
 
-/* When credits of one of these VLs come back first; NEVER if none is coming. */
+/* Time of the first credits for one of these VLs; NEVER if none are returning. */
 hd_time credit_ring_next_spilled(const struct sim *s, const struct ring *r, uint32_t vls);
 
 static inline hd_time credit_ring_next(const struct sim *s, const struct ring *r, uint32_t vls)

@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * When a run ends, and its warm-up, if packets are counted (docs/timing-rules.md, M2).
- */
+/* Stop rules that count packets: the end of a run and of its warm-up (docs/timing-rules.md, M2). */
 #include "base/alloc.h"
 #include "sim/domains/domains.h"
 #include "sim/metrics/metrics.h"
 #include "sim/metrics/tally.h"
 
-#define CHECK_PRECISE 4096 /* deliveries between looks at the interval */
-#define LOOKS         4    /* margins between looks at the rules */
+#define CHECK_PRECISE 4096 /* deliveries between checks of the confidence interval */
+#define LOOKS         4    /* margins between checks of the rules */
 
 void metrics_stop_rules_init(struct sim *s)
 {
 	struct metrics_tally *t = s->outcome.tally;
 
-	/* Of nothing there is nothing to say; parts ask without a delivery. */
+	/* The rules need at least one delivery; domains check without one. */
 	t->check_at = 1;
 	if (s->rules.packets_per_flow)
 		t->per_flow = hd_alloc(s->n_flows, sizeof(*t->per_flow));
@@ -33,7 +31,7 @@ hd_time metrics_check_interval(const struct sim *s)
 	return LOOKS * s->outcome.margin;
 }
 
-/* M2: the next instant at which rules that count packets are looked at. */
+/* M2: the next instant at which rules that count packets are checked. */
 static hd_time next_look(const struct sim *s)
 {
 	hd_time every = metrics_check_interval(s);
@@ -51,7 +49,7 @@ static bool is_precise(struct sim *s, struct metrics_tally *t)
 	return i.sound && i.half_width <= s->rules.precision * i.mean;
 }
 
-/* Do the rules hold, but for the precision, which takes a closer look? */
+/* Whether all rules hold except the precision, which costs more to check. */
 static bool may_end(const struct sim *s, const struct metrics_tally *t)
 {
 	if (t->m.delivered < s->rules.packets || t->m.delivered < t->check_at ||
@@ -75,8 +73,10 @@ void metrics_check_stop(struct sim *s)
 	s->background++;
 }
 
-/* Beyond what has been computed ahead, so that nothing of it counts that ends
- * later, and nothing is missed. */
+/*
+ * Ends the run after all effects that were computed ahead, so that no later one is counted and
+ * none is missed.
+ */
 static void end_soon(struct sim *s)
 {
 	if (s->now + s->outcome.margin < s->horizon)

@@ -11,9 +11,9 @@
 #include "sim/metrics/metrics.h"
 #include "sim/metrics/observers.h"
 
-#define LOOK_EVERY     65536 /* events between looks at progress */
-#define STUCK_EVERY    256   /* M3: margins between looks for a deadlock */
-#define MOST_ENDPOINTS 15    /* their number is part of an event's key */
+#define LOOK_EVERY     65536 /* events between progress checks */
+#define STUCK_EVERY    256   /* M3: margins between deadlock checks */
+#define MOST_ENDPOINTS 15    /* an event key has 4 bits for the endpoint */
 
 struct sim *sim_new(const struct sim_setup *setup, const struct sim_flow *flows, uint32_t n_flows,
 		    const struct sim_rules *rules)
@@ -100,11 +100,11 @@ void sim_set_rate(struct sim *s, uint32_t port, struct hd_rate rate)
 	s->mode.one_rate = s->rate.n <= 1;
 }
 
-/* How far the rule that is furthest behind has come. */
+/* Progress of the stop rule that is furthest from its goal. */
 void sim_progress(const struct sim *s, struct sim_progress *out)
 {
 	const struct sim_rules *r = &s->rules;
-	uint64_t delivered = 0; /* while measuring */
+	uint64_t delivered = 0; /* since measuring began */
 	double share = 1;
 	bool counts = false;
 
@@ -125,7 +125,7 @@ void sim_progress(const struct sim *s, struct sim_progress *out)
 		share = (double)delivered / (double)r->packets;
 	}
 	if (r->packets_per_flow || r->packets_per_sl || r->precision > 0) {
-		/* Not worth a pass over all flows: a mean represents them. */
+		/* Estimated from the mean: a pass over all flows would cost too much. */
 		double want = (double)r->packets_per_flow * s->n_flows;
 		double done = want > 0 ? (double)delivered / want : 0;
 
@@ -169,14 +169,14 @@ void deadlock_look(struct sim *s)
 		return;
 	s->run.is_stuck = !moved && alive > 0 && (sim_events(s) == 0 || deadlock_exists(s));
 	if (s->run.is_stuck)
-		s->outcome.events_checked = 0; /* after this instant */
+		s->outcome.events_checked = 0; /* check after this instant */
 	else
 		deadlock_expect(s);
 }
 
 /* ---- running ----------------------------------------------------------- */
 
-/* Nothing happens any more until `end`. */
+/* No more events up to `end`. */
 static enum sim_state run_out(struct sim *s, hd_time end)
 {
 	if (eventq_count(&s->q) <= s->background && s->pool.alive == 0) {
@@ -206,7 +206,7 @@ static enum sim_state run_whole(struct sim *s, hd_time until, sim_progress_fn *p
 		s->run.is_to_pause = false;
 		if ((progress && !progress(context, &p)) || is_to_pause)
 			return SIM_PAUSED;
-		/* The engine looks here first, and then whether it is idle. */
+		/* The engine stops for this check first, and then for being idle. */
 		if (s->hop_variant == HOP_GENERAL && !s->run.to_the_end && domain_is_dry(s))
 			break;
 	}
@@ -244,7 +244,7 @@ void sim_pause_after(struct sim *s, hd_time when)
 {
 	hd_time none = NEVER;
 
-	/* What other parts do in this window is before that. */
+	/* Other domains may process events of this window before that. */
 	if (s->parts)
 		when += s->parts->lookahead;
 	else

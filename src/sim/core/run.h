@@ -8,9 +8,9 @@
 
 /* Schedules the first check, EV_STUCK. */
 void deadlock_expect(struct sim *s);
-/* From one look to the next. */
+/* Time between two checks. */
 hd_time deadlock_interval(const struct sim *s);
-/* EV_STUCK. */
+/* Handles EV_STUCK. */
 void deadlock_look(struct sim *s);
 
 #endif

@@ -3,22 +3,20 @@
 #define HD_SIM_CORE_SIM_INTERNAL_H
 
 /*
- * The engine's memory. Internal to src/sim.
+ * State of the simulation engine. Internal to src/sim.
  *
- * What a hop touches is laid out by the cache line: a packet is one line, a
- * link (as its sender) one line, its credits on their way one line, and two
- * VLs share a line. All are dense arrays indexed by sim port, VL or packet
- * number. Nothing is allocated on the path of a packet, apart from arrays
- * that grow.
+ * A hop touches few cache lines: a packet is one line, a link (as seen by its sender) one
+ * line, its returning credits one line, and two VLs share a line. All are dense arrays
+ * indexed by sim port, VL or packet number. The path of a packet allocates no memory, apart
+ * from arrays that grow.
  *
- * Time that can be computed is not an event. A grant fixes when the head
- * arrives and when the packet may leave again, so it schedules that (EV_READY)
- * and nothing in between. Credits wait in a ring, sorted by the time at which
- * they count, and are applied when the number is read. A port has at most one
- * useful EV_WAKE pending, and only while something waits. What the future may
- * still change cannot be computed ahead and has events of its own: VL15, whose
- * packets need space at their arrival, and flow-control updates, which may be
- * lost or share the link.
+ * An event exists only for a time that cannot be computed ahead. A grant determines when the
+ * head arrives and when the packet is ready at the next output, so it schedules EV_READY and
+ * nothing in between. Returning credits are kept in a ring sorted by time, and are added when the
+ * credit count is read. A port has at most one useful EV_WAKE pending, and only while a
+ * packet waits. Cases that later events can still change have events of their own: VL15,
+ * whose packets need buffer space at their arrival, and flow-control updates, which may be
+ * lost or occupy the link.
  */
 
 #include "base/eventq.h"
@@ -35,9 +33,9 @@
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
 /*
- * What every hop runs, compiled into one function for each of hop.h's ways. A
- * build that watches itself would be compiled ten times as long for that, and
- * runs ordinary functions.
+ * Functions on the path of every packet, inlined into one function per variant of hop.h. With
+ * HD_CHECKS they stay ordinary functions: inlining would multiply the compile time of
+ * instrumented builds by ten.
  */
 #ifdef HD_CHECKS
 #define HOT static inline
@@ -48,64 +46,64 @@
 /* ---- packets ----------------------------------------------------------- */
 
 enum packet_flag {
-	P_CORRUPT = 1, /* F1: the next port drops it */
-	P_SOURCE = 2,  /* of a saturating flow: its grant makes the next */
-	P_WAITS = 4,   /* first and ready in a queue (F5) */
-	P_SHARED = 8,  /* not a copy but the buffer slot that copies share */
-	P_TOLD = 16,   /* its delivery is an event: an observer needs it */
-	P_MARKED = 32, /* FECN of data, BECN of an answer */
-	P_OTHER = 64,  /* no data: its kind is in packet_extra */
-	P_LAST = 128,  /* the last one of a flow with a reservation (C8) */
-	/* What stays with it on its way. */
+	P_CORRUPT = 1, /* F1: dropped by the next port */
+	P_SOURCE = 2,  /* of a saturating flow: its grant creates the next packet */
+	P_WAITS = 4,   /* first and ready in its queue (F5) */
+	P_SHARED = 8,  /* a buffer slot shared by multicast copies, not a copy */
+	P_TOLD = 16,   /* an observer needs its delivery, which is an event */
+	P_MARKED = 32, /* FECN of a data packet, BECN of an acknowledgement */
+	P_OTHER = 64,  /* not a data packet; kind in packet_extra */
+	P_LAST = 128,  /* last packet of a flow with a reservation (C8) */
+	/* Flags that a packet keeps over a hop. */
 	P_STAYS = P_TOLD | P_MARKED | P_OTHER | P_LAST
 };
 
-#define PACKET_BYTES 0xffffffu /* the most */
+#define PACKET_BYTES 0xffffffu /* largest packet */
 
 /*
- * A packet, or one copy of it on its way to one output. Queues are linked
- * through `next`; the first of a virtual output queue knows its last.
+ * A packet, or one multicast copy of it for one output. Queues are linked through `next`;
+ * the first packet of a virtual output queue stores the last one in `tail`.
  *
- * A multicast packet in a switch is one record P_SHARED for its slot in the
- * buffer (left = copies still there, ready = when the last of those that are
- * gone has left) and one per copy, whose `slot` names it.
+ * A multicast packet in a switch is one P_SHARED record for its buffer slot (left = copies
+ * still in the buffer, ready = latest departure of the other copies) and one record per
+ * copy, whose `slot` is the P_SHARED record.
  */
 struct packet_record {
 	hd_time born;
-	hd_time ready; /* at the stage that it waits for */
-	hd_time head;  /* h here; in an output queue x1 (T9) */
+	hd_time ready; /* ready time at the current stage */
+	hd_time head;  /* arrival of the head; in an output queue x1 (T9) */
 	uint32_t next;
 	union {
-		uint32_t tail; /* of its queue, if first */
-		uint32_t left; /* of P_SHARED */
+		uint32_t tail; /* last of the queue, if this is the first */
+		uint32_t left; /* P_SHARED: remaining copies */
 	};
 	uint32_t flow, sequence;
-	uint32_t out;  /* sim port: the output that it goes to */
-	uint32_t up;   /* sim port that sent it here */
-	uint32_t slot; /* NONE: has the buffer for itself */
+	uint32_t out;  /* sim port of the output */
+	uint32_t up;   /* sim port that sent it to this node; NONE: made here */
+	uint32_t slot; /* P_SHARED record; NONE: has its own buffer space */
 	uint32_t bytes : 24, flags : 8;
 	uint16_t dlid, pkey;
-	uint8_t in; /* number of the input port here */
-	uint8_t vl; /* VL of the buffer that it occupies */
+	uint8_t in; /* input port number at this node */
+	uint8_t vl; /* VL of the occupied buffer */
 	uint8_t out_vl;
 	uint8_t sl;
 };
 
-/* What only some runs need to know of a packet; same index. */
+/* Fields of a packet that only some runs need; same index as packet_record. */
 struct packet_extra {
 	uint32_t cookie, source;
-	/* R1; TOPO_NONE within a subnet, else the GRH's and last router's. */
+	/* R1: TOPO_NONE within a subnet, else from the GRH and of the last router. */
 	port_id target;
 	uint8_t tclass, hop_limit;
 	lid_t slid;
-	hd_time first; /* F5: since when it is ready and first */
-	uint32_t nth;  /* of its flow's grants (C6), from 1; or as given; of a
-			* flow's copy to a group: members that it goes to (M5) */
+	hd_time first; /* F5: ready and first in its queue since */
+	uint32_t nth;  /* C6: number among its flow's grants, from 1, or as given; of a multicast
+			  copy of a flow: number of members that it reaches (M5) */
 	uint8_t kind;  /* enum sim_packet_kind */
-	/* 1 + the endpoint that sent it; 0: none did. */
+	/* 1 + the endpoint that sent it; 0: not from an endpoint. */
 	uint8_t endpoint;
-	uint8_t turn; /* of its sim_arrival */
-	/* Of runs in which an endpoint is notified of passages. */
+	uint8_t turn; /* sim_arrival.turn */
+	/* Only if an endpoint observes passages. */
 	struct sim_waits waits;
 };
 
@@ -115,74 +113,74 @@ enum output_flag {
 	L_UP = 1,
 	L_END = 2,        /* of an end port */
 	L_FAR_END = 4,    /* leads to an end port */
-	L_QUEUED = 8,     /* its VLs are queues; else virtual output queues */
-	L_LOWEST = 16,    /* the lowest VL goes: there is one, or T10s */
-	L_PENDING = 32,   /* in this instant's list */
-	L_SLOW_PATH = 64, /* faults, observers (grants ask fault_link_fate), P_Keys */
-	L_PULLS = 128,    /* an end port with more senders than sender 0 (T13p) */
+	L_QUEUED = 8,     /* VLs are plain queues, not virtual output queues */
+	L_LOWEST = 16,    /* the lowest VL is served first: only one VL, or T10s */
+	L_PENDING = 32,   /* in the arbitration list of this instant */
+	L_SLOW_PATH = 64, /* faults (grants call fault_link_fate), observers, P_Keys */
+	L_PULLS = 128,    /* end port with senders other than sender 0 (T13p) */
 };
 
-/* A link as seen by its sender, or an output of a crossbar (T9). */
+/* Sender side of a link, or an output of a crossbar (T9). */
 struct sim_output {
 	hd_time busy_until;
-	hd_time since;   /* requests is not 0 since */
-	hd_time wake_at; /* of its useful event, or NEVER */
-	hd_time waited;  /* XmitWait until the last grant */
+	hd_time since;   /* `requests` nonzero since */
+	hd_time wake_at; /* time of the useful EV_WAKE, or NEVER */
+	hd_time waited;  /* XmitWait up to the last grant */
 	hd_time prop;
 	uint32_t peer;
 	uint32_t far_node;
-	uint16_t requests;   /* VLs with a packet that is first and ready */
-	uint16_t table;      /* of sim.arb.tables */
+	uint16_t requests;   /* set of VLs whose first packet is ready */
+	uint16_t table;      /* index into sim.arb.tables */
 	uint16_t low_credit; /* VLs that may lack credits for the largest packet, */
-			     /* unless the ring has some */
+			     /* before credits due in the ring are added */
 	struct arbiter arb;
-	uint8_t rate; /* of sim.rates */
+	uint8_t rate; /* index into sim.rates */
 	uint8_t flags;
 };
 
 /* One VL of an output. */
 struct port_vl {
 	union {
-		uint64_t inputs; /* with a packet ready; wide: words of it */
+		uint64_t inputs; /* inputs with a ready packet; wide: non-empty words */
 		struct {
 			uint32_t first, last;
 		} queue;
 	};
 	uint64_t bytes;   /* sent */
-	uint32_t packets; /* sent, modulo 2^32; see sim.sums */
-	uint32_t heads;   /* of sim.heads: its row, if several compete */
-	uint32_t solo;    /* the first packet, if there is one input; or NONE */
-	uint16_t least;   /* fewest credits there ever were */
-	uint8_t rr;       /* input granted last */
+	uint32_t packets; /* sent, modulo 2^32; overflows in sim.sums */
+	uint32_t heads;   /* row in sim.heads, if several inputs compete */
+	uint32_t solo;    /* first packet, if only one input has packets; or NONE */
+	uint16_t least;   /* least credits so far */
+	uint8_t rr;       /* input of the last grant */
 	uint8_t unused;
 };
 
-/* Rows of a packet for each input (voq.h). */
+/* Rows with the first packet of each input (voq.h). */
 struct heads {
 	uint32_t *slots;
-	uint32_t row;  /* slots of a row */
-	uint32_t mask; /* of an input's number, for its slot */
-	uint32_t free; /* the first free row, linked; or NONE */
-	uint32_t n;    /* slots that are in some row */
+	uint32_t row;  /* slots per row */
+	uint32_t mask; /* maps an input number to its slot */
+	uint32_t free; /* head of the list of free rows, or NONE */
+	uint32_t n;    /* slots in all rows */
 	size_t cap;
 };
 
 #define RING_INLINE 4
 enum ring_mode {
-	RING_PLAIN, /* credits are never lost: computed */
+	RING_PLAIN, /* credits cannot be lost: computed */
 	RING_LOSSY, /* delay mode, F2: by events */
 	RING_EXACT,
 };
 
-/* Credits on their way back to an output, by time; the rest in sim.spills. */
+/* Returning credits of an output, sorted by time; overflow in sim.spills. */
 struct ring {
 	hd_time when[RING_INLINE];
-	uint16_t what[RING_INLINE]; /* credit_ring_what */
-	hd_time delay;              /* from space to credit */
-	uint64_t area;              /* blocks x ps of the buffer at the far end */
-	uint32_t spill;             /* of sim.spills, or NONE */
+	uint16_t what[RING_INLINE]; /* credit_ring_what() */
+	hd_time delay;              /* from free space to usable credit */
+	uint64_t area;              /* occupancy of the far buffer, blocks x ps */
+	uint32_t spill;             /* index into sim.spills, or NONE */
 	uint8_t n;
-	uint8_t waiting_for_credit; /* link free, but no credits for requests */
+	uint8_t waiting_for_credit; /* link idle, but no credits for `requests` */
 	uint8_t mode;
 	uint8_t unused;
 };
@@ -200,68 +198,68 @@ struct spill_entry {
 struct spill {
 	struct spill_entry *e;
 	uint32_t at, n; /* e[at .. n), sorted */
-	uint32_t next;  /* of the free ones */
+	uint32_t next;  /* next free spill */
 	size_t cap;
 };
 
-/* Flow control by counters (T5, F2): per port and VL, both roles. */
+/* Flow-control counters (T5, F2), per port and VL, as sender and as receiver. */
 struct flow_control {
-	uint16_t sent, limit; /* as sender: FCTBS, last FCCL */
-	uint16_t abr, held;   /* as receiver: ABR, blocks in the buffer */
-	uint16_t offer;       /* lossy: what the next update says */
-	uint16_t lost;        /* as sender: blocks lost with the link (F3) */
+	uint16_t sent, limit; /* sender: FCTBS, last FCCL */
+	uint16_t abr, held;   /* receiver: ABR, occupied blocks */
+	uint16_t offer;       /* lossy: FCCL of the next update */
+	uint16_t lost;        /* sender: blocks lost with the link (F3) */
 };
 
 /* One input buffer of a `fifo` switch. */
 struct fifo {
-	uint32_t next, last; /* those behind the first one, by arrival */
-	hd_time free_at;     /* when the one before the first has left */
-	bool has_first;      /* which is in virtual output queues */
+	uint32_t next, last; /* packets after the first, in arrival order */
+	hd_time free_at;     /* departure of the packet before the first */
+	bool has_first;      /* the first packet is in virtual output queues */
 };
 
-/* One of the readers of an input port (T8). */
+/* A reader of an input port (T8). */
 struct crossbar_reader {
 	hd_time until;
-	uint32_t slot; /* NONE, or the multicast slot that it reads */
+	uint32_t slot; /* NONE, or the multicast slot being read */
 };
 
 struct count {
 	uint64_t bytes, packets;
 };
 
-/* What happens to few packets; the rest of sim_counters is computed. */
+/* Counters of rare events; the rest of sim_counters is computed. */
 struct rare_counters {
 	uint64_t xmit_discards, rcv_errors, rcv_relay_errors;
 	uint64_t xmit_constraint_errors, rcv_constraint_errors;
 	uint64_t vl15_dropped, hop_limit_exceeded, link_lost, link_downed;
 	uint64_t updates_sent, multicast_sent;
-	/* Sent by the far end and not received. */
+	/* Sent by the far end but not received. */
 	uint64_t missed_updates, missed_multicast;
 };
 
 _Static_assert(sizeof(struct rare_counters) <= 104, "there are hundreds of thousands of ports");
 
-/* Packets in a row, linked through `next`. */
+/* A queue of packets, linked through `next`. */
 struct packet_queue {
-	uint32_t first, last; /* NONE: it is empty */
+	uint32_t first, last; /* NONE: empty */
 };
 
-/* What only runs with faults, exact credits or VL15 need of a port. */
+/* Port state for runs with faults, exact credits or VL15. */
 struct rare_port {
-	hd_time next_down;   /* of its link, or NEVER */
-	hd_time refresh;     /* period of T5's timer; 0 = none */
+	hd_time next_down;   /* next failure of the link, or NEVER */
+	hd_time refresh;     /* period of T5's refresh timer; 0: none */
 	hd_time update_time; /* D(6) */
 	struct rng errors, losses;
 	double log_ok; /* log1p(-ber), or 0 */
 	uint16_t vl15_held;
-	uint16_t pending; /* VLs with an update to send */
+	uint16_t pending; /* VLs with a pending update */
 	uint8_t update_vl;
-	uint32_t stuck; /* of sim.stuck, first that may matter; NONE */
-	/* F7: packets that a stuck sink holds, by tail. */
+	uint32_t stuck; /* index into sim.stuck: first interval not yet over; or NONE */
+	/* F7: packets held by a stuck sink, in order of their tails. */
 	struct packet_queue held;
 };
 
-/* [from, until) in which a sink is stuck; `next` is a later one. */
+/* Interval [from, until) during which a sink is stuck; `next`: a later one. */
 struct stuck {
 	hd_time from, until;
 	uint32_t next;
@@ -270,92 +268,92 @@ struct stuck {
 /* ---- nodes ------------------------------------------------------------- */
 
 struct node {
-	const int32_t *lft_at;   /* of sim.lft; never NULL: lft_entry */
-	const uint8_t *vl_of_sl; /* if all pairs of ports have the same */
+	const int32_t *lft_at;   /* offset into sim.lft; never NULL; see lft_entry */
+	const uint8_t *vl_of_sl; /* NULL unless all port pairs share one SL2VL row */
 	uint32_t lft_len;
 	uint32_t first_port;
-	uint32_t n_in; /* input numbers 0 .. n_in - 1 */
+	uint32_t n_in; /* input port numbers 0 .. n_in - 1 */
 	uint32_t switch_id;
 	uint16_t subnet;
-	uint8_t vls;   /* of all its ports, if the same; else 0 */
+	uint8_t vls;   /* VLs of every port, if all are equal; else 0 */
 	uint8_t kind;  /* enum sim_node_kind */
-	uint8_t low;   /* plain: output numbers are low .. 254 */
-	bool plain;    /* LFT, vl_of_sl and vls decide all */
-	bool enforces; /* P_Keys */
-	bool uniform;  /* SL2VL and VLs: for all ports the same, all run; no P_Keys */
+	uint8_t low;   /* plain: valid output numbers are low .. 254 */
+	bool plain;    /* LFT, vl_of_sl and vls determine output and VL */
+	bool enforces; /* checks P_Keys */
+	bool uniform;  /* one SL2VL row and VL count for all ports, all up; no P_Keys */
 };
 
 /* ---- senders (T13p) ----------------------------------------------------- */
 
-/* Sender 1, 2, ... of an end port. */
+/* One of the senders 1, 2, ... of an end port. */
 struct injection_sender {
-	uint32_t throttle; /* of control.throttles; NONE: a plain one */
-	/* A plain one: */
-	uint32_t queues;            /* of sim.pull.queues, one per VL */
-	struct packet_queue coming; /* given ahead of their time, by time */
-	uint32_t sequence;          /* of its next packet */
+	uint32_t throttle; /* index into control.throttles; NONE: plain sender */
+	/* Plain sender only: */
+	uint32_t queues;            /* index into sim.pull.queues, one per VL */
+	struct packet_queue coming; /* packets offered for later, by time */
+	uint32_t sequence;          /* of the next packet */
 };
 
-/* An end port that has some. */
+/* An end port with senders other than sender 0. */
 struct pull {
-	uint32_t first;    /* of sim.pull.senders: the port's number 1 */
-	uint32_t n;        /* senders, with 0 */
-	uint32_t words;    /* of a set of senders */
+	uint32_t first;    /* index of its sender 1 in sim.pull.senders */
+	uint32_t n;        /* number of senders, including sender 0 */
+	uint32_t words;    /* words per set of senders */
 	uint32_t port;     /* sim port */
-	uint64_t *offers;  /* per VL: who offers a packet */
-	uint32_t *turns;   /* per VL: who was granted last */
-	uint32_t granted;  /* who has just been granted, */
-	uint32_t cookie;   /* of sim_inject, */
-	uint32_t endpoint; /* and whose packet it was, as packet_extra's */
+	uint64_t *offers;  /* per VL: set of senders that offer a packet */
+	uint32_t *turns;   /* per VL: sender granted last */
+	uint32_t granted;  /* sender of the grant in progress */
+	uint32_t cookie;   /* its sim_inject cookie */
+	uint32_t endpoint; /* its packet_extra.endpoint */
 };
 
 /* ---- sources ----------------------------------------------------------- */
 
-/* What flows of one kind share. */
+/* Parameters shared by flows of one kind. */
 struct source_plan {
 	const struct sim_address *list;
 	uint32_t n;
 	uint32_t bytes;
-	double gap; /* mean, ps */
+	double gap; /* mean gap, ps */
 	struct sim_interval interval;
 	uint16_t pkey;
 	uint8_t sl, vl;
 	uint8_t kind;    /* SIM_POISSON or SIM_CBR */
-	bool is_uniform; /* else to list[0] */
+	bool is_uniform; /* else always list[0] */
 };
 
-/* One cache line: all that a flow with a plan needs. */
+/* State of a flow; one cache line, sufficient for a flow with a plan. */
 struct source {
 	struct rng rng;
-	hd_time at; /* of the next message */
+	hd_time at; /* time of the next message */
 	union {
-		uint64_t part;   /* CBR: numerator of the rest below 1 ps */
-		double fraction; /* of a ps, others */
+		uint64_t part;   /* CBR: numerator of the remainder below 1 ps */
+		double fraction; /* other kinds: fraction of a ps */
 	};
 	uint32_t sequence;
-	uint32_t plan; /* of sim.make.plans, or NONE */
-	uint32_t self; /* its place in the plan's list */
-	uint32_t out;  /* sim port that it sends by */
+	uint32_t plan; /* index into sim.make.plans, or NONE */
+	uint32_t self; /* index of the source in the plan's list */
+	uint32_t out;  /* sim port of the source */
 };
 
 _Static_assert(sizeof(struct source) == 64, "a source is a cache line");
 
-/* What flows of other kinds also need. */
+/* Additional state of flows without a plan. */
 struct source_more {
-	hd_time turn;               /* on-off: when this burst ends */
-	uint64_t made;              /* messages */
-	uint32_t place;             /* SIM_TO_CYCLE, SIM_TRACE */
-	uint32_t sent_of_message;   /* packets of one that is under way */
-	struct sim_address current; /* SIM_SATURATING: of this message */
-	uint32_t before;            /* with a plan: made before measuring began */
-	bool is_over;               /* its last packet is made (C8) */
+	hd_time turn;               /* on-off: end of this burst */
+	uint64_t made;              /* messages created */
+	uint32_t place;             /* position, for SIM_TO_CYCLE and SIM_TRACE */
+	uint32_t sent_of_message;   /* packets sent of the current message */
+	struct sim_address current; /* SIM_SATURATING: destination of the current message */
+	uint32_t before;            /* with a plan: messages created before measuring began */
+	bool is_over;               /* its last packet has been created (C8) */
 };
 
-/* ---- the whole --------------------------------------------------------- */
+/* ---- simulation --------------------------------------------------------- */
 
 /*
- * Which questions can arise on the way of a packet (hop.h); from HOP_DOMAIN on, in
- * a part of a fabric that is cut (domains.h).
+ * Cases that the path of a packet must handle (hop.h). From HOP_DOMAIN on: in one domain of a
+ * partitioned fabric (domains.h).
  */
 enum hop_variant {
 	HOP_GENERAL,
@@ -366,7 +364,7 @@ enum hop_variant {
 	HOP_DOMAIN_FAST
 };
 
-/* What parts tell each other (domains.h). */
+/* Messages between domains (domains.h). */
 enum mail_kind {
 	MAIL_PACKETS,
 	MAIL_CREDITS,
@@ -393,38 +391,38 @@ struct observer_queue {
 struct observer_state {
 	struct sim_observer *observers;
 	uint32_t n_observers;
-	/* Notifications that some observer needs; ends: delivered or ended. */
+	/* Which notifications some observer needs; ends: delivered or ended. */
 	bool delivered, ended, granted, updated, ends;
 	struct observer_queue queue;
 };
 
-/* injection.c: senders 1, 2, ..., if there are any. */
+/* injection.c: senders 1, 2, ... of end ports. */
 struct pull_state {
-	struct pull *ports; /* those that pull */
-	uint32_t *of_port;  /* sim port to those */
+	struct pull *ports; /* end ports with such senders */
+	uint32_t *of_port;  /* sim port to index in `ports` */
 	struct injection_sender *senders;
 	uint32_t n_ports, n_senders;
-	struct packet_queue *queues; /* of plain senders */
+	struct packet_queue *queues; /* queues of plain senders */
 };
 
-/* arbiters.c: the tables of outputs. */
+/* arbiters.c: VL arbitration tables of outputs. */
 struct arb_state {
 	struct arbiter_table *tables;
 	uint32_t n_tables;
 	size_t tables_cap;
 	struct arbiter_places *places;
-	uint32_t next_change; /* of the setup's (T11c) */
+	uint32_t next_change; /* next change of the setup (T11c) */
 };
 
-/* crossbar.c: readers of inputs, turns of outputs. */
+/* crossbar.c: readers of inputs, round-robin state of outputs. */
 struct cross_state {
-	struct crossbar_reader *readers; /* n_readers per port; if limited */
-	hd_time *granted;                /* per outlet, 1 + time; if readers limited */
-	hd_time *release_at;             /* per input port, of its EV_RELEASE */
-	uint8_t *vl;                     /* per outlet: data VL granted last; cioq */
+	struct crossbar_reader *readers; /* n_readers per port, if limited */
+	hd_time *granted;    /* per outlet, 1 + time of the last grant; if readers limited */
+	hd_time *release_at; /* per input port: time of its EV_RELEASE */
+	uint8_t *vl;         /* per outlet: data VL granted last; cioq only */
 };
 
-/* source.c: what makes packets. */
+/* source.c: traffic sources. */
 struct make_state {
 	struct source *sources;
 	struct source_more *more;
@@ -435,27 +433,27 @@ struct make_state {
 	size_t n_arrivals, next_arrival;
 };
 
-/* metrics_ports.c: port counters that are not in the VLs. */
+/* metrics_ports.c: port counters that are not in struct port_vl. */
 struct sums_state {
-	struct count *by_sl; /* n_sls per port; NULL if VLs tell */
-	uint32_t *carries;   /* per VL: of port_vl.packets */
+	struct count *by_sl; /* n_sls per port; NULL if VL counters suffice */
+	uint32_t *carries;   /* per VL: overflows of port_vl.packets */
 	struct rare_counters *rare;
-	/* Per port: of a packet that was being sent as measuring began. */
+	/* Per port: time carried over of a packet on the link when measuring began. */
 	hd_time *carried;
-	/* Per port: packets not received, by VL and then by SL in use. */
+	/* Per port: packets not received, by VL and then by used SL. */
 	struct count *missed;
 };
 
-/* state.c: all packets there are. */
+/* state.c: all packet records. */
 struct pool_state {
 	struct packet_record *all;
-	struct packet_extra *extras; /* NULL unless needed */
+	struct packet_extra *extras; /* NULL if not needed */
 	uint32_t free, alive;
-	uint32_t n; /* records ever used; there is room for */
+	uint32_t n; /* records ever used; capacity */
 	size_t cap;
 };
 
-/* ring.c: what rings have no room for. */
+/* ring.c: overflow of rings. */
 struct spill_state {
 	struct spill *all;
 	uint32_t n, free;
@@ -464,151 +462,153 @@ struct spill_state {
 
 /* fault.c. */
 struct fault_state {
-	struct rare_port *rare_ports; /* rare_at; by port, or one for all */
+	struct rare_port *rare_ports; /* see rare_at; per port, or one for all */
 	uint32_t rare_mask;
 	struct stuck *stuck;
 };
 
-/* state.c: what a packet takes. */
+/* state.c: transmission times. */
 struct rate_state {
-	hd_time **durations; /* [rate][bytes], 0 = not computed yet */
+	hd_time **durations; /* [rate][bytes]; 0: not computed yet */
 	struct hd_rate *all;
 	uint32_t n;
 };
 
-/* state.c: of what kind the fabric is, the same from beginning to end. */
+/* state.c: properties of the fabric, constant during a run. */
 struct mode_state {
-	bool fifo;       /* the oldest packet of an input buffer alone goes (T6) */
-	bool merges;     /* fifo, and mixes or VLs on loan */
-	bool cioq;       /* a crossbar, then buffers at the outputs (T9) */
-	bool oldest;     /* of several inputs, that of the oldest packet (T7) */
-	bool exact;      /* flow-control packets take time on the link (T5) */
+	bool fifo;       /* only the oldest packet of an input buffer may go (T6) */
+	bool merges;     /* fifo, and mixes or shared VLs */
+	bool cioq;       /* crossbar with output buffers (T9) */
+	bool oldest;     /* of several inputs, the oldest packet goes (T7) */
+	bool exact;      /* flow-control packets occupy the link (T5) */
 	bool wide;       /* some switch has more than 64 inputs */
-	bool one_rate;   /* all links have the same */
-	bool hoq;        /* the first of a queue may wait too long (F5) */
-	bool routers;    /* there are some */
-	bool mixes;      /* packets of several VLs of an input meet in one */
-	bool fills;      /* marks look at how full buffers are */
-	bool vls_change; /* VLs and partitions change (T11l) */
-	bool sls_vary;   /* packets of a flow may have another SL than the flow */
-	/* Copies to a group have the number of members with them (M5): sets
-	 * change, or do not lead to all. Else it follows from their place. */
+	bool one_rate;   /* all links have the same rate */
+	bool hoq;        /* the head-of-queue lifetime is limited (F5) */
+	bool routers;    /* the fabric has routers */
+	bool mixes;      /* packets of several input VLs meet on one output VL */
+	bool fills;      /* marking depends on buffer occupancy */
+	bool vls_change; /* VLs and partitions change during the run (T11l) */
+	bool sls_vary;   /* packets of a flow may have a different SL than the flow */
+	/*
+	 * Multicast copies carry their number of members (M5), because member sets change or do
+	 * not reach all members. Otherwise the number follows from the position in the tree.
+	 */
 	bool shares;
 };
 
-/* engine.c: ports of this instant. */
+/* engine.c: ports to arbitrate at this instant. */
 struct instant_state {
 	struct port_list pending_links, crossed, downed, updating;
 };
 
-/* run.c: how far it has come. */
+/* run.c: progress of the run. */
 struct run_state {
-	bool to_the_end;  /* even if nothing is left to do */
+	bool to_the_end;  /* run until the limit even if no work is left */
 	bool is_to_pause; /* after this instant (sim_pause) */
-	hd_time pause_at; /* sim_pause_after; or NEVER */
-	bool has_paused;  /* there */
-	bool full;        /* memory is short; see rules.yields */
-	bool is_stuck;    /* for ever (M3) */
-	bool has_begun;   /* and may have been cut (domains.h) */
-	bool has_rows;    /* of ports (port_state.c) */
-	bool is_loaded;   /* from a checkpoint, so that all ports have some */
+	hd_time pause_at; /* set by sim_pause_after; or NEVER */
+	bool has_paused;  /* paused at pause_at */
+	bool full;        /* memory is exhausted; see rules.yields */
+	bool is_stuck;    /* deadlocked (M3) */
+	bool has_begun;   /* events were processed, and it may be partitioned (domains.h) */
+	bool has_rows;    /* ports have rows (port_state.c) */
+	bool is_loaded;   /* restored from a checkpoint: all ports have rows */
 };
 
-/* run.c: endpoints, which send and receive packets outside of flows. */
+/* run.c: endpoints, which exchange packets outside of flows. */
 struct ends_state {
 	struct sim_endpoint *all;
 	uint32_t n;
-	uint32_t poster; /* the endpoint of posted flows, + 1; 0: none */
+	uint32_t poster; /* 1 + the endpoint of posted flows; 0: none */
 };
 
-/* metrics.c: what came of it. */
+/* metrics.c: results. */
 struct outcome_state {
 	uint64_t hops, hops_before, events, events_checked, hops_checked;
-	uint64_t delivered_all; /* warm-up too */
-	hd_time latest;         /* end of a packet, or of a sim_run */
+	uint64_t delivered_all; /* including the warm-up */
+	hd_time latest;         /* latest end of a packet or of a sim_run */
 	hd_time latest_moved;   /* of a packet */
-	hd_time margin;         /* the longest that a grant reaches ahead */
+	hd_time margin;         /* longest time that a grant reaches ahead */
 	struct metrics_tally *tally;
 	struct sim_metrics *metrics;
 };
 
-/* mailbox.c, domains.c: of a domain, the mail of this window. */
+/* mailbox.c, domains.c: messages of a domain in this window. */
 struct mail_state {
-	bool stops_dry;        /* if it has nothing to do but timers */
-	bool is_elsewhere;     /* another process computes it, */
-	bool is_dry;           /* and has nothing to do there */
-	struct mailbox *boxes; /* to each part */
-	size_t n_queued;       /* events, where it is computed (remote.h), */
-	hd_time next_event;    /* and the first of them */
+	bool stops_dry;        /* stop when only timers are pending */
+	bool is_elsewhere;     /* computed by another process */
+	bool is_dry;           /* only timers are pending there */
+	struct mailbox *boxes; /* one per domain */
+	size_t n_queued;       /* pending events in the computing process (remote.h) */
+	hd_time next_event;    /* time of the first of them */
 	uint64_t mailed[MAIL_KINDS];
-	uint64_t events_before; /* this window */
-	hd_time told;           /* the earliest that they can matter */
-	uint64_t window_n;      /* deliveries of this window, */
-	uint64_t window_sum;    /* and their latencies */
+	uint64_t events_before; /* in this window */
+	hd_time told;           /* earliest time at which sent messages take effect */
+	uint64_t window_n;      /* deliveries of this window */
+	uint64_t window_sum;    /* sum of their latencies */
 };
 
 struct sim {
-	/* engine.c: what comes next. */
+	/* engine.c: pending events. */
 	struct eventq q;
 	hd_time now;
-	hd_time horizon; /* what happens after it is not counted */
-	hd_time from;    /* measuring since; NEVER in the warm-up */
+	hd_time horizon; /* later events do not count */
+	hd_time from;    /* start of measuring; NEVER during the warm-up */
 	struct pool_state pool;
 
 	/* hop.h, ring.h: per sim port. */
 	struct sim_output *links;
 	struct ring *rings;
 	struct port_vl *port_vls; /* n_vls each */
-	uint8_t vl_of_sl[N_SLS];  /* everywhere, if sums.by_sl is NULL */
-	/* Where virtual output queues are: links, or cioq's crossbars. */
+	uint8_t vl_of_sl[N_SLS];  /* for all ports, if sums.by_sl is NULL */
+	/* Outputs with virtual output queues: the links, or with cioq the crossbar outputs. */
 	struct sim_output *outlets;
 	struct ring *outlet_rings;
 	struct port_vl *outlet_vls;
 	/*
-	 * Per VL: credits of a link, or space of an output buffer, as far as
-	 * rings have been looked at. Apart from the VLs, so that a ring is
-	 * applied without them.
+	 * Per VL: credits of a link, or free blocks of an output buffer; credits due in rings
+	 * are not yet added. Separate from port_vls, so that applying a ring does not touch
+	 * these.
 	 */
 	uint16_t *credits, *outlet_credits;
 
 	/* voq.h. */
 	struct heads heads; /* of VLs of outlets */
-	uint64_t *words;    /* 4 per VL of outlets, if any node is wide */
+	uint64_t *words;    /* 4 per VL of outlets, if a node is wide */
 	struct spill_state spill;
 
 	/* nodes.c; switch.c; update.c. */
 	struct node *nodes;
-	const uint8_t *lft;       /* forwarding tables in blocks */
-	struct lft_blocks blocks; /* where the subnet has rows; or NULLs */
+	const uint8_t *lft;       /* LFTs in blocks */
+	struct lft_blocks blocks; /* block offsets of the subnet's rows; or NULLs */
 	struct fifo *fifos;       /* per port and VL; fifo only */
 	struct flow_control *fc;  /* per port and VL; lossy or exact */
 	struct fault_state fault;
 
-	/* Parts that have a file of their own. */
+	/* State of other modules, each with a file of its own. */
 	struct cross_state cross;
 	struct arb_state arb;
 	struct pull_state pull;
 	struct make_state make;
 	struct sums_state sums;
 	struct observer_state tell;
-	struct vl_sharing *borrow;     /* NULL: no VLs on loan */
+	struct vl_sharing *borrow;     /* NULL: no VL sharing */
 	struct control *control;       /* NULL: no congestion control */
 	struct marks *marks;           /* NULL: no switch marks */
-	struct probes *probes;         /* NULL: no flow asks (C8) */
-	struct choices *choices;       /* NULL: no switch chooses (D1) */
+	struct probes *probes;         /* NULL: no admission by probe (C8) */
+	struct choices *choices;       /* NULL: no adaptive routing (D1) */
 	struct switch_tables *routes;  /* NULL: no forwarding table changes (T11r) */
-	struct reductions *reductions; /* NULL: no switch reduces (S1) */
+	struct reductions *reductions; /* NULL: no in-network reduction (S1) */
 	struct members *members;       /* NULL: no flow sends to a group (M5) */
 
 	/* state.c, from the setup. */
 	struct rate_state rate;
-	uint32_t n_vls; /* data VLs, then VL15's if there is any */
-	uint32_t vl15;  /* its VL */
+	uint32_t n_vls; /* data VLs, then VL15 if used */
+	uint32_t vl15;  /* index of VL15 */
 	uint32_t n_sls;
 	uint8_t sl_index[16];
 	uint32_t max_bytes, max_blk;
-	uint32_t n_readers;                  /* 0 = no limit */
-	bool notifies_passages;              /* an endpoint, of its packets */
+	uint32_t n_readers;                  /* readers per input port; 0: no limit */
+	bool notifies_passages;              /* an endpoint observes the passages of its packets */
 	bool asks_for_routes;                /* an endpoint routes its packets (A5) */
 	hd_time routing, arbitration, delay; /* r, a, r + a */
 	struct mode_state mode;
@@ -617,21 +617,21 @@ struct sim {
 	struct run_state run;
 	struct instant_state instant;
 
-	/* The caller's. */
+	/* Owned by the caller. */
 	const struct sim_setup *setup;
 	const struct sim_flow *flows;
 	uint32_t n_flows;
 	struct sim_rules rules;
 	struct ends_state ends;
-	uint32_t background; /* pending events that keep nothing going */
+	uint32_t background; /* pending events that do not keep the run alive */
 	struct outcome_state outcome;
 
-	/* domains.c: several parts. */
-	uint32_t part;         /* its number, of a part */
-	struct domains *parts; /* of the whole; NULL: it is not cut */
+	/* domains.c: partitioning. */
+	uint32_t part;         /* of a domain: its number */
+	struct domains *parts; /* of the whole run; NULL: not partitioned */
 	const char
 		*not_partitioned_because;   /* and why; NULL: not requested, or it is partitioned */
-	const struct domain_partition *cut; /* of a part; NULL: it is the whole */
+	const struct domain_partition *cut; /* of a domain; NULL: this is the whole run */
 	struct mail_state mail;
 };
 
@@ -645,7 +645,7 @@ static inline uint32_t packet_id(const struct sim *s, const struct packet_record
 	return (uint32_t)(p - s->pool.all);
 }
 
-/* Of packets that a switch has made (S4) there is no port that sent them. */
+/* Packets that a switch creates (S4) have no sending port. */
 static inline bool is_made_here(const struct packet_record *p)
 {
 	return p->up == NONE;

@@ -29,14 +29,13 @@
 
 #define FIRST_PACKETS 256
 #define MOST_PACKETS  ((size_t)EV_ID_MAX + 1)
-#define RESERVED      ((uint64_t)8 << 20) /* bytes kept for other arrays */
+#define RESERVED      ((uint64_t)8 << 20) /* reserved for other arrays, bytes */
 
 /*
- * How many packets there will be room for. The old array is copied, so both
- * exist for a moment. A run that yields always keeps back what it takes to grow
- * by an eighth once more, and to end in peace: w packets and a copy of 9/8 w
- * are at most what is free and what the packets have now, less a little for all
- * that grows as well.
+ * New capacity of the packet pool. The array is copied, so the old and the new one exist at the
+ * same time. A run with rules.yields always keeps enough memory to grow by another eighth and to
+ * end regularly: w packets and their copy of 9/8 w must fit into the free memory plus that of
+ * the current packets, less a reserve for other arrays.
  */
 static size_t packets_next(struct sim *s)
 {
@@ -56,7 +55,7 @@ static size_t packets_next(struct sim *s)
 	if (want >= least)
 		return want;
 	s->run.full = true;
-	s->outcome.events_checked = 0; /* look at once */
+	s->outcome.events_checked = 0; /* forces a progress check */
 	return least < MOST_PACKETS ? least : MOST_PACKETS;
 }
 
@@ -78,7 +77,7 @@ static void packets_make_room(struct sim *s)
 	memory_for(before);
 }
 
-/* Some at a time: memory that no packet needs yet is not pending_links. */
+/* Extends the free list in steps, so that memory of unused packets is not touched. */
 uint32_t sim_packets_grow(struct sim *s)
 {
 	if (s->pool.n == s->pool.cap)
@@ -88,7 +87,7 @@ uint32_t sim_packets_grow(struct sim *s)
 	if (to > s->pool.cap)
 		to = (uint32_t)s->pool.cap;
 	memset(&s->pool.all[from], 0, (to - from) * sizeof(*s->pool.all));
-	/* Lowest numbers first, so that a small run stays small. */
+	/* Lowest numbers first, so that a small run touches little memory. */
 	for (uint32_t i = to; i-- > from;) {
 		s->pool.all[i].next = s->pool.free;
 		s->pool.free = i;
@@ -106,7 +105,7 @@ static void crowd_add(const struct sim *s, uint64_t *waiting, struct sim_backlog
 	for (size_t i = 0; i < s->pool.n; i++) {
 		uint32_t port = s->pool.all[i].out;
 
-		/* The slot that copies share names the first of them there. */
+		/* The P_SHARED record refers to the first copy there. */
 		if (is_free[i] || (s->pool.all[i].flags & P_SHARED))
 			continue;
 		if (port < s->setup->n_ports && ++waiting[port] > out->waiting) {
@@ -163,7 +162,7 @@ void sim_backlog_note(struct sim *s)
 	strbuf_fini(&mine);
 }
 
-/* ---- durations ---------------------------------------------------------- */
+/* ---- transmission times -------------------------------------------------- */
 
 hd_time sim_duration_compute(struct sim *s, unsigned rate, uint32_t bytes)
 {
@@ -205,7 +204,7 @@ static void flow_measure(struct sim *s, const struct sim_flow *f, bool *vl15)
 		s->max_bytes = f->last_bytes + f->grh_bytes;
 	*vl15 = *vl15 || f->management;
 	sl_add(s, f->sl & 15);
-	/* The routes and routers may choose any. */
+	/* Routing tables and routers may assign any SL. */
 	s->mode.sls_vary |= s->mode.routers || s->setup->subnet->sl_of_path;
 	for (unsigned sl = 0; (s->mode.routers || s->setup->subnet->sl_of_path) && sl < N_SLS; sl++)
 		sl_add(s, sl);
@@ -218,7 +217,7 @@ static void flow_measure(struct sim *s, const struct sim_flow *f, bool *vl15)
 	}
 }
 
-/* Are there counters of flow control, of all VLs of a link (T5)? */
+/* Whether all VLs of a link have flow-control counters (T5). */
 static bool has_counters(const struct sim *s)
 {
 	bool any = s->mode.exact;
@@ -230,7 +229,7 @@ static bool has_counters(const struct sim *s)
 	return any;
 }
 
-/* How many VLs, from 0, a packet could be sent on by these tables. */
+/* Number of VLs, from 0, on which these tables can send a packet. */
 static uint32_t vls_in(const struct sim *s, const struct subnet *sub)
 {
 	uint32_t n = 1;
@@ -259,7 +258,7 @@ static uint32_t vls_used(const struct sim *s)
 	return most;
 }
 
-/* Largest packet, SLs, VLs. */
+/* Sets the largest packet, the SLs and the VLs. */
 static void sizes_init(struct sim *s)
 {
 	bool vl15 = s->rules.injects_management;
@@ -285,7 +284,7 @@ static void sizes_init(struct sim *s)
 			vls = switch_tables_max_vls(s, i);
 	}
 	assert(vls <= N_DATA_VLS);
-	/* Unused VLs would take most of a large fabric's memory. */
+	/* Unused VLs would take most of the memory of a large fabric. */
 	if (!has_counters(s) && !s->setup->borrowing.on && vls_used(s) < vls)
 		vls = vls_used(s);
 	s->n_vls = vls + vl15;
@@ -301,9 +300,9 @@ static void rates_init(struct sim *s)
 	s->mode.one_rate = s->rate.n <= 1;
 }
 
-/* ---- what only some runs need ------------------------------------------- */
+/* ---- state of rare cases -------------------------------------------------- */
 
-/* Does any port need what most runs do not? Else one record is for all. */
+/* Whether a port needs a record of its own; otherwise all share one. */
 static bool has_cold_ports(const struct sim *s)
 {
 	bool any = has_counters(s) || s->setup->n_faults || s->n_vls > s->vl15;
@@ -394,7 +393,7 @@ struct sim *sim_state_new(const struct sim_setup *setup, const struct sim_flow *
 	s->mode.fifo = sw->order == SIM_FIFO;
 	s->mode.oldest = sw->pick == SIM_OLDEST;
 	s->mode.exact = setup->credits == SIM_CREDITS_EXACT;
-	/* No input can feed more outputs than there are. */
+	/* An input cannot feed more outputs than exist. */
 	s->n_readers = sw->readers <= UINT8_MAX ? sw->readers : 0;
 	for (uint32_t i = 0; i < setup->n_nodes; i++)
 		s->mode.routers = s->mode.routers || setup->nodes[i].kind == SIM_ROUTER;
@@ -414,7 +413,7 @@ struct sim *sim_state_new(const struct sim_setup *setup, const struct sim_flow *
 	injection_init(s);
 	metrics_init(s);
 	sources_init(s);
-	/* Of several processes, each has rows of its own ports (domains_make.c). */
+	/* With several processes, each has rows for its own ports (domains_make.c). */
 	if (!rules->world)
 		domain_init_ports(s, NULL);
 	return s;

@@ -47,7 +47,7 @@ void switch_corrupt(struct sim *s, struct packet_record *p, uint32_t where)
 
 /* ---- A1, A2 ------------------------------------------------------------ */
 
-/* Those that hold when p's head is there, which may be on its way. */
+/* The tables in force when the head of p arrives, which may be in the future. */
 static const struct pkey_table *pkeys_of(const struct sim *s, const struct packet_record *p,
 					 uint32_t port)
 {
@@ -92,7 +92,7 @@ bool switch_permits(const struct sim *s, const struct node *n, const struct pack
 	       switch_vl(s, n, p, out) < vls_of(s, port, p->head);
 }
 
-/* May a copy of p leave by `out`? Sets out and out_vl; tells of a loss. */
+/* Whether a copy of p may leave by `out`. Sets out and out_vl; reports a loss. */
 static bool copy_allowed(struct sim *s, const struct node *n, struct packet_record *p, unsigned out)
 {
 	uint32_t port = n->first_port + out;
@@ -137,8 +137,8 @@ void switch_head_unrouted(struct sim *s, struct packet_record *p, uint32_t in_po
 /* ---- multicast (T12) --------------------------------------------------- */
 
 /*
- * Turns p into the slot that its copies share. The copies are made, linked
- * from slot->out and not yet placed. Ids, because packets may move.
+ * Turns p into the P_SHARED slot of its copies. The copies are linked from slot->out and not yet
+ * placed. Takes an id because packet_new may move the records.
  */
 static void copies_make(struct sim *s, const struct node *n, uint32_t id, const uint64_t *outs,
 			unsigned words)
@@ -191,7 +191,7 @@ static bool has_output(const struct sim *s, const struct node *n, const struct p
 	return false;
 }
 
-/* Copies of a packet go their ways; its record is theirs from now on. */
+/* Sends the copies of a packet; its record becomes their slot. */
 static void copies_send(struct sim *s, const struct node *n, uint32_t id, const uint64_t *outs,
 			unsigned words)
 {
@@ -247,8 +247,10 @@ void switch_slot_leave(struct sim *s, struct packet_record *p, hd_time when)
 	if (--slot->left > 0)
 		return;
 	uint32_t in_port = is_made_here(slot) ? 0 : s->links[slot->up].peer;
-	/* The reader may move on, but it may not take a later packet that
-	 * gets this number for the same one. */
+	/*
+	 * The reader may continue, but must not take a later packet with the same id for this
+	 * one.
+	 */
 	for (uint32_t i = 0; i < s->n_readers; i++) {
 		struct crossbar_reader *r = &s->cross.readers[in_port * s->n_readers + i];
 
@@ -325,7 +327,7 @@ static struct fifo *fifo_of(struct sim *s, uint32_t up, unsigned vl)
 	return &s->fifos[s->links[up].peer * s->n_vls + index_of_vl(s, vl)];
 }
 
-/* T6: the copy is in the first packet of its buffer from `first` on. */
+/* T6: the copy belongs to the first packet of its buffer from time `first` on. */
 static void copy_becomes_first(struct sim *s, struct packet_record *p, hd_time first)
 {
 	hd_time routed = p->head + s->routing;
@@ -394,8 +396,8 @@ void fifo_leave(struct sim *s, uint32_t up, unsigned vl, hd_time when)
 }
 
 /*
- * Where VLs merge: takes its place among the first packets of other buffers
- * of its input that go the same way, by arrival (T7), ready or not.
+ * fifo with merged VLs: queues the packet among the first packets of other buffers of its input
+ * with the same output VL, by arrival (T7), ready or not.
  */
 void fifo_first(struct sim *s, struct packet_record *p)
 {
@@ -429,14 +431,14 @@ void fifo_first(struct sim *s, struct packet_record *p)
 		first->tail = id;
 }
 
-/* It is in its queue since it became first. */
+/* The packet has been in its queue since it became first. */
 void fifo_ready(struct sim *s, struct port_vl *port_vl, struct packet_record *p)
 {
 	if (*voq_slot(s, port_vl, p->in) == packet_id(s, p)) {
 		inputs_add(s, port_vl, p->in, false);
 		outlet_request(s, p->out, p->out_vl);
 	} else if (!s->mode.cioq && !(s->links[p->out].flags & L_UP)) {
-		link_request(s, p->out); /* F4 asks only for its buffer */
+		link_request(s, p->out); /* F4 requires only that its buffer is served */
 	}
 	if (s->mode.hoq && !s->mode.cioq)
 		fault_hoq_start(s, p);

@@ -59,7 +59,10 @@ void update_credits(struct sim *s, uint32_t port, uint32_t port_vl)
 	const struct flow_control *fc = &s->fc[port * s->n_vls + port_vl];
 	uint32_t credits = (uint32_t)(fc->limit - fc->sent) & (MODULUS - 1);
 
-	/* T5: beyond half of the modulus, the sender is ahead of its limit. */
+	/*
+	 * T5: a difference above half of the modulus means that the sender is ahead of its
+	 * limit.
+	 */
 	credits_set(s, credits_of_link(s, port), port_vl, credits <= MODULUS / 2 ? credits : 0);
 }
 
@@ -87,7 +90,7 @@ static void update_tell(struct sim *s, uint32_t port, unsigned vl, uint32_t cont
 	observers_updated(s, port, &u);
 }
 
-/* Counts an update and draws its luck; tells the far end unless it is lost. */
+/* Counts an update, draws whether it is lost, and otherwise sends it to the far end. */
 static void update_launch(struct sim *s, uint32_t port, unsigned vl, uint32_t content)
 {
 	struct rare_port *c = rare_at(s, port);
@@ -142,7 +145,7 @@ void updates_flush(struct sim *s, uint32_t port)
 	}
 }
 
-/* These VLs have something to tell the far end of `port`'s link. */
+/* These VLs have an update for the far end of `port`'s link. */
 static void updates_pend(struct sim *s, uint32_t port, uint32_t vls)
 {
 	struct rare_port *c = rare_at(s, port);

@@ -11,32 +11,31 @@
 /*
  * VL sharing (docs/timing-rules.md, B1 to B8).
  *
- * At end ports a lent VL gets a packet of its user as the first of its queue,
- * and from then on it is a packet of that VL. Grants since the last look are
- * read from the counters of the VLs: a port is looked at before each of its
- * arbitrations and sends one packet at a time. A departure is noticed later
- * than it happens, but with its own time.
+ * At end ports, a lent VL takes a packet of its user as the first of its own queue; the packet then
+ * counts as one of that VL. Grants since the last check are derived from the VL counters: a
+ * port is checked before each of its arbitrations and sends one packet at a time. A departure is
+ * therefore noticed late, but accounted at its own time.
  *
- * At outputs of switches packets stay in the queues of their VL: a grant of a
- * lent VL takes them from there (vl_sharing_queue).
+ * At outputs of switches, packets stay in the queues of their VL; a grant of a lent VL takes
+ * them from there (vl_sharing_queue).
  */
 
 #define NO_USER      255
-#define WINDOW_TURNS 64 /* longest packets per window of the mean level */
+#define WINDOW_TURNS 64 /* longest packets per window of the mean */
 
-/* A number of packets over time; its mean, window by window. */
+/* A number of packets over time, with its mean per window. */
 struct level {
 	uint32_t n, most;
 	hd_time since, window_ends;
-	double area; /* of this window so far */
+	double area; /* integral over this window so far */
 	struct batch_means means;
 };
 
-/* A VL, as one that has packets to send. */
+/* A VL in its role as a user with packets to send. */
 struct user {
-	uint32_t waiting; /* packets in any VL's queue */
+	uint32_t waiting; /* packets of this user in queues of any VL */
 	uint8_t n_held;
-	uint8_t held[SIM_MAX_LOANS]; /* VLs, in the order of acquiring */
+	uint8_t held[SIM_MAX_LOANS]; /* acquired VLs, in order of acquisition */
 	bool in_line;
 	struct level jobs;
 	struct batch_means blocking, stay;
@@ -46,21 +45,21 @@ struct user {
 	uint64_t sent_with[SIM_MAX_LOANS + 1];
 };
 
-/* A VL, as a VL. */
+/* A VL in its role as a resource. */
 struct shared_vl {
-	uint8_t holder;   /* a user, or NO_USER */
-	uint32_t guest;   /* its packet, first in the queue; or NONE */
-	uint32_t packets; /* sent, at the last look */
-	hd_time born;     /* of the first packet, at the last look */
+	uint8_t holder;   /* user number, or NO_USER */
+	uint32_t guest;   /* packet of the holder, first in the queue; or NONE */
+	uint32_t packets; /* sent, at the last check */
+	hd_time born;     /* of the first packet, at the last check */
 };
 
 struct loan_port {
 	struct user *users;
 	struct shared_vl *port_vls;
 	uint8_t n;                        /* data VLs in operation; 0: VLs are not shared */
-	bool is_output;                   /* of a switch or router (B7, B8) */
-	uint8_t sending;                  /* the user whose packet is on the link, or NO_USER */
-	uint8_t line[N_DATA_VLS], n_line; /* who waits for a VL, in order */
+	bool is_output;                   /* output of a switch or router (B7, B8) */
+	uint8_t sending;                  /* user whose packet is on the link, or NO_USER */
+	uint8_t line[N_DATA_VLS], n_line; /* users that wait for a VL, in order */
 };
 
 struct vl_sharing {
@@ -69,7 +68,7 @@ struct vl_sharing {
 	const struct sim_borrowing *rules;
 };
 
-/* ---- levels -------------------------------------------------------------- */
+/* ---- mean levels ----------------------------------------------------------- */
 
 static void level_start(struct level *l, hd_time now, hd_time window)
 {
@@ -102,7 +101,7 @@ static uint32_t jobs_of(const struct loan_port *b, unsigned u)
 	return b->users[u].waiting + (b->sending == u);
 }
 
-/* B3: the number of VLs that a user with `jobs` packets may hold. */
+/* B3: number of VLs that a user with `jobs` packets is entitled to. */
 static unsigned entitled(const struct sim_borrowing *r, unsigned vl, uint32_t jobs)
 {
 	unsigned k = 0;
@@ -112,7 +111,7 @@ static unsigned entitled(const struct sim_borrowing *r, unsigned vl, uint32_t jo
 	return k;
 }
 
-/* To be called before the jobs or the VLs of a user change. */
+/* Accounts up to `when`. Call before the packets or VLs of a user change. */
 static void user_count(struct user *u, hd_time when)
 {
 	if (u->jobs.n > 0 && when > u->busy_since)
@@ -145,7 +144,7 @@ static void line_leave(struct loan_port *b, unsigned u, hd_time when)
 
 /* ---- VLs --------------------------------------------------------------- */
 
-/* B3: the first VL that `u` may have, or NO_USER. */
+/* B3: the first VL that `u` may acquire, or NO_USER. */
 static unsigned vl_free(const struct sim *s, const struct loan_port *b, unsigned u)
 {
 	uint32_t lenders = s->setup->borrowing.lenders[u];
@@ -183,7 +182,7 @@ static void vls_acquire(struct sim *s, struct loan_port *b, unsigned u, hd_time 
 	line_leave(b, u, when);
 }
 
-/* B5: gives back what `u` is no longer entitled to, the last one first. */
+/* B5: releases the VLs that `u` is no longer entitled to, the last acquired first. */
 static bool vls_release(struct sim *s, struct loan_port *b, unsigned u, hd_time when)
 {
 	struct user *user = &b->users[u];
@@ -194,7 +193,7 @@ static bool vls_release(struct sim *s, struct loan_port *b, unsigned u, hd_time 
 		struct shared_vl *port_vl = &b->port_vls[user->held[user->n_held - 1]];
 
 		if (port_vl->guest != NONE)
-			break; /* B4: what it has accepted, it sends */
+			break; /* B4: an accepted packet is sent first */
 		user_count(user, when);
 		port_vl->holder = NO_USER;
 		user->n_held--;
@@ -205,7 +204,7 @@ static bool vls_release(struct sim *s, struct loan_port *b, unsigned u, hd_time 
 	return any;
 }
 
-/* VLs came free: users in line acquire them first, in order. */
+/* VLs were released: users in the line acquire them, in order. */
 static void line_serve(struct sim *s, struct loan_port *b, hd_time when)
 {
 	uint8_t line[N_DATA_VLS];
@@ -218,9 +217,9 @@ static void line_serve(struct sim *s, struct loan_port *b, hd_time when)
 }
 
 /*
- * A packet of u's own leaves its queue: the second one, so that the first keeps
- * its place, unless there is no other or a guest is queued before it. NONE: the
- * queue has no packet of u.
+ * Removes a packet of u from its own queue: the second one, so that the first keeps its
+ * position, unless there is only one or a guest is queued before it. NONE: the queue has no
+ * packet of u.
  */
 static uint32_t home_pop(struct sim *s, uint32_t port, const struct loan_port *b, unsigned u)
 {
@@ -244,7 +243,7 @@ static uint32_t home_pop(struct sim *s, uint32_t port, const struct loan_port *b
 	return id;
 }
 
-/* B4: every VL on loan without a packet of its user takes one. */
+/* B4: every lent VL without a packet of its user takes one. */
 static void guests_take(struct sim *s, uint32_t port, struct loan_port *b, unsigned u)
 {
 	unsigned keep = entitled(s->borrow->rules, u, jobs_of(b, u));
@@ -271,9 +270,9 @@ static void guests_take(struct sim *s, uint32_t port, struct loan_port *b, unsig
 	}
 }
 
-/* ---- looking ------------------------------------------------------------- */
+/* ---- checks of a port ------------------------------------------------------ */
 
-/* What was granted at an end port since the last look. */
+/* Accounts the grant at an end port since the last check. */
 static void look_for_grant(struct sim *s, uint32_t port, struct loan_port *b)
 {
 	const struct port_vl *port_vls = &s->port_vls[port * s->n_vls];
@@ -295,7 +294,7 @@ static void look_for_grant(struct sim *s, uint32_t port, struct loan_port *b)
 	}
 }
 
-/* The jobs as they are now; VLs are given back and handed on. */
+/* Updates the packet counts; VLs are released and reassigned. */
 static void look(struct sim *s, uint32_t port, struct loan_port *b)
 {
 	hd_time end = s->links[port].busy_until;
@@ -312,7 +311,7 @@ static void look(struct sim *s, uint32_t port, struct loan_port *b)
 	b->sending = NO_USER;
 	jobs_changed(s, b, u, end);
 	if (b->is_output)
-		return; /* B7: before the next grant */
+		return; /* B7: releases happen before the next grant */
 	for (unsigned v = 0; v < b->n; v++) {
 		if (b->users[v].n_held)
 			vls_release(s, b, v, end);
@@ -344,7 +343,7 @@ static unsigned output_source(const struct loan_port *b, unsigned vl)
 	return holder != NO_USER && b->users[holder].waiting > 0 ? holder : vl;
 }
 
-/* A VL requests the link as long as its user, or else its own queue, has packets. */
+/* A VL requests the link while its user, or else its own queue, has packets. */
 static void output_requests(struct sim *s, uint32_t port, const struct loan_port *b)
 {
 	struct sim_output *l = &s->links[port];
@@ -357,7 +356,7 @@ static void output_requests(struct sim *s, uint32_t port, const struct loan_port
 	}
 }
 
-/* A packet is ready, and the link can take one. */
+/* Whether a packet is ready and the link can take one. */
 static bool output_is_free(const struct sim *s, uint32_t port)
 {
 	const struct sim_output *l = &s->links[port];
@@ -365,7 +364,7 @@ static bool output_is_free(const struct sim *s, uint32_t port)
 	return (l->flags & L_UP) && l->requests && l->busy_until <= s->now;
 }
 
-/* B7: returns, then the line, then the others by number. */
+/* B7: releases first, then the line, then the other users by number. */
 static void output_share(struct sim *s, struct loan_port *b)
 {
 	for (unsigned u = 0; u < b->n; u++)
@@ -425,7 +424,7 @@ void vl_sharing_discarded(struct sim *s, uint32_t port, unsigned vl)
 	output_requests(s, port, b);
 }
 
-/* ---- for the engine ------------------------------------------------------ */
+/* ---- interface of the engine ---------------------------------------------- */
 
 static void refuse(struct sim *s, struct user *u, struct packet_record *p)
 {
@@ -478,7 +477,7 @@ void vl_sharing_prepare(struct sim *s)
 	}
 }
 
-/* ---- beginning and end --------------------------------------------------- */
+/* ---- start and end -------------------------------------------------------- */
 
 static void user_start(struct user *u, hd_time now, hd_time window)
 {
@@ -513,7 +512,7 @@ void vl_sharing_restart(struct sim *s)
 			user_start(&b->users[v], s->now, s->borrow->window);
 			for (unsigned i = 0; i < SIM_MAX_LOANS; i++)
 				b->users[v].held[i] = held[i];
-			/* The engine sets its counters to 0, too. */
+			/* The engine resets its own counters at the same time. */
 			b->port_vls[v].packets = 0;
 		}
 	}
@@ -613,7 +612,7 @@ bool sim_vl_use(struct sim *s, uint32_t port, unsigned vl, double level, struct 
 	return true;
 }
 
-/* ---- as bytes ----------------------------------------------------------- */
+/* ---- checkpoint --------------------------------------------------------- */
 
 static const struct pack_member user_members[] = {
 	PACK(user, waiting),        PACK(user, n_held),           PACK_EACH(user, held),
@@ -661,7 +660,7 @@ static void pack_line(struct pack *p, struct loan_port *b)
 		pack_check(p, i >= b->n_line || b->line[i] < b->n);
 }
 
-/* A user and its VL, but for the guest there. */
+/* A user and its VL, except the VL's guest. */
 static void pack_loan_vl(struct pack *p, struct loan_port *b, unsigned i)
 {
 	pack_user(p, b, &b->users[i]);
@@ -696,7 +695,7 @@ void vl_sharing_pack(struct pack *k, struct sim *part)
 		pack_line(k, b);
 		for (unsigned i = 0; i < b->n; i++) {
 			pack_loan_vl(k, b, i);
-			/* Readers only compare the guest with NONE. */
+			/* Code after a restart only compares the guest with NONE. */
 			pack_u32(k, &b->port_vls[i].guest);
 		}
 	}

@@ -3,24 +3,23 @@
 #define HD_SIM_CORE_VOQ_H
 
 /*
- * Virtual output queues: per output, VL and input the packets that are ready
- * to go there, first come first (T7). A VL's `inputs` has a bit for each
- * input whose first packet is ready, so that a round robin is a bit scan.
+ * Virtual output queues: for each output, VL and input, the ready packets in FIFO order
+ * (T7). A VL's `inputs` has a bit for each input whose first packet is ready, so that round
+ * robin is a bit scan.
  *
- * Inputs are numbered as ports. Bits are too, modulo 64: 64 is bit 0, which a
- * node of 64 ports has free, since no cable leads to its port 0. That keeps the
- * order in which inputs take turns. Only if there is a node with more inputs
- * (sim.wide) do VLs have four words of bits in sim.words, and `inputs` says
- * which of them are not 0.
+ * Inputs are numbered like ports, and bits are input numbers modulo 64: input 64 uses bit 0, which
+ * is unused in a node of 64 ports because its port 0 has no cable. This keeps the
+ * round-robin order of inputs. Only if a node has more inputs (sim.wide), VLs have four words
+ * of bits in sim.words, and `inputs` is the set of words that are not 0.
  *
- * The first packets are in a row of sim.heads that a VL has only as long as
- * several inputs compete for it: few do at a time, and there are many.
+ * The first packets of a VL's inputs are in a row of sim.heads. A VL has a row only while several
+ * inputs compete for it, which is rare compared with the number of VLs.
  *
- * In `fifo`, each queue holds at most the first packet of its input buffer.
- * Only where VLs merge (sim.merges) can there be more, and then a queue may
- * have a first packet that is not ready yet: it has no bit, but is in the list.
+ * With `fifo`, each queue holds at most the first packet of its input buffer. Only where VLs
+ * merge (sim.merges) can a queue hold more, and its first packet may not be ready yet: it is in
+ * the list but has no bit.
  *
- * `simple` is hop.h's: no node is wide, no VLs merge.
+ * `simple` is constant (hop.h): no node is wide, and no VLs merge.
  */
 
 #include "sim/core/sim_internal.h"
@@ -62,7 +61,7 @@ static inline bool inputs_has(struct sim *s, const struct port_vl *port_vl, unsi
 	return port_vl->inputs >> (in & 63) & 1;
 }
 
-/* The first bit after `in`, cyclically; there is one. */
+/* The first bit after `in`, cyclically. `bits` is not 0. */
 static inline unsigned bits_after(uint64_t bits, unsigned in)
 {
 	uint64_t after = bits >> in >> 1;
@@ -85,13 +84,13 @@ static inline unsigned inputs_after(struct sim *s, const struct port_vl *port_vl
 	return 64 * word + (unsigned)__builtin_ctzll(words[word]);
 }
 
-/* Can packets enter the node whose port 0 is `first` by input 0? */
+/* Whether packets can enter the node whose port 0 is `first` by input 0. */
 static inline bool has_input_0(const struct sim *s, uint32_t first)
 {
 	return s->rules.injects_at_switches || s->setup->ports[first].peer != SIM_NONE;
 }
 
-/* The input before the lowest of a port's node: 0, if there is no lower one. */
+/* The number that precedes the lowest input of the port's node in round-robin order. */
 static inline uint8_t inputs_before(const struct sim *s, uint32_t port)
 {
 	return has_input_0(s, s->setup->nodes[s->setup->ports[port].node].first_port) ? UINT8_MAX
@@ -108,7 +107,7 @@ static inline uint32_t *voq_slot(struct sim *s, const struct port_vl *port_vl, u
 	return &s->heads.slots[port_vl->heads + (in & s->heads.mask)];
 }
 
-/* Makes more rows. */
+/* Adds rows to the pool. */
 void voq_grow(struct heads *h);
 
 static inline void heads_take(struct sim *s, struct port_vl *port_vl)
@@ -125,15 +124,15 @@ static inline void heads_give(struct sim *s, const struct port_vl *port_vl)
 	s->heads.free = port_vl->heads;
 }
 
-/* The first packet of an input that has a bit; where VLs merge, of any. */
+/* The first packet of an input that has a bit; where VLs merge, of any input. */
 static inline uint32_t voq_first(struct sim *s, const struct port_vl *port_vl, unsigned in)
 {
 	return port_vl->solo != NONE ? port_vl->solo : *voq_slot(s, port_vl, in);
 }
 
 /*
- * Appends a packet that is ready. As long as one input has packets, which is
- * the usual case, its first one is in the VL and sim.heads is not pending_links.
+ * Appends a ready packet. While only one input has packets, which is the common case, its first
+ * packet is in port_vl->solo and sim.heads is not used.
  */
 static inline void voq_push(struct sim *s, struct port_vl *port_vl, struct packet_record *p,
 			    const bool simple)
@@ -164,7 +163,7 @@ static inline void voq_push(struct sim *s, struct port_vl *port_vl, struct packe
 	p->tail = id;
 }
 
-/* Takes the first packet of an input that has a bit. */
+/* Removes the first packet of an input that has a bit. */
 static inline struct packet_record *voq_pop(struct sim *s, struct port_vl *port_vl, unsigned in,
 					    const bool simple)
 {
@@ -187,7 +186,7 @@ static inline struct packet_record *voq_pop(struct sim *s, struct port_vl *port_
 	return p;
 }
 
-/* Removes one that is not the first; only where VLs merge. */
+/* Removes a packet that is not the first of its queue; only where VLs merge. */
 static inline void voq_unlink(struct sim *s, struct port_vl *port_vl, const struct packet_record *p)
 {
 	struct packet_record *first = packet_at(s, *voq_slot(s, port_vl, p->in));
