@@ -5,10 +5,10 @@
 /*
  * A checkpoint file: the state of a long computation, from which another process can continue.
  *
- * 	a line of text that names the file type
- * 	CHECKPOINT_RULES, and the digest of the content that the state belongs to
- * 	the state
- * 	a digest of all of the above
+ *	a line of text that names the file type
+ *	CHECKPOINT_RULES, and the digest of the content that the state belongs to
+ *	the state
+ *	a digest of all of the above
  *
  * A new file is written next to the previous one, synchronised to disk, and then renamed
  * over it: a complete file exists at any instant at which the process may be killed. A file

@@ -5,11 +5,11 @@
 /*
  * Skips iterations of jobs that would repeat exactly. Internal to src/run.
  *
- * 	run_repeats_init(&r, fabric, which, &rules, how);
- * 	do {
- * 		run_repeats_begin(&r, jobs, sim);
- * 		state = sim_run(sim, limit, ...);
- * 	} while (state == SIM_PAUSED && run_repeats_skip(&r, &jobs, &sim, limit));
+ *	run_repeats_init(&r, fabric, which, &rules, how);
+ *	do {
+ *		run_repeats_begin(&r, jobs, sim);
+ *		state = sim_run(sim, limit, ...);
+ *	} while (state == SIM_PAUSED && run_repeats_skip(&r, &jobs, &sim, limit));
  *
  * The results are those of a run that computes all iterations. The caller owns `jobs` and
  * `sim`; run_repeats_skip may free and replace both.

@@ -7,11 +7,11 @@
  * (captures, traces, samples of links). Every command and interface that
  * simulates a scenario uses it.
  *
- * 	if (run_open(fabric, &options, &d, &s) == HD_OK) {
- * 		if (run_to_end(s, &d) == HD_OK)
- * 			results = run_results(s, false, &met);
- * 		run_close(s);
- * 	}
+ *	if (run_open(fabric, &options, &d, &s) == HD_OK) {
+ *		if (run_to_end(s, &d) == HD_OK)
+ *			results = run_results(s, false, &met);
+ *		run_close(s);
+ *	}
  *
  * The run owns the fabric, unless it has a run_load. Observers do not change the results.
  */

@@ -11,11 +11,11 @@
 #include "subnet/tables/packet.h"
 #include "workload/place.h"
 
-/* Messages that are kept for the critical path: of a job, and of a rank. */
+/* Limits of the messages recorded for the critical path: per job, and per rank. */
 #define MOST_NOTES  (1u << 20)
 #define LEAST_NOTES 16u
 
-/* ---- what ranks do ------------------------------------------------------ */
+/* ---- programs of ranks -------------------------------------------------- */
 
 static enum hd_status read_goal(struct placed_job *p, struct diag *d)
 {
@@ -41,7 +41,7 @@ static enum hd_status read_goal(struct placed_job *p, struct diag *d)
 	return status == HD_OK ? HD_OK : d->status;
 }
 
-/* "8x8x4" */
+/* Reads a grid such as "8x8x4". */
 static bool read_grid(const char *text, uint32_t *grid)
 {
 	char *end;
@@ -61,7 +61,7 @@ static bool read_grid(const char *text, uint32_t *grid)
 	return false;
 }
 
-/* As square as it gets. */
+/* Chooses a grid as close to a square as possible. */
 static void make_grid(uint32_t p, uint32_t *grid)
 {
 	for (uint32_t n = 1; (uint64_t)n * n <= p; n++) {
@@ -96,8 +96,8 @@ static const struct algorithm *find_algorithm(const struct scenario *s, const st
 }
 
 /*
- * What has no meaning for the algorithm is not what its writer thinks; a
- * default may stand there all the same, as in scenarios that show all fields.
+ * Refuses settings that have no meaning for the algorithm, unless they have the default value,
+ * as in scenarios that list all fields.
  */
 static enum hd_status check_uses(const struct placed_job *p, const struct scn_step *scn,
 				 const struct algorithm *a, struct diag *d)
@@ -159,7 +159,7 @@ static enum hd_status make_step(struct placed_job *p, size_t number, struct diag
 	return HD_OK;
 }
 
-/* ---- where they are ----------------------------------------------------- */
+/* ---- placement ---------------------------------------------------------- */
 
 static void actor_add(struct placed_job *p, port_id port)
 {
@@ -175,7 +175,7 @@ static void actor_add(struct placed_job *p, port_id port)
 	};
 }
 
-/* The switch that a host is on. */
+/* The switch to which the host is connected. */
 static uint32_t leaf_of(const struct fabric *fabric, port_id port)
 {
 	const struct sim_port *at = &fabric->setup.ports[fabric->port_of_origin[port]];
@@ -223,8 +223,8 @@ static enum hd_status count_ranks(struct placed_job *p, const struct selection *
 }
 
 /*
- * The hosts that a job's words mean, each once: who names one twice means two
- * of something there, which there is not (J1).
+ * Resolves the host names of a job. A host named twice would stand for two of something that
+ * exists once, so it is refused (J1).
  */
 static enum hd_status hosts_of(struct placed_job *p, char *const *words, const char *field,
 			       struct rng *rng, struct diag *d, struct selection *out)
@@ -264,7 +264,7 @@ static enum hd_status place_job(struct placed_job *p, struct diag *d)
 	return status;
 }
 
-/* J9: one, and one line, whichever steps ask it. */
+/* J9: the server at a port. All steps share it and its message queue. */
 static uint32_t server_at(struct placed_job *p, port_id port)
 {
 	for (uint32_t i = p->job.n_ranks; i < p->n_actors; i++) {
@@ -367,8 +367,8 @@ static bool have_ways(const struct placed_job *p, uint32_t a, uint32_t b)
 }
 
 /*
- * That each can send to each other is asked of one to all and back; where peers
- * pass messages on, of who does it for the first one.
+ * Whether all actors can reach each other: it is sufficient to check one against all others in
+ * both directions, through the peer that forwards for the first where peers do.
  */
 static enum hd_status check_ways(const struct placed_job *p, struct diag *d)
 {
@@ -382,7 +382,7 @@ static enum hd_status check_ways(const struct placed_job *p, struct diag *d)
 	return HD_OK;
 }
 
-/* For what is noted while it runs. */
+/* Initialises the notes made during the run. */
 static void notes_init(struct placed_job *p)
 {
 	uint32_t each = MOST_NOTES / p->n_actors;
@@ -485,7 +485,7 @@ static void placed_fini(struct placed_job *p)
 	free(p->rank_of_node);
 }
 
-/* ---- all of them -------------------------------------------------------- */
+/* ---- all jobs ----------------------------------------------------------- */
 
 enum hd_status jobs_new(struct fabric *fabric, uint32_t which, struct diag *d, struct jobs **out)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where the time went: the messages that led to the end of the last rank, one
- * because of the other, and the links that they waited for.
+ * The critical path: the chain of messages, each the cause of the next, that led to the end of
+ * the last rank, and the links on which they waited.
  *
- * Each actor keeps a note of the last messages that it posted, log_most of
- * them; a note names the message that was its cause. How many are kept depends
- * on the job alone, so that any number of threads finds the same path.
+ * Each actor records the last log_most messages that it posted; a record names the message
+ * that caused it. The number of records depends on the job only, so that the path does not
+ * depend on the number of threads.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,25 +13,25 @@
 #include "base/alloc.h"
 #include "sim/jobs/jobs_internal.h"
 
-/* What is kept of a message. */
+/* Record of a posted message. */
 struct posting {
-	hd_time posted, begun; /* its first packet was offered */
+	hd_time posted, begun; /* begun: its first packet was offered */
 	uint64_t size;
 	uint32_t target;
 	struct path_message cause;
 };
 
 #define FEW_STEPS  32
-#define MOST_STEPS 4096 /* if asked for */
+#define MOST_STEPS 4096 /* with `all` */
 
-/* ---- while it runs ------------------------------------------------------ */
+/* ---- recording ---------------------------------------------------------- */
 
 static struct posting *posting_of(const struct placed_job *p, uint32_t actor, uint32_t number)
 {
 	const struct actor *a = &p->actors[actor];
 
 	if (!number || a->n_posted - number >= p->log_most)
-		return NULL; /* another one is noted there by now */
+		return NULL; /* overwritten by a later message */
 	return &a->log[(number - 1) % p->log_most];
 }
 
@@ -57,14 +57,14 @@ void chain_begin(struct placed_job *p, const struct job_message *m, hd_time now)
 
 	if (x)
 		x->begun = now;
-	/* What was posted later may have begun before: it took another line. */
+	/* A message posted later may have begun earlier, from another queue. */
 	if (a->n_collected >= m->number)
 		a->n_collected = m->number - 1;
 }
 
 struct path_message chain_left(const struct job_message *m, hd_time now)
 {
-	/* Where its packets are by then is no reason for it. */
+	/* The send ends with the last byte at the host, so waits in the fabric are no cause. */
 	return (struct path_message){
 		.until = now,
 		.held = m->held,
@@ -80,14 +80,14 @@ struct path_message chain_arrived(const struct job_message *m, const struct sim_
 	return (struct path_message){
 		.until = now,
 		.held = waits->held,
-		/* Paths to other destinations do not belong to a destination. */
+		/* The waits of a multicast differ per destination and are not recorded. */
 		.wait = m->dlid ? 0 : waits->longest,
 		.from = m->source,
 		.number = m->number,
 	};
 }
 
-/* ---- of several processes ----------------------------------------------- */
+/* ---- several processes -------------------------------------------------- */
 
 static const struct pack_member posting_members[] = {
 	PACK(posting, posted),         PACK(posting, begun),       PACK(posting, size),
@@ -146,9 +146,9 @@ void chain_pack(struct placed_job *p, struct pack *k, uint32_t actor)
 	}
 }
 
-/* ---- iterations that are not computed ----------------------------------- */
+/* ---- skipped iterations ------------------------------------------------- */
 
-/* Messages that an actor has not begun to send. */
+/* Number of messages of an actor that have not begun. */
 static uint32_t n_waiting(const struct placed_job *p, const struct actor *a)
 {
 	uint32_t n = 0;
@@ -160,7 +160,7 @@ static uint32_t n_waiting(const struct placed_job *p, const struct actor *a)
 	return n;
 }
 
-/* What is the same in both, but for a period. */
+/* Whether two postings are equal except for one period of time. */
 static bool postings_repeat(const struct job_periods *r, const struct posting *x,
 			    const struct posting *y)
 {
@@ -190,7 +190,7 @@ static struct posting posting_after(const struct job_periods *r, const struct po
 	return y;
 }
 
-/* Is what a posting of the last two periods waited for of these, too? */
+/* Whether the cause of a posting of the last two periods is also a period later each time. */
 static bool cause_moves(const struct placed_job *p, const struct job_periods *r, uint32_t actor,
 			uint32_t number)
 {
@@ -255,9 +255,9 @@ struct path_step {
 };
 
 struct chain {
-	struct path_step *steps; /* the last one first */
+	struct path_step *steps; /* the last step first */
 	size_t n, cap;
-	bool is_whole; /* back to the start of the job */
+	bool is_whole; /* reaches back to the start of the job */
 };
 
 static void chain_follow(const struct placed_job *p, struct chain *c)
@@ -334,7 +334,7 @@ static void put_steps(struct table *t, const struct placed_job *p, const struct 
 	}
 }
 
-/* ---- links that it waited for ------------------------------------------- */
+/* ---- links where the path waited ------------------------------------------ */
 
 struct waited_link {
 	uint32_t port;
@@ -375,7 +375,7 @@ static int by_wait(const void *a, const void *b)
 	return by_port(a, b);
 }
 
-/* Packets that a host must hold back wait for the host that does not continue. */
+/* The port where a packet waited longest; the sending host's port if none waited in the fabric. */
 static uint32_t blamed_port(const struct placed_job *p, const struct path_message *end)
 {
 	uint32_t node = p->actors[end->from].node;
@@ -383,7 +383,7 @@ static uint32_t blamed_port(const struct placed_job *p, const struct path_messag
 	return end->wait ? sim_wait_port(end->wait) : p->fabric->setup.nodes[node].first_port + 1;
 }
 
-/* Packets at the host and behind it may wait at the same time. */
+/* Waits at the host and in the fabric may overlap: the sum is limited to the message's time. */
 static hd_time waited_of(const struct path_step *s)
 {
 	hd_time sum = s->end.held + sim_wait_time(s->end.wait);
@@ -392,7 +392,7 @@ static hd_time waited_of(const struct path_step *s)
 	return sum < most ? sum : most;
 }
 
-/* Waits of the path, summed by link; how many links. */
+/* Sums the waits of the path by link; returns the number of links. */
 static size_t sum_waits(const struct placed_job *p, const struct chain *c,
 			struct waited_link *links)
 {

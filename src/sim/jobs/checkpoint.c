@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A job as bytes, for a checkpoint. What operations a rank still has follows from
- * the job and from how far it is in it, so all that there is to remember are
- * numbers. Messages keep their ids, receives those of their rank, so that
- * packets, queue pairs and waiting operations need no notification.
+ * The state of a job as bytes, for a checkpoint. The remaining operations of a rank follow
+ * from the job and the rank's progress, so numbers are sufficient. Messages keep their ids and
+ * receives the ids of their rank, so that references in packets, queue pairs and waiting
+ * operations stay valid.
  *
- * A message has two halves: its source writes what it is and how far it is
- * sent, the destination its arrival. Of several processes each
- * writes the halves that it has; reading puts them together, wherever source
- * and destination are from then on.
+ * A message has two halves: the source writes its fields and its sending progress, the
+ * destination its arrival. Each process writes the halves that it has; a restart combines
+ * them, in whatever processes source and destination are then.
  */
 #include <stdlib.h>
 
@@ -30,7 +29,7 @@ static bool has_actor(const struct placed_job *p, const struct sim_section *sect
 	return section_has(section, p->actors[actor].node);
 }
 
-/* ---- which messages ------------------------------------------------------ */
+/* ---- selection of messages ---------------------------------------------- */
 
 struct ids {
 	uint32_t *items;
@@ -56,7 +55,7 @@ static int by_number(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* For a list, ids follow from sources and numbers. */
+/* In a listed state, ids are derived from sources and message numbers. */
 static void names_make(struct placed_job *p, struct ids *l)
 {
 	uint32_t most = l->n ? l->items[l->n - 1] : 0;
@@ -77,7 +76,7 @@ static void names_make(struct placed_job *p, struct ids *l)
 	free(all);
 }
 
-/* Those whose sources are in this section. */
+/* Messages whose sources are in this section. */
 static void messages_find(struct placed_job *p, const struct sim_section *section, bool has_names,
 			  struct ids *l)
 {
@@ -99,7 +98,7 @@ static void pack_message(const struct placed_job *p, struct pack *k, uint32_t *i
 		*id = name;
 }
 
-/* ---- messages, as their sources know them ------------------------------- */
+/* ---- source half of messages ---------------------------------------------- */
 
 static const struct pack_member sent_members[] = {
 	PACK_TIME(job_message, posted),
@@ -124,13 +123,13 @@ static const struct pack_member sent_members[] = {
 PACK_KNOWS(job_recv_slot, 32);
 PACK_KNOWS(job_message, 192);
 
-/* Does it go by a tree of groups, to many? */
+/* Whether it goes to several destinations by a multicast tree. */
 static bool is_multicast(const struct job_message *m)
 {
 	return m->dlid && m->kind != MSG_REDUCE;
 }
 
-/* Where it was posted, as stuck.c says. */
+/* Where it was posted; stuck.c uses these fields as indices. */
 static bool place_is_sound(const struct placed_job *p, const struct job_message *m)
 {
 	if (p->job.graph)
@@ -151,7 +150,7 @@ static bool sent_is_sound(const struct placed_job *p, const struct job_message *
 	return chain_cause_is_valid(p, &m->path.last) && place_is_sound(p, m);
 }
 
-/* Has this process a use for a message that was read? */
+/* Whether this process needs a message that was read. */
 static bool is_wanted(const struct placed_job *p, const struct job_message *m)
 {
 	if (is_here(p, m->source) || is_multicast(m))
@@ -159,7 +158,7 @@ static bool is_wanted(const struct placed_job *p, const struct job_message *m)
 	return !m->dlid && !m->here.is_over && is_here(p, m->target);
 }
 
-/* It is there as it was; what was read of where it goes stays. */
+/* Stores a message that was read; the arrival state that is already there is kept. */
 static void message_restore(struct placed_job *p, struct pack *k, uint32_t id,
 			    const struct job_message *read, uint32_t receive)
 {
@@ -196,7 +195,8 @@ static void pack_sent(struct placed_job *p, struct pack *k, uint32_t id)
 	}
 	pack_message(p, k, &id);
 	PACK_STRUCT(k, sent_members, &one);
-	/* What it is for, if its source knows; or how much of it has come. */
+	/* The receive if the source knows it (MSG_GO, MSG_DATA after it); received packets of
+	 * MSG_REDUCE. */
 	pack_u32(k, &receive);
 	if (one.kind == MSG_REDUCE)
 		pack_u32(k, &one.here.arrived);
@@ -226,7 +226,7 @@ static void pack_all_sent(struct placed_job *p, struct pack *k, const struct sim
 	free(l.items);
 }
 
-/* ---- and as their destinations know them ----------------------------- */
+/* ---- destination half of messages ---------------------------------------- */
 
 static const struct pack_member landing_members[] = {
 	PACK(job_recv_slot, arrived),
@@ -235,13 +235,13 @@ static const struct pack_member landing_members[] = {
 	PACK(job_recv_slot, waits.longest),
 };
 
-/* Where something of it is, or is expected. */
+/* Whether the slot has received packets or has a matched receive. */
 static bool is_landing(const struct job_recv_slot *l)
 {
 	return !l->is_over && (l->arrived || l->receive != RANK_GROUP_NONE);
 }
 
-/* What is known of a message before its source says what it is. */
+/* Arrival state of a message, read before the source half. */
 struct job_recv_slot_name {
 	uint32_t id, source, number, actor;
 	uint8_t kind;
@@ -262,7 +262,7 @@ static bool landing_is_sound(const struct placed_job *p, const struct job_recv_s
 	if (x->id == RANK_GROUP_NONE || x->number == 0 || x->actor >= actors ||
 	    x->source >= p->n_actors)
 		return false;
-	/* Ranks of this section are read already. */
+	/* The ranks of this section have been read before. */
 	return x->kind != MSG_DATA || l->receive == RANK_GROUP_NONE ||
 	       (l->receive < p->ranks[x->actor].n_receives &&
 		p->ranks[x->actor].receives[l->receive].is_used);
@@ -317,7 +317,7 @@ static void landings_add(struct job_recv_slot_list *l, uint32_t id, uint32_t act
 	l->items[l->n++] = (struct job_recv_slot_name){ .id = id, .actor = actor };
 }
 
-/* Where a message lands in this section. */
+/* Receive slots in use in this section. */
 static void landings_find(const struct placed_job *p, const struct sim_section *section,
 			  uint32_t id, struct job_recv_slot_list *l)
 {
@@ -361,9 +361,9 @@ static void pack_landings(struct placed_job *p, struct pack *k, const struct sim
 	free(l.items);
 }
 
-/* ---- lines of messages -------------------------------------------------- */
+/* ---- message queues ----------------------------------------------------- */
 
-/* Those of a line from `first` on; of another process they are not wanted. */
+/* The queue from `first` on; ignored for an actor of another process. */
 static void pack_line(struct placed_job *p, struct pack *k, uint32_t actor, uint32_t *first,
 		      uint32_t *last)
 {
@@ -400,7 +400,7 @@ static const struct pack_member actor_members[] = {
 
 PACK_KNOWS(actor, 104);
 
-/* How many of those inside have left; which is the first that has not. */
+/* Number of messages inside the host that have left; finds the first that has not. */
 static void pack_left(struct placed_job *p, struct pack *k, struct actor *a)
 {
 	uint32_t n = 0, id = a->inner_first;
@@ -436,7 +436,7 @@ static struct match_line *line_of(struct rank_group *t, bool posted)
 	return posted ? &t->posted : &t->waiting;
 }
 
-/* Of all shares, those of a rank one after the other; the caller frees them. */
+/* Waiting operations of all shares, grouped by rank; the caller frees them. */
 static struct match_item *waiting_find(const struct placed_job *p,
 				       const struct sim_section *section, bool posted, size_t *n)
 {
@@ -492,7 +492,7 @@ static void pack_waiting(struct placed_job *p, struct pack *k, const struct sim_
 	size_t n = 0;
 	struct match_item *all = k->reads ? NULL : waiting_find(p, section, posted, &n);
 
-	/* A rank's have the order in which its share has listed them. */
+	/* The order within a rank is that of its share's list. */
 	for (size_t i = 0; i < n; i++)
 		all[i].next = (uint32_t)i;
 	if (n)
@@ -516,7 +516,7 @@ static void pack_waiting(struct placed_job *p, struct pack *k, const struct sim_
 	free(all);
 }
 
-/* ---- what is of all ----------------------------------------------------- */
+/* ---- state common to all shares ------------------------------------------ */
 
 static const struct pack_member misfit_members[] = {
 	PACK(oversized_message, at),      PACK(oversized_message, rank),
@@ -556,7 +556,7 @@ static const struct pack_member last_members[] = {
 	PACK_CRITICAL_PATH(rank_group, last_path),
 };
 
-/* Which rank was the last so far; its rank group knows. */
+/* The rank that ended last so far, which its rank group knows. */
 static void pack_last(struct placed_job *p, struct pack *k)
 {
 	struct rank_group one = { .last_rank = RANK_GROUP_NONE };
@@ -576,7 +576,7 @@ static void pack_last(struct placed_job *p, struct pack *k)
 	t->last_path = one.last_path;
 }
 
-/* Sums of all shares, which are the first one's from then on. */
+/* Sums over all shares; after a restart the first share has them. */
 static void pack_sums(struct placed_job *p, struct pack *k)
 {
 	struct job_domain *first = &p->shares[0];
@@ -605,7 +605,7 @@ static void pack_sums(struct placed_job *p, struct pack *k)
 	pairs_pack(p, k);
 }
 
-/* ---- all of it ---------------------------------------------------------- */
+/* ---- complete jobs ------------------------------------------------------- */
 
 static void pack_rank(struct placed_job *p, struct pack *k, uint32_t rank)
 {

@@ -16,7 +16,7 @@ bool inner_same_host(const struct placed_job *p, uint32_t a, uint32_t b)
 void inner_join(struct placed_job *p)
 {
 	const struct fabric *fabric = p->fabric;
-	uint32_t *first; /* per node of the topology: its first rank's */
+	uint32_t *first; /* per node of the topology: node of its first rank */
 
 	if (!p->inner.num)
 		return;
@@ -55,7 +55,7 @@ uint32_t inner_sender_of(const struct placed_job *p, uint32_t source, uint32_t t
 	return peer == RANK_GROUP_NONE ? source : peer;
 }
 
-/* J12: how long it takes to leave. */
+/* J12: time that the message takes to leave. */
 static hd_time inner_time(const struct placed_job *p, const struct job_message *m)
 {
 	hd_time time = hd_rate_duration(p->inner, message_bytes(m));
@@ -100,7 +100,7 @@ bool inner_takes(struct job_domain *s, uint32_t id, hd_time now)
 	if (to == m->source)
 		return false;
 	if (to == m->target) {
-		m->n_packets = 1; /* it is not cut into packets */
+		m->n_packets = 1; /* not split into packets */
 		m->sent = 1;
 	}
 	inner_put(s, id, to, now);
@@ -112,7 +112,7 @@ static void leaves(struct job_domain *s, uint32_t rank, hd_time now)
 	const struct placed_job *p = s->of;
 	struct actor *a = &p->actors[rank];
 
-	/* It has arrived, in no time. */
+	/* The latency is 0: it arrives at once. */
 	if (a->inner_left == now)
 		return;
 	const struct job_message *m = message_at(p, a->inner_leaves);

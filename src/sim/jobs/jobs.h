@@ -3,9 +3,9 @@
 #define HD_SIM_JOBS_JOBS_H
 
 /*
- * The jobs of a scenario on its fabric (docs/timing-rules.md, J1 to J14): every job is
- * an endpoint of the simulator, a sender at each end port; the queue pairs of
- * those that have such are one together.
+ * The jobs of a scenario on its fabric (docs/timing-rules.md, J1 to J14). Each job is an endpoint
+ * of the simulator and a sender at each of its end ports; the queue pairs of all jobs that use them
+ * form one further endpoint.
  *
  *	if (jobs_new(fabric, JOBS_ALL, &d, &jobs) == HD_OK) {
  *		struct sim_rules rules = fabric->rules;
@@ -17,6 +17,7 @@
  *		jobs_tables(jobs, alone, sim_metrics(s), all, results);
  *		sim_free(s);
  *		jobs_free(jobs);
+ *	}
  */
 
 #include "fabric/fabric.h"
@@ -24,34 +25,36 @@
 #include "sim/sim.h"
 
 #define JOBS_ALL  UINT32_MAX
-/* J11: how often it is asked whether all are done. */
+/* J11: interval of the check whether all jobs are done. */
 #define JOBS_LOOK (10 * HD_US)
 
 struct jobs;
 
 /*
- * All jobs of the scenario, or the one of that number. Files are read and
- * multicast trees are made; the fabric outlives them.
+ * Creates all jobs of the scenario (JOBS_ALL), or the job `which`. Reads goal files and creates
+ * multicast trees. The fabric must outlive the jobs.
  */
 HD_MUST_CHECK enum hd_status jobs_new(struct fabric *fabric, uint32_t which, struct diag *d,
 				      struct jobs **out);
 void jobs_free(struct jobs *jobs);
-/* Room for the packets of messages. */
+/* Extends the rules to the packets of messages. */
 void jobs_rules(const struct fabric *fabric, struct sim_rules *rules);
-/* Before the first sim_run; once. */
+/* Call once, before the first sim_run. */
 void jobs_attach(struct jobs *jobs, struct sim *s);
 
 bool jobs_done(const struct jobs *jobs);
-/* Whether something may be left to do when they are done: timers of queue
- * pairs, which find nothing. */
+/*
+ * Whether timers of queue pairs may still be pending when all jobs are done; they have no
+ * effect.
+ */
 bool jobs_leave_timers(const struct jobs *jobs);
-/* From its start to the end of its last rank; HD_TIME_NEVER: it has none. */
+/* Time from the start of the job to the end of its last rank; HD_TIME_NEVER: not ended. */
 hd_time jobs_completion(const struct jobs *jobs, uint32_t job);
 
 /*
- * Completion, steps, iterations, critical paths, links, ranks and goals;
- * alone[i] is the completion of job i by itself, HD_TIME_NEVER if that is not
- * known. True if all jobs came to their end and met their goals.
+ * Adds the tables of completion, steps, iterations, critical paths, links, ranks and goals.
+ * alone[i] is the completion of job i without other load; HD_TIME_NEVER: not known. Returns true
+ * if all jobs have ended and met their goals.
  */
 bool jobs_tables(const struct jobs *jobs, const hd_time *alone, const struct sim_metrics *m,
 		 bool all, struct results *r);
@@ -59,41 +62,44 @@ bool jobs_tables(const struct jobs *jobs, const hd_time *alone, const struct sim
 /* ---- iterations that repeat ---------------------------------------------- */
 
 /*
- * A run whose state returns, but for time and counters, does from then on what
- * it did since. What jobs have noted of it is no part of a list of its state
- * (sim_list): it is continued here.
+ * If the state of a run returns, except for time and counters, the run repeats what it has done
+ * since. The notes of jobs are not part of the listed state (sim_list); the functions below
+ * continue them.
  */
 
 uint32_t jobs_number(const struct jobs *jobs);
-/* Can they be continued? */
+/* Whether the notes of all jobs can be continued. */
 bool jobs_may_repeat(const struct jobs *jobs);
 /*
- * From now on the run pauses when all ranks have ended an iteration of the job
- * that has ended the fewest. Returns how many that job has left; 0: all have
+ * From now on the run pauses when all ranks have ended an iteration of the job with the fewest
+ * ended iterations. Returns the number of iterations that this job has left; 0: all jobs have
  * ended, and none is watched.
  */
 uint32_t jobs_watch(struct jobs *jobs);
-/* No longer. */
+/* Ends jobs_watch(). */
 void jobs_unwatch(struct jobs *jobs);
-/* Has another job than the one that is watched ended fewer, or that one all? */
+/* Whether another job now has fewer ended iterations, or the watched job has ended. */
 bool jobs_watch_is_stale(const struct jobs *jobs);
-/* Bytes that are noted because of that. */
+/* Bytes of notes kept because of jobs_watch(). */
 uint64_t jobs_noted(const struct jobs *jobs);
 
-/* How far they are, of a run that has paused and is watched. */
+/* Progress of the jobs at a pause of a watched run. */
 struct jobs_mark;
 struct jobs_mark *jobs_mark_new(const struct jobs *jobs);
 void jobs_mark_free(struct jobs_mark *m);
 
 struct jobs_repeat {
-	const struct jobs_mark *marks[3]; /* two periods ago, one, and now */
+	const struct jobs_mark *marks[3]; /* two periods ago, one period ago, and now */
 	hd_time begin;                    /* two periods ago */
 	hd_time period;
-	uint64_t n; /* more periods */
+	uint64_t n; /* periods to skip */
 };
-/* Is what they have noted of the last period that of the one before? */
+/* Whether the notes of the last period equal those of the period before it. */
 bool jobs_repeat(const struct jobs *jobs, const struct jobs_repeat *r);
-/* `to` has the state after n more periods; the notes of `from` move to it. */
+/*
+ * Moves the notes of `from` to `to`, whose state is that after n more periods, and adds the
+ * notes of these periods.
+ */
 void jobs_continue(struct jobs *from, struct jobs *to, const struct jobs_repeat *r);
 
 #endif

@@ -3,29 +3,28 @@
 #define HD_SIM_JOBS_JOBS_INTERNAL_H
 
 /*
- * What the files of the room know of a job on the fabric. Internal to it.
+ * State of a job on the fabric. Internal to src/sim/jobs.
  *
- *	build.c		from the scenario: ranks, addresses, servers, trees
- *	message.c	messages as packets, lines of ranks and servers
- *	pool.c		where messages are kept
+ *	build.c		creates jobs from the scenario: ranks, addresses, servers, trees
+ *	message.c	sends messages as packets; message queues of ranks and servers
+ *	pool.c		storage of messages
  *	remote.c	messages between processes
- *	checkpoint.c	all of it as bytes, for a checkpoint
- *	chain.c		the messages that led to the end, and where they waited
- *	links.c		what links carried for it
- *	timeline.c	what some ranks did when
+ *	checkpoint.c	the state of a job as bytes, for a checkpoint
+ *	chain.c		the critical path: messages up to the end, and where they waited
+ *	links.c		bytes of the job per link
+ *	timeline.c	activity of some ranks over time
  *	pairs.c		bytes of each pair of source and destination
- *	repeat.c	iterations that are not computed
- *	tables.c	what came of it
- *	stuck.c		what a job that does not end waits for
+ *	repeat.c	iterations that are skipped
+ *	tables.c	results
+ *	stuck.c		operations that a job that does not end waits for
  *	reduce.c	reductions by the switches
  *	inner.c		messages inside hosts, and between their rails
  *	rc.c		messages over queue pairs
  *
- * A run may be computed in parts: each has a share of every job (struct job_domain)
- * with a rank group for the ranks there, and a pool for the messages that they post.
- * A message is written by its source until its packets are sent, and then read
- * by its destination, which gives it back. If another process has that, it has
- * a copy (remote.c).
+ * A run may be partitioned: each domain has a share of every job (struct job_domain) with a
+ * rank group for its ranks, and a pool for the messages that they post. The source of a
+ * message writes it until its packets are sent; then the destination reads it and returns
+ * it. If the destination is in another process, it has a copy (remote.c).
  */
 
 #include "sim/domains/remote_messages.h"
@@ -34,90 +33,94 @@
 
 enum message_kind {
 	MSG_DATA,
-	MSG_ASK,    /* announces data (J6) */
-	MSG_GO,     /* which may come now */
-	MSG_READ,   /* asked of a server */
-	MSG_WRITE,  /* brought to a server */
-	MSG_ANSWER, /* of a server */
-	MSG_REDUCE, /* what a rank gives to a reduction (S2) */
+	MSG_ASK,    /* announces data: rendezvous request (J6) */
+	MSG_GO,     /* answer to MSG_ASK: the receive is posted */
+	MSG_READ,   /* read request to a server */
+	MSG_WRITE,  /* data written to a server */
+	MSG_ANSWER, /* answer of a server */
+	MSG_REDUCE, /* contribution of a rank to a reduction (S2) */
 };
 
-/* What a destination knows of a message. */
+/* State of a message at a destination. */
 struct job_recv_slot {
-	uint32_t arrived; /* packets */
-	uint32_t receive; /* of its rank that it has got, or RANK_GROUP_NONE */
-	/* Of its packets: at first links together, and the longest of one. */
+	uint32_t arrived; /* packets received */
+	uint32_t receive; /* matched receive of the rank, or RANK_GROUP_NONE */
+	/* Waits of its packets: total at first links, and the longest wait of a packet. */
 	struct sim_waits waits;
-	bool is_over; /* it has been given back */
+	bool is_over; /* the destination has returned the message */
 };
 
 struct job_message {
 	hd_time posted;
-	uint64_t size; /* that is meant; MSG_ASK, MSG_READ carry none of it */
+	uint64_t size; /* of the data; MSG_ASK and MSG_READ carry none of it */
 	struct critical_path path;
-	uint32_t source, target; /* actors */
-	uint32_t sender;         /* whose packets they are: the source, */
-				 /* or who passes it on (J13) */
+	uint32_t source, target; /* actor numbers */
+	uint32_t sender;         /* actor that sends the packets: the source, */
+				 /* or a peer that forwards it (J13) */
 	uint32_t tag;            /* of a reduction: its first transaction */
 	uint32_t ref;
-	/* With queue pairs SENDs, of which all are sent when acknowledged. */
+	/* Packets; with queue pairs SENDs, all of which count as sent when acknowledged. */
 	uint32_t n_packets, sent;
 	uint32_t next;
-	uint32_t number; /* of its source, from 1 */
-	hd_time held;    /* its packets, at their first link */
-	uint32_t lost;   /* packets, counted where they are lost; with queue pairs */
-			 /* 1: it never will be acknowledged */
-	uint32_t copies; /* destinations that have not given it back, and */
-			 /* with queue pairs the source */
+	uint32_t number; /* among the messages of its source, from 1 */
+	hd_time held;    /* total wait of its packets at their first link */
+	uint32_t lost;   /* lost packets, counted in the domain that loses them; with queue pairs */
+			 /* 1: will never be acknowledged */
+	uint32_t copies; /* destinations that have not returned it, plus */
+			 /* the source if it uses a queue pair */
 	uint8_t kind;
-	lid_t dlid; /* of a multicast; else 0 */
+	lid_t dlid; /* multicast LID; 0: unicast */
 	struct job_recv_slot here;
-	struct job_recv_slot *landings; /* of a multicast, by rank */
+	struct job_recv_slot *landings; /* multicast: per rank; else NULL */
 };
 
-/* A rank, or a server: who has a line of messages. */
+/* A rank or a server, with a queue of messages to send. */
 struct actor {
 	uint32_t node; /* sim node */
 	port_id port;
-	uint32_t first, last; /* messages in line; the first one is sent */
-	hd_time next_at;      /* J5: not before, because of g */
-	hd_time left_at;      /* its last byte; HD_TIME_NEVER: not yet */
-	uint32_t reduces;     /* message of its reduction, or RANK_GROUP_NONE */
-	uint32_t under_way;   /* messages that wait for acknowledgement */
-	/* Messages inside its host (J12): the first that has not arrived, that
-	 * has not left, and the last; when the last byte of all has left. */
+	uint32_t first, last; /* message queue; the first message is being sent */
+	hd_time next_at;      /* J5: earliest start of the next message, given g */
+	hd_time left_at;      /* its last byte has left; HD_TIME_NEVER: not yet */
+	uint32_t reduces;     /* message of its current reduction, or RANK_GROUP_NONE */
+	uint32_t under_way;   /* messages awaiting acknowledgement */
+	/*
+	 * Queue of messages inside the host (J12): the first that has not arrived, the first
+	 * that has not left, and the last; time when the last byte of all has left.
+	 */
 	uint32_t inner_first, inner_leaves, inner_last;
 	hd_time inner_free;
-	hd_time inner_left; /* one did last; HD_TIME_NEVER: none */
+	hd_time inner_left; /* time when the last one left; HD_TIME_NEVER: none */
 	uint32_t n_posted;
-	struct posting *log; /* of the last of them (chain.c) */
+	struct posting *log; /* ring of its last messages (chain.c) */
 	size_t log_cap;
-	uint32_t n_collected; /* of those posted: unchanged since then */
+	uint32_t n_collected; /* posted messages already collected without change */
 };
 
-#define FEW_LINKS 10 /* of a job, that are shown without being asked for */
+#define FEW_LINKS 10 /* links per job in tables without `all` */
 
 #define MESSAGES_IN_BLOCK 256u
-#define MESSAGE_TABLES    4096u /* of as many blocks */
+#define MESSAGE_TABLES    4096u /* each with as many blocks */
 
 struct placed_job;
 
-/* Of one part of the fabric. */
+/* The share of a job in one domain. */
 struct job_domain {
 	struct placed_job *of;
 	uint32_t number;
 	struct sim *sim;
 	struct rank_group rank_group;
-	/* Ids (pool.c): the next one of its last block; those that are free,
-	 * and have come back from other parts. */
+	/*
+	 * Message ids (pool.c): next unused id of the last block; free list; free list of ids
+	 * returned by other domains.
+	 */
 	uint32_t fresh, free, returned;
-	uint64_t n_messages, bytes; /* posted by ranks */
+	uint64_t n_messages, bytes; /* messages posted by ranks */
 	struct pair_count *pairs;   /* n_bins x n_bins (pairs.c) */
-	hd_time told_at;            /* of a delivery, while that is; else HD_TIME_NEVER */
+	hd_time told_at;            /* time of the delivery in progress; else HD_TIME_NEVER */
 	bool has_ranks;
 	bool is_elsewhere;               /* another process computes it */
-	struct remote_messages *letters; /* per share; NULL: all are here */
-	struct job_message *seen;        /* of a share elsewhere: those under way */
+	struct remote_messages *letters; /* per share; NULL: all shares are in this process */
+	struct job_message *seen;        /* remote share: its messages in transit */
 	size_t n_seen;
 };
 
@@ -128,11 +131,11 @@ struct placed_job {
 	struct job job;
 	struct opgraph graph;
 	struct workload_step *steps;
-	uint32_t **servers;  /* per step: actors, one for each end port */
-	lid_t **mlids;       /* per step, by group; NULL: none */
-	uint32_t *trees_of;  /* per step: which one's trees it uses, */
-	uint32_t **begun;    /* and of that one, by rank: transactions */
-	uint32_t first_tree; /* of the jobs of this run, in the subnet */
+	uint32_t **servers;  /* per step: actor number, by end port */
+	lid_t **mlids;       /* per step and group; NULL: no multicast */
+	uint32_t *trees_of;  /* per step: number of the step whose trees it uses */
+	uint32_t **begun;    /* per step with trees, by rank: transactions begun */
+	uint32_t first_tree; /* in the subnet: first tree of this run's jobs */
 	struct rank *ranks;
 	uint32_t *needs;
 	struct actor *actors; /* ranks, then servers */
@@ -141,46 +144,50 @@ struct placed_job {
 	uint32_t endpoint;
 	struct sim *sim;
 	char *sender; /* "job train" */
-	/* With queue pairs: the pairs of sender and target, sorted, sender above target;
-	 * each has a channel of this lab. */
+	/*
+	 * With queue pairs: the pairs (sender, target) as sorted 64-bit keys with the sender in
+	 * the upper half. Each pair has a channel of `lab`.
+	 */
 	struct lab *lab; /* NULL: plain packets */
 	uint64_t *ways;
 	size_t n_ways;
 	uint32_t first_channel;
 	uint8_t sl;
 	uint32_t mtu, overhead, grh;
-	uint32_t transaction; /* bytes of one, at most */
+	uint32_t transaction; /* largest transaction, bytes */
 	struct hd_rate inner; /* 0: no link inside hosts */
 	hd_time inner_latency;
-	uint32_t *joined; /* per node: a rank's of the same host; or NULL */
+	uint32_t *joined; /* per node: node of a rank of the same host; or NULL */
 	uint64_t eager;
 	hd_time gap;
-	struct job_domain alone; /* of a run that is not cut */
+	struct job_domain alone; /* the share of a run that is not partitioned */
 	struct job_domain *shares;
 	uint32_t n_shares;
-	const uint16_t *part_of_node; /* of a run that is, or NULL */
-	struct job_message ***tables; /* of blocks of messages */
-	/* The next free block; this process takes each n-th. */
+	const uint16_t *part_of_node; /* domain per sim node, of a partitioned run; or NULL */
+	struct job_message ***tables; /* two-level table of message blocks */
+	/* The next free block; each process uses every block_stride-th block. */
 	uint32_t next_block, block_stride;
-	/* What is noted on the way. */
-	uint32_t log_most;              /* messages of an actor */
+	/* Notes made during the run. */
+	uint32_t log_most;              /* messages per actor */
 	uint64_t *link_bytes;           /* per sim port */
 	struct job_timeline *timelines; /* of ranks 0, spacing, 2 spacing, ... */
 	uint32_t n_timelines, spacing;
-	uint32_t *bins; /* of actors (pairs.c) */
+	uint32_t *bins; /* per actor (pairs.c) */
 	uint32_t n_bins;
-	uint32_t *names;               /* of messages by id, in a list of the state */
+	uint32_t *names;               /* message ids in a listed state, by message */
 	struct iteration_watch *watch; /* repeat.c; or NULL */
 };
 
-/* Of a job: periods of its run that are not computed (repeat.c). */
+/* Periods of a job's run that are skipped (repeat.c). */
 struct job_periods {
-	hd_time begin; /* two periods ago */
+	hd_time begin; /* start of the period before the last one */
 	hd_time period;
-	uint64_t n;          /* more periods */
-	uint32_t iterations; /* of a period */
-	/* Two periods ago, one, and now: messages posted by each actor, noted
-	 * spans of each timeline, iterations that each rank has ended. */
+	uint64_t n;          /* periods to skip */
+	uint32_t iterations; /* iterations per period */
+	/*
+	 * Two periods ago, one period ago, and now: messages posted per actor, recorded spans
+	 * per timeline, ended iterations per rank.
+	 */
 	const uint32_t *posted[3], *spans[3], *iteration[3];
 };
 
@@ -188,34 +195,36 @@ struct jobs {
 	struct fabric *fabric;
 	struct placed_job *placed;
 	uint32_t n;
-	uint32_t n_aggregations; /* of the subnet, before them */
-	struct lab *lab;         /* of those with queue pairs, or NULL */
+	uint32_t n_aggregations; /* in the subnet, before those of jobs */
+	struct lab *lab;         /* of the jobs with queue pairs, or NULL */
 };
 
 /* ---- pool.c -------------------------------------------------------------- */
 
-/* The part that computes an actor. */
+/* The domain that computes the actor. */
 uint32_t job_domain_of(const struct placed_job *p, uint32_t actor);
-/* Its source's; it is known here. */
+/* The domain of the message's source; the message must be known in this process. */
 uint32_t message_part(const struct placed_job *p, uint32_t id);
 struct job_message *message_at(const struct placed_job *p, uint32_t id);
 uint32_t message_new(struct job_domain *s);
-/* Its source is done with it. */
+/* The source releases the message. */
 void message_release(struct job_domain *s, uint32_t id);
-/* An actor that it went to is done with it. */
+/* The destination `rank` returns the message. */
 void message_take(struct job_domain *s, uint32_t id, uint32_t rank);
-/* The place of a message of another process, which may be new. */
+/* The local copy of a message of another process; created if it does not exist. */
 struct job_message *message_mirror(struct placed_job *p, uint32_t id);
-/* Is there a place of that id? */
+/* Whether this process has storage for a message of this id. */
 bool message_is_known(const struct placed_job *p, uint32_t id);
-/* Does the message exist, with its source in this process? */
+/* Whether the message exists and its source is in this process. */
 bool message_is_ours(const struct placed_job *p, uint32_t id);
-/* The next of these from `id` on, or if not `ours` of those that come here,
- * too; RANK_GROUP_NONE: none. */
+/*
+ * The next message from `id` on that is in use: with `ours`, only those whose source is in this
+ * process; else also those received from other processes. RANK_GROUP_NONE: none.
+ */
 uint32_t message_next(const struct placed_job *p, uint32_t id, bool ours);
-/* Which blocks are taken here: each `stride`-th from the first on; */
+/* This process uses each `stride`-th block, starting with `first`. */
 void message_blocks_begin(struct placed_job *p, uint32_t first, uint32_t stride);
-/* and none up to that of a message that is there after a restart. */
+/* After a restart: do not use the block of this message or any before it. */
 void message_blocks_skip(struct placed_job *p, uint32_t id);
 void message_blocks_fini(struct placed_job *p);
 
@@ -224,12 +233,12 @@ void message_blocks_fini(struct placed_job *p);
 void job_domains_init_remote(struct placed_job *p, const struct sim_cut *how);
 void job_domain_fini_remote(struct job_domain *s);
 bool message_is_elsewhere(const struct placed_job *p, uint32_t id);
-/* It is posted: those that it goes to must know of it. */
+/* Sends a posted message to the processes of its destinations. */
 void message_announce(struct job_domain *s, uint32_t id);
-/* To its source, of a message that is elsewhere. */
+/* Returns a message to its source in another process. */
 void message_return(struct job_domain *s, uint32_t id);
 void message_tell_arrived(struct job_domain *s, uint32_t id);
-/* To its source, wherever that is. */
+/* Reports a lost packet to the message's source, in any domain. */
 void message_tell_lost(struct job_domain *s, uint32_t id);
 /* See struct sim_endpoint. */
 void job_mail(void *context, struct pack *k, uint32_t from, uint32_t to);
@@ -238,7 +247,7 @@ void job_collect(void *context, struct pack *k, uint32_t part);
 /* ---- message.c ----------------------------------------------------------- */
 
 void job_attach(struct placed_job *p, struct sim *s);
-/* Of a multicast: at each rank. */
+/* Allocates the receive slots of a multicast, one per rank. */
 void message_receives_make(const struct placed_job *p, struct job_message *m);
 
 static inline struct job_recv_slot *message_recv_slot(struct job_message *m, uint32_t rank)
@@ -248,39 +257,41 @@ static inline struct job_recv_slot *message_recv_slot(struct job_message *m, uin
 
 struct critical_path message_path_until(const struct job_message *m, const struct sim_waits *waits,
 					hd_time now);
-/* It joins the line of its sender. */
+/* Appends the message to the queue of its sender. */
 void message_enqueue(struct job_domain *s, uint32_t id, hd_time now);
-/* A packet of it, or all of it, is at an actor. */
+/* A packet of the message, or all of it, has arrived at actor `at`. */
 void message_lands(struct job_domain *s, uint32_t id, uint32_t at, hd_time now);
-uint64_t message_bytes(const struct job_message *m); /* that it carries */
-/* A queue pair says so: its send is done. */
+uint64_t message_bytes(const struct job_message *m); /* bytes on the wire as payload */
+/* The queue pair has completed the send of the message. */
 void message_acknowledged(struct job_domain *s, uint32_t id, hd_time now);
 
-/* The message that a send of this actor is under way with; or NULL. */
+/* The message that this actor is sending; or NULL. */
 const struct job_message *message_of_sender(const struct placed_job *p, uint32_t actor);
 
 /* ---- chain.c ------------------------------------------------------------- */
 
-/* Notes a message that is posted, and what it waits for. */
+/* Records a posted message and its cause. */
 void chain_post(struct placed_job *p, struct job_message *m);
 void chain_begin(struct placed_job *p, const struct job_message *m, hd_time now);
-/* It has left, or its packets that waited so are there. */
+/* Critical-path entry of a message that has left, or arrived with these waits. */
 struct path_message chain_left(const struct job_message *m, hd_time now);
 struct path_message chain_arrived(const struct job_message *m, const struct sim_waits *waits,
 				  hd_time now);
-/* Can this have come from another process? */
+/* Whether this is a valid cause, if it came from another process. */
 bool chain_cause_is_valid(const struct placed_job *p, const struct path_message *x);
-/* Of the postings of an actor those that the first process has not seen as
- * they are now. */
+/*
+ * Sends the postings of an actor that have changed since the last collection to the first
+ * process.
+ */
 void chain_collect(struct placed_job *p, struct pack *k, uint32_t actor);
-/* All that are kept of an actor, for a checkpoint. */
+/* All recorded postings of an actor, for a checkpoint. */
 void chain_pack(struct placed_job *p, struct pack *k, uint32_t actor);
-/* Are the messages of the last period those of the one before, a period later? */
+/* Whether the messages of the last two periods are equal but for the time. */
 bool chain_repeats(const struct placed_job *p, const struct job_periods *r, uint32_t actor);
-/* Gives `to`, where they have been posted, those of the next n periods. */
+/* Moves the postings to `to`, and adds those of the next n periods. */
 void chain_continue(struct placed_job *from, struct placed_job *to, const struct job_periods *r,
 		    uint32_t actor);
-/* What waited where on the way to the last rank's end. */
+/* Tables of the critical path: waits on the way to the end of the last rank. */
 void chain_tables(const struct jobs *jobs, bool all, struct results *r);
 
 /* ---- repeat.c ------------------------------------------------------------ */
@@ -298,18 +309,18 @@ void jobs_link_table(const struct jobs *jobs, const struct sim_metrics *m, bool 
 
 void timeline_init(struct placed_job *p, uint32_t n_jobs);
 void timeline_fini(struct placed_job *p);
-/* Something has happened at this rank, or will until now. */
+/* Call after every change of the rank's activity: accounts the time up to now. */
 void timeline_look(struct job_domain *s, uint32_t rank, hd_time now);
-/* Messages of which some packets are there, and others not yet. */
+/* `more` (1 or -1) messages are now partially received. */
 void timeline_receives(struct job_domain *s, uint32_t rank, int more);
 void timeline_collect(struct placed_job *p, struct pack *k, uint32_t rank);
-/* All of it, for a checkpoint. */
+/* The complete timeline, for a checkpoint. */
 void timeline_pack(struct placed_job *p, struct pack *k, uint32_t rank);
-/* Spans that are noted since timeline_note_all, of timeline `number`. */
+/* Number of spans recorded for timeline `number` since timeline_note_all. */
 void timeline_note_all(struct placed_job *p, bool on);
-uint64_t timeline_noted_bytes(const struct placed_job *p); /* bytes */
+uint64_t timeline_noted_bytes(const struct placed_job *p);
 uint32_t timeline_noted(const struct placed_job *p, uint32_t number);
-/* The noted spans from `first` to `end` - 1 happen n more times. */
+/* Repeats the recorded spans from `first` to `end` - 1 n more times. */
 void timeline_continue(struct placed_job *from, struct placed_job *to, const struct job_periods *r,
 		       uint32_t number);
 void timeline_table(const struct jobs *jobs, struct results *r);
@@ -319,19 +330,19 @@ void timeline_table(const struct jobs *jobs, struct results *r);
 void pairs_init(struct placed_job *p);
 void pairs_count(struct job_domain *s, const struct job_message *m, uint64_t bytes);
 void pairs_collect(struct job_domain *s, struct pack *k);
-/* The sums of all shares; reading gives them to the first. */
+/* The sums of all shares; restoring adds them to the first share. */
 void pairs_pack(const struct placed_job *p, struct pack *k);
 void pairs_table(const struct jobs *jobs, bool all, struct results *r);
 
 /* ---- tables.c ------------------------------------------------------------ */
 
-/* The rank group whose rank ended last, the lowest of several; NULL: none has. */
+/* The rank group of the rank that ended last (the lowest of several); NULL: none has ended. */
 const struct rank_group *job_last_domain(const struct placed_job *p);
 uint32_t job_ranks_done(const struct placed_job *p);
 bool job_is_done(const struct placed_job *p);
-/* [iteration * n_steps + step] of all ranks. */
+/* Index iteration * n_steps + step, over all ranks. */
 struct step_span job_step_times(const struct placed_job *p, size_t step);
-/* "h3", as a text for the next row. */
+/* "h3"; valid until the next row. */
 const char *job_host_name(struct table *t, const struct placed_job *p, uint32_t actor);
 /* "rank 3", or the host of a server. */
 const char *job_actor_name(struct table *t, const struct placed_job *p, uint32_t actor);
@@ -340,40 +351,40 @@ const char *job_port_name(struct table *t, const struct placed_job *p, uint32_t 
 
 /* ---- build.c ------------------------------------------------------------- */
 
-/* A multicast tree for each group of a step. */
+/* Creates a multicast tree for each group of a step. */
 HD_MUST_CHECK enum hd_status job_trees(struct placed_job *p, size_t step, struct diag *d);
 
 /* ---- inner.c ------------------------------------------------------------- */
 
 bool inner_same_host(const struct placed_job *p, uint32_t a, uint32_t b);
-/* Ranks that a link inside a host joins are computed in one part. */
+/* Puts ranks joined by a link inside a host into one domain. */
 void inner_join(struct placed_job *p);
-/* The rank by whose line a message goes: its source's or a peer's (J13). */
+/* The rank that queues a message: its source or a peer on the same host (J13). */
 uint32_t inner_sender_of(const struct placed_job *p, uint32_t source, uint32_t target);
-/* True if the message begins inside its host: then it is on its way. */
+/* Returns true if the message starts inside its host; it is then in transit. */
 bool inner_takes(struct job_domain *s, uint32_t id, hd_time now);
-/* A timer of a message inside, by number from 0. */
+/* Timer of a message inside a host; numbers start from 0. */
 void inner_timer(struct job_domain *s, uint32_t number, hd_time now);
 
 /* ---- reduce.c ------------------------------------------------------------ */
 
 bool reduction_has_step(const struct workload_step *s);
-/* Aggregation trees for each group of a step. */
+/* Creates aggregation trees for each group of a step. */
 HD_MUST_CHECK enum hd_status reduction_trees(struct placed_job *p, size_t step, struct diag *d);
-/* A rank's part in a reduction of its group is posted. */
+/* Posts the contribution of a rank to a reduction of its group. */
 void reduction_post(struct job_domain *s, uint32_t rank, uint32_t group, uint32_t message);
 void reduction_table(const struct jobs *jobs, struct results *r);
-/* A packet of its result has come to a rank. */
+/* A packet of the reduction's result has arrived at a rank. */
 void reduction_deliver(struct job_domain *s, uint32_t rank, const struct sim_packet *packet,
 		       hd_time now);
 
 /* ---- rc.c ---------------------------------------------------------------- */
 
-/* Makes the queue pairs of jobs that have such. */
+/* Creates the queue pairs of jobs with transport rc. */
 HD_MUST_CHECK enum hd_status jobs_connect(struct jobs *jobs, struct diag *d);
 /* Number of SENDs of a message of `bytes`. */
 uint32_t rc_pieces(uint64_t bytes);
-/* Gives a message to the queue pair of its sender and target. */
+/* Posts a message to the queue pair of its sender and target. */
 void rc_send(struct job_domain *s, uint32_t id, hd_time now);
 void rc_table(const struct jobs *jobs, struct results *r);
 
@@ -391,7 +402,10 @@ void job_pack_cookie(void *context, struct pack *k, uint32_t *cookie);
 
 /* ---- stuck.c ------------------------------------------------------------- */
 
-/* Operations that do not end, and messages that do not fit; true if there is any. */
+/*
+ * Adds the operations that do not end and the messages without a match; returns true if there
+ * are any.
+ */
 bool jobs_problems(const struct jobs *jobs, struct results *r);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which links carried how much for which job. */
+/* Bytes that each job sent over each link. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -36,7 +36,7 @@ static int by_bytes(const void *a, const void *b)
 	return x->port < y->port ? -1 : x->port > y->port;
 }
 
-/* Ports over which the job sent, the most bytes first; how many. */
+/* Lists the ports used by the job, by descending bytes; returns their number. */
 static uint32_t order_links(const struct placed_job *p, struct link_use *links)
 {
 	uint32_t n = 0;
@@ -65,7 +65,10 @@ static void put_link(struct table *t, const struct placed_job *p, uint32_t port,
 		.to = job_port_name(t, p, at->peer),
 		.bytes = bytes,
 		.share = (double)bytes / (double)c.xmit_bytes,
-		/* The last packet may be on its way: its bytes count, its time only until now. */
+		/*
+		 * The last packet may still be on the link: all its bytes count, but only the
+		 * time until now.
+		 */
 		.used = fmin(8e12 * (double)bytes / hd_rate_bps(at->rate) / ps,
 			     m->ports[port].utilisation),
 	};

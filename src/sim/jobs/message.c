@@ -6,7 +6,7 @@
 #include "sim/jobs/jobs_internal.h"
 #include "sim/jobs/packet.h"
 
-/* ---- where it lands ------------------------------------------------------ */
+/* ---- receive slots ------------------------------------------------------- */
 
 void message_receives_make(const struct placed_job *p, struct job_message *m)
 {
@@ -28,7 +28,7 @@ uint64_t message_bytes(const struct job_message *m)
 	return carries_bytes(m) ? m->size : 0;
 }
 
-/* Payload of its packets, at most. */
+/* Largest payload of its packets. */
 static uint32_t most_payload(const struct placed_job *p, const struct job_message *m)
 {
 	return m->kind == MSG_REDUCE ? p->transaction : p->mtu;
@@ -57,9 +57,9 @@ static void multicast_packet(const struct placed_job *p, const struct job_messag
 }
 
 /*
- * J9: what enters at one port and instant. Deliveries are reported before anything
- * else happens by itself, but what they post must not stand behind what was
- * offered long ago for this instant.
+ * J9: order of messages that enter at one port and instant. Deliveries are processed first, but
+ * the messages that they post must not be queued behind messages offered earlier for this
+ * instant.
  */
 enum turn { TURN_DELIVERY, TURN_RANK, TURN_SERVER };
 
@@ -70,7 +70,7 @@ static uint8_t turn_of(const struct job_domain *s, const struct job_message *m, 
 	return m->sender < s->of->job.n_ranks ? TURN_RANK : TURN_SERVER;
 }
 
-/* The next packet of a message enters the sender's queue then. */
+/* The next packet of the message enters the sender's queue at `when`. */
 static void packet_offer(struct job_domain *s, uint32_t id, hd_time when)
 {
 	const struct placed_job *p = s->of;
@@ -78,7 +78,7 @@ static void packet_offer(struct job_domain *s, uint32_t id, hd_time when)
 	const struct packet_label label = { p->sl, p->scn->partition };
 	struct sim_arrival a;
 
-	/* That there is a way was found out in the beginning. */
+	/* The path was checked when the job was created. */
 	if (m->dlid)
 		multicast_packet(p, m, &a);
 	else
@@ -90,8 +90,8 @@ static void packet_offer(struct job_domain *s, uint32_t id, hd_time when)
 }
 
 /*
- * J14: messages for queue pairs leave the line as soon as they may. True if one
- * is the first, and has to wait.
+ * J14: posts messages at the head of the queue to their queue pairs as early as allowed. Returns
+ * true if the first message is such a message and must wait.
  */
 static bool line_gives(struct job_domain *s, struct actor *a, hd_time now)
 {
@@ -116,7 +116,7 @@ static bool line_gives(struct job_domain *s, struct actor *a, hd_time now)
 	return false;
 }
 
-/* The first message in the line of an actor begins to be sent. */
+/* Starts the first message in the queue of an actor. */
 static void line_go_on(struct job_domain *s, struct actor *a, hd_time now)
 {
 	a->left_at = HD_TIME_NEVER;
@@ -129,14 +129,14 @@ static void line_go_on(struct job_domain *s, struct actor *a, hd_time now)
 	packet_offer(s, a->first, when);
 }
 
-/* Its first message is for a queue pair, and need not wait any longer. */
+/* Whether the first message is for a queue pair and may be posted now. */
 static bool line_may_give(const struct placed_job *p, const struct actor *a, hd_time now)
 {
 	return a->first != RANK_GROUP_NONE && a->next_at <= now &&
 	       goes_over_rc(p, message_at(p, a->first));
 }
 
-/* Packets, or SENDs of a queue pair. */
+/* Number of packets, or of SENDs of a queue pair. */
 static uint32_t count_packets(const struct placed_job *p, const struct job_message *m)
 {
 	if (goes_over_rc(p, m))
@@ -144,7 +144,7 @@ static uint32_t count_packets(const struct placed_job *p, const struct job_messa
 	return carries_bytes(m) ? (uint32_t)message_packets(m->size, most_payload(p, m)) : 1;
 }
 
-/* The message of a rank to another takes its way; its posting is noted. */
+/* Initialises a posted message and records it. */
 static void message_begin(struct job_domain *s, uint32_t id, hd_time now)
 {
 	struct placed_job *p = s->of;
@@ -192,7 +192,7 @@ const struct job_message *message_of_sender(const struct placed_job *p, uint32_t
 	return first == RANK_GROUP_NONE ? NULL : message_at(p, first);
 }
 
-/* ---- what ranks do ------------------------------------------------------ */
+/* ---- operations of ranks ------------------------------------------------ */
 
 static void post_multicast(struct job_domain *s, struct job_message *m, uint32_t rank,
 			   uint32_t group)
@@ -238,13 +238,13 @@ static void post(void *context, uint32_t rank, const struct op *op, uint32_t ref
 		m->copies = step_members(&p->steps[p->ranks[rank].step], p->job.n_ranks) - 1;
 }
 
-/* Why something is posted now. */
+/* Time and critical path that cause a message. */
 struct cause {
 	hd_time now;
 	struct critical_path path;
 };
 
-/* An answer to `m`, the other way. */
+/* Sends an answer to `m` back to its source. */
 static void reply(struct job_domain *s, const struct job_message *m, enum message_kind kind,
 		  uint64_t size, uint32_t receive, const struct cause *cause)
 {
@@ -298,7 +298,7 @@ static void iterated(void *context, uint32_t rank)
 		job_iterated(s, rank);
 }
 
-/* ---- what the simulator tells ------------------------------------------- */
+/* ---- callbacks of the simulator ----------------------------------------- */
 
 struct critical_path message_path_until(const struct job_message *m, const struct sim_waits *waits,
 					hd_time now)
@@ -311,7 +311,7 @@ struct critical_path message_path_until(const struct job_message *m, const struc
 	return path;
 }
 
-/* One of its packets is there. */
+/* Adds the waits of an arrived packet. */
 static void landing_add(struct job_recv_slot *l, const struct sim_waits *x)
 {
 	l->waits.held += x->held;
@@ -319,7 +319,7 @@ static void landing_add(struct job_recv_slot *l, const struct sim_waits *x)
 		l->waits.longest = x->longest;
 }
 
-/* A packet of data has come to a rank. */
+/* A data packet has arrived at a rank. */
 static void data_lands(struct job_domain *s, uint32_t id, uint32_t rank, hd_time now)
 {
 	struct job_message *m = message_at(s->of, id);
@@ -357,7 +357,7 @@ static void ask_lands(struct job_domain *s, uint32_t id, hd_time now)
 	message_take(s, id, m->target);
 }
 
-/* The other messages, which are whole. */
+/* All packets of a message of another kind have arrived. */
 static void other_lands(struct job_domain *s, uint32_t id, hd_time now)
 {
 	const struct job_message m = *message_at(s->of, id);
@@ -397,7 +397,7 @@ static void packet_lands(struct job_domain *s, hd_time now, uint32_t node,
 			timeline_look(s, rank, now);
 		return;
 	}
-	/* A wrong table may bring it to another host. */
+	/* A wrong forwarding table may deliver it to another host. */
 	if (!message_is_known(p, packet->cookie))
 		return;
 	struct job_message *m = message_at(p, packet->cookie);
@@ -443,13 +443,13 @@ static void on_granted(void *context, hd_time now, hd_time end, uint32_t node, u
 	sim_timer(s->sim, s->of->endpoint, node, end, m->sender);
 }
 
-/* Whether the send is done when its message has left. */
+/* Whether the send operation is done when its message has left. */
 static bool ends_send(const struct placed_job *p, const struct job_message *m)
 {
 	return m->kind == MSG_DATA && m->source < p->job.n_ranks && m->sender == m->source;
 }
 
-/* Operations that wait for the send of this message continue. */
+/* Critical path of the operations that wait for this send. */
 static struct critical_path path_of_send(const struct job_message *m, hd_time now)
 {
 	struct critical_path path = m->path;
@@ -512,7 +512,7 @@ static void on_timer(void *context, hd_time now, uint32_t number)
 	timeline_look(s, number, now);
 }
 
-/* It never arrives; no operation is notified (stuck.c finds it). */
+/* The packet never arrives. No operation is notified; stuck.c finds the consequences. */
 static void on_lost(void *context, hd_time when, uint32_t cookie, bool was_sent)
 {
 	struct job_domain *s = context;
@@ -526,14 +526,13 @@ static void on_lost(void *context, hd_time when, uint32_t cookie, bool was_sent)
 	__atomic_add_fetch(&m->lost, 1, __ATOMIC_RELAXED);
 	if (was_sent)
 		return;
-	/* Dropped where it was made, as what follows would be: the message is
-	 * over. */
+	/* Dropped at its source, as its later packets would be: the message is done. */
 	m->sent = m->n_packets;
 	s->of->actors[m->sender].left_at = when;
 	sim_timer(s->sim, s->of->endpoint, s->of->actors[m->sender].node, when, m->sender);
 }
 
-/* ---- parts -------------------------------------------------------------- */
+/* ---- domains ------------------------------------------------------------ */
 
 static void share_init(struct placed_job *p, struct job_domain *s, uint32_t number, struct sim *sim)
 {
@@ -552,7 +551,7 @@ static void cut(void *context, const struct sim_cut *how, void **contexts)
 {
 	struct placed_job *p = ((struct job_domain *)context)->of;
 
-	/* Nothing has happened yet. */
+	/* The rank group is still in its initial state. */
 	rank_group_fini(&p->alone.rank_group);
 	p->shares = hd_alloc(how->n, sizeof(*p->shares));
 	p->n_shares = how->n;

@@ -3,9 +3,8 @@
 #define HD_SIM_JOBS_PACKET_H
 
 /*
- * Messages as packets of the fabric's MTU (docs/timing-rules.md, J4): how many, and
- * what each of them is. For jobs, and for programs that send messages of their
- * own.
+ * Messages as packets of the fabric's MTU (docs/timing-rules.md, J4): number and fields of the
+ * packets. Used for jobs, and for programs that send messages.
  */
 
 #include "fabric/fabric.h"
@@ -15,7 +14,7 @@ static inline uint64_t message_packets(uint64_t bytes, uint64_t mtu)
 	return bytes ? (bytes + mtu - 1) / mtu : 1;
 }
 
-/* Payload of a packet, by its number from 0. */
+/* Payload of packet `number`, counted from 0. */
 static inline uint32_t message_payload(uint64_t bytes, uint64_t mtu, uint64_t number)
 {
 	uint64_t rest = bytes - number * mtu;
@@ -25,10 +24,13 @@ static inline uint32_t message_payload(uint64_t bytes, uint64_t mtu, uint64_t nu
 
 struct packet_label {
 	unsigned sl;
-	const char *partition; /* NULL: none is named (fabric_key) */
+	const char *partition; /* partition name, or NULL (fabric_key) */
 };
 
-/* From one end port to another, between which there is a way: all but time. */
+/*
+ * Fills all fields but the time of a packet between two end ports. A path between them must
+ * exist.
+ */
 void message_packet(const struct fabric *fabric, port_id from, port_id to,
 		    struct packet_label label, uint32_t payload, struct sim_arrival *out);
 

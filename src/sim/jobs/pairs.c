@@ -11,7 +11,7 @@
 #include "topo/topo.h"
 
 #define MOST_BINS 64
-#define FEW_ROWS  32 /* that are shown without being asked for */
+#define FEW_ROWS  32 /* rows without `all` */
 
 struct pair_count {
 	uint64_t messages, bytes;
@@ -19,7 +19,7 @@ struct pair_count {
 
 /* ---- bins --------------------------------------------------------------- */
 
-/* The switch that an actor is on. */
+/* The switch to which an actor is connected. */
 static uint32_t leaf_of(const struct placed_job *p, uint32_t actor)
 {
 	const struct sim_setup *s = &p->fabric->setup;
@@ -45,7 +45,7 @@ void pairs_init(struct placed_job *p)
 			p->bins[i] = i;
 		return;
 	}
-	/* One more, for what has no cable. */
+	/* One more entry for ports without a cable. */
 	uint32_t *number = hd_alloc((size_t)n_nodes + 1, sizeof(*number));
 
 	for (uint32_t i = 0; i < p->n_actors; i++) {
@@ -65,7 +65,7 @@ void pairs_init(struct placed_job *p)
 	free(number);
 }
 
-/* ---- while it runs ------------------------------------------------------ */
+/* ---- counting ----------------------------------------------------------- */
 
 static void count(struct job_domain *s, uint32_t from, uint32_t to, uint64_t bytes)
 {
@@ -83,7 +83,7 @@ void pairs_count(struct job_domain *s, const struct job_message *m, uint64_t byt
 	if (!s->pairs)
 		s->pairs = hd_alloc((size_t)p->n_bins * p->n_bins, sizeof(*s->pairs));
 	if (m->kind == MSG_REDUCE)
-		return; /* without one destination */
+		return; /* no single destination */
 	if (!m->dlid) {
 		count(s, m->source, m->target, bytes);
 		return;
@@ -115,7 +115,7 @@ void pairs_collect(struct job_domain *s, struct pack *k)
 		PACK_STRUCT(k, count_members, &s->pairs[i]);
 }
 
-/* ---- afterwards --------------------------------------------------------- */
+/* ---- table -------------------------------------------------------------- */
 
 struct job_pair_row {
 	const char *job, *from, *to;
@@ -142,12 +142,12 @@ static const char *leaf_name(const struct placed_job *p, uint32_t leaf)
 	return topo_node_of(&p->fabric->topo, s->ports[port].origin)->name;
 }
 
-/* Those of a bin, by their numbers. */
+/* Leaf switches of each bin, by number. */
 struct leaves {
 	uint32_t first, last;
 };
 
-/* NULL: each actor is a bin. */
+/* NULL if each actor is a bin. */
 static struct leaves *leaves_of_bins(const struct placed_job *p)
 {
 	if (!is_by_leaf(p))

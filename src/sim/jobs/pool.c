@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Messages of a job, in blocks that never move. An id is a block and a place in
- * it, and says nothing of parts: it stays what it is when a run is saved, and
- * continued in others. Which share a message is of follows from its source.
+ * Storage of a job's messages, in blocks that never move. An id is a block number and an index
+ * in the block. It does not depend on the partitioning: it stays valid when a run is saved
+ * and continued with other domains. The domain of a message follows from its source.
  *
- * A share takes a block of its own when it needs one, and ids that come back to
- * it. Each process takes other blocks; at the place of a message of another one
- * it has a copy, if it comes here.
+ * Each share allocates blocks of its own and reuses the ids that are returned to it. Each
+ * process uses other block numbers; a message of another process has a copy here under the
+ * same id, if this process needs it.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "base/alloc.h"
 #include "sim/jobs/jobs_internal.h"
 
-#define TABLE_BITS 12 /* of a block's number: its place in a table */
+#define TABLE_BITS 12 /* bits of a block number that index a table */
 #define TABLE_LEN  (1u << TABLE_BITS)
 
 static uint32_t block_of(uint32_t id)
@@ -22,7 +22,7 @@ static uint32_t block_of(uint32_t id)
 	return id / MESSAGES_IN_BLOCK;
 }
 
-/* NULL: not in this process. */
+/* NULL: block not in this process. */
 static struct job_message *block_at(const struct placed_job *p, uint32_t block)
 {
 	struct job_message **table =
@@ -31,7 +31,7 @@ static struct job_message *block_at(const struct placed_job *p, uint32_t block)
 	return table ? table[block & (TABLE_LEN - 1)] : NULL;
 }
 
-/* Shares may need the same table at the same time. */
+/* Atomic: several shares may need the same table at the same time. */
 static struct job_message **table_need(struct placed_job *p, uint32_t block)
 {
 	struct job_message ***at = &p->tables[block >> TABLE_BITS];
@@ -57,7 +57,7 @@ static void block_need(struct placed_job *p, uint32_t block)
 		return;
 	*at = hd_alloc(MESSAGES_IN_BLOCK, sizeof(**at));
 	for (uint32_t i = 0; i < MESSAGES_IN_BLOCK; i++) {
-		(*at)[i].target = RANK_GROUP_NONE; /* no target yet */
+		(*at)[i].target = RANK_GROUP_NONE; /* not in use */
 		(*at)[i].here.receive = RANK_GROUP_NONE;
 	}
 }
@@ -104,7 +104,7 @@ uint32_t message_new(struct job_domain *s)
 	return id;
 }
 
-/* Of a share of this process. */
+/* Frees a message of a share in this process. */
 static void message_free(struct job_domain *s, uint32_t id)
 {
 	struct job_message *m = message_at(s->of, id);

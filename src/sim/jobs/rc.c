@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Messages over RC queue pairs (docs/timing-rules.md, J14). Which ranks send to which
- * is found out by going through all operations before the run, so that both
- * ends of a connection are there whichever parts of the run they are in.
+ * Messages over RC queue pairs (docs/timing-rules.md, J14). All operations are traversed before
+ * the run to find the pairs of ranks that communicate, so that both ends of each connection
+ * exist in any partitioning.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -13,17 +13,17 @@
 #include "hca/message_channel.h"
 #include "sim/jobs/jobs_internal.h"
 
-#define RECV_DEPTH 8 /* of a channel */
+#define RECV_DEPTH 8 /* receives per channel */
 
 /* ---- pairs of sender and target -------------------------------------------------- */
 
-/* Sender above target, many of them more than once. */
+/* Keys with the sender in the upper half; may contain duplicates. */
 struct rc_pairs {
 	uint64_t *items;
 	size_t n, cap;
 };
 
-/* Sorts them, each once. */
+/* Sorts the keys and removes duplicates. */
 static void ways_sort(struct rc_pairs *w)
 {
 	size_t n = 0;
@@ -48,20 +48,20 @@ static void way_add(const struct placed_job *p, struct rc_pairs *w, uint32_t sou
 {
 	if (p->inner.num && source < p->job.n_ranks && target < p->job.n_ranks &&
 	    inner_same_host(p, source, target))
-		return; /* J12 */
+		return; /* J12: same host */
 	uint64_t way = way_of(p, source, target);
 
 	if (w->n && w->items[w->n - 1] == way)
 		return;
 	if (w->n == w->cap) {
-		/* Only where most are new does it grow. */
+		/* Grows only if most entries are distinct. */
 		ways_sort(w);
 		w->items = hd_grow(w->items, &w->cap, 2 * w->n + 64, sizeof(*w->items));
 	}
 	w->items[w->n++] = way;
 }
 
-/* Of an operation of this rank, in this step. */
+/* Adds the pairs of an operation of a rank in this step. */
 static void ways_of_op(const struct placed_job *p, struct rc_pairs *w, uint32_t rank, uint32_t step,
 		       const struct op *op)
 {
@@ -72,7 +72,7 @@ static void ways_of_op(const struct placed_job *p, struct rc_pairs *w, uint32_t 
 	else if (op->kind != OP_SEND)
 		return;
 	way_add(p, w, rank, peer);
-	/* An answer, or that it may come (J6). */
+	/* The reverse direction: an answer, or MSG_GO (J6). */
 	if (op->kind != OP_SEND || op->size > p->eager)
 		way_add(p, w, peer, rank);
 }
@@ -107,14 +107,14 @@ static void ways_find(const struct placed_job *p, struct rc_pairs *w)
 	ways_sort(w);
 }
 
-/* ---- what queue pairs tell ----------------------------------------------- */
+/* ---- events of queue pairs ------------------------------------------------ */
 
 static void on_arrived(void *context, const struct message_event *e)
 {
 	const struct placed_job *p = context;
 	struct job_domain *s = &p->shares[e->part];
 
-	/* What another process sent may be any number. */
+	/* A number from another process may be invalid. */
 	if (!message_is_known(p, e->message))
 		return;
 	uint32_t target = message_at(p, e->message)->target;
@@ -251,13 +251,13 @@ void rc_send(struct job_domain *s, uint32_t id, hd_time now)
 	const uint64_t *at = bsearch(&way, p->ways, p->n_ways, sizeof(*p->ways), compare_u64);
 
 	assert(at);
-	/* Its source waits for it, too. */
+	/* The source holds a reference until the acknowledgement. */
 	m->copies = 2;
 	channel_send(p->lab, p->first_channel + (uint32_t)(at - p->ways), now, id,
 		     message_bytes(m));
 }
 
-/* ---- what came of it ----------------------------------------------------- */
+/* ---- table --------------------------------------------------------------- */
 
 struct rc_row {
 	const char *job;

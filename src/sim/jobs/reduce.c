@@ -13,7 +13,7 @@ bool reduction_has_step(const struct workload_step *s)
 	return strcmp(s->algorithm->name, "in-network") == 0;
 }
 
-/* Which step of the program has trees for the same groups; or itself. */
+/* The number of a step that has trees for the same groups; its own if none has. */
 static uint32_t trees_of(const struct placed_job *p, size_t number)
 {
 	const struct workload_step *step = &p->steps[number];
@@ -107,7 +107,7 @@ static void put_trees(struct table *t, const struct placed_job *p, uint32_t step
 		const struct aggregation *a = tree_of(s, p->mlids[step][g]);
 
 		if (!a)
-			continue; /* a group of one */
+			continue; /* a group of one rank */
 		uint32_t rank = step_member(of, p->job.n_ranks, g, 0);
 		const struct tree_row row = {
 			.job = p->scn->name,
@@ -145,7 +145,7 @@ void reduction_table(const struct jobs *jobs, struct results *r)
 	}
 }
 
-/* ---- at work ------------------------------------------------------------- */
+/* ---- during the run ------------------------------------------------------- */
 
 void reduction_post(struct job_domain *s, uint32_t rank, uint32_t group, uint32_t message)
 {
@@ -154,9 +154,9 @@ void reduction_post(struct job_domain *s, uint32_t rank, uint32_t group, uint32_
 	uint32_t step = p->trees_of[p->ranks[rank].step];
 	uint64_t packets = m->size ? (m->size - 1) / p->transaction + 1 : 1;
 
-	/* All ranks of a group begin theirs in the same order. */
+	/* All ranks of a group begin their reductions in the same order. */
 	m->tag = p->begun[step][rank];
-	m->target = p->n_actors; /* no actor */
+	m->target = p->n_actors; /* not an actor */
 	m->dlid = p->mlids[step][group];
 	p->begun[step][rank] += (uint32_t)packets;
 	p->actors[rank].reduces = message;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Jobs that several processes compute. A message is known to its source, and
- * to the process that it goes to: that one has a copy at the same place of its
- * own, so that the number in a packet says the same everywhere. Who is done
- * with a copy says so to the source, as does the domain that loses a packet.
+ * Jobs computed by several processes. A message is known to the process of its source and to
+ * those of its destinations, which have a copy under the same id, so that the cookie of a packet
+ * means the same in all processes. A process that is done with a copy notifies the source, as
+ * does the domain that loses a packet.
  */
 #include <stdlib.h>
 
@@ -11,10 +11,10 @@
 #include "sim/jobs/jobs_internal.h"
 
 enum {
-	LETTER_MESSAGE,  /* comes to you */
-	LETTER_RELEASED, /* the destination, or one of them, is done with it */
-	REMOTE_ARRIVED,  /* it has arrived before its receive */
-	LETTER_LOST,     /* a packet of it */
+	LETTER_MESSAGE,  /* a message for this process */
+	LETTER_RELEASED, /* a destination has returned the message */
+	REMOTE_ARRIVED,  /* the message has arrived before its receive */
+	LETTER_LOST,     /* a packet of the message is lost */
 };
 
 void job_domains_init_remote(struct placed_job *p, const struct sim_cut *how)
@@ -52,7 +52,7 @@ void message_announce(struct job_domain *s, uint32_t id)
 	const struct job_message *m = message_at(p, id);
 
 	if (!s->letters || m->kind == MSG_REDUCE)
-		return; /* no destination gets it as it is */
+		return; /* destinations receive only its result */
 	if (!m->dlid) {
 		tell(s, job_domain_of(p, m->target), LETTER_MESSAGE, id);
 		return;
@@ -73,7 +73,7 @@ void message_return(struct job_domain *s, uint32_t id)
 	struct job_message *m = message_at(s->of, id);
 
 	if (!m->dlid)
-		m->target = RANK_GROUP_NONE; /* of any packet that strays here */
+		m->target = RANK_GROUP_NONE; /* a stray packet must not match it */
 	tell(s, message_part(s->of, id), LETTER_RELEASED, id);
 }
 
@@ -88,7 +88,7 @@ void message_tell_lost(struct job_domain *s, uint32_t id)
 		tell(s, i, LETTER_LOST, id);
 }
 
-/* ---- messages as bytes -------------------------------------------------- */
+/* ---- message encoding --------------------------------------------------- */
 
 static const struct pack_member message_members[] = {
 	PACK(job_message, posted),
@@ -125,7 +125,7 @@ static bool receive_is_sound(const struct placed_job *p, const struct job_messag
 	       p->ranks[m->target].receives[receive].is_used;
 }
 
-/* Can the message come to this domain? */
+/* Whether the message can have this domain as a destination. */
 static bool message_is_sound(const struct job_domain *s, const struct job_message *m, uint32_t from)
 {
 	const struct placed_job *p = s->of;
@@ -138,7 +138,7 @@ static bool message_is_sound(const struct job_domain *s, const struct job_messag
 	return receive_is_sound(p, m) && ref_is_sound(p, m);
 }
 
-/* A message comes to this share. */
+/* Receives a message for this share. */
 static void pack_message(struct job_domain *s, struct pack *k, uint32_t id, uint32_t from)
 {
 	struct job_message read = { 0 }, *m = &read;
@@ -149,7 +149,7 @@ static void pack_message(struct job_domain *s, struct pack *k, uint32_t id, uint
 	if (!k->reads || !pack_check(k, message_is_sound(s, m, from)))
 		return;
 	m = message_mirror(s->of, id);
-	/* Several parts of this process may have been told of it. */
+	/* Several domains of this process may have received the message. */
 	if (read.dlid && m->landings && m->posted == read.posted && m->source == read.source)
 		return;
 	free(m->landings);
@@ -163,7 +163,7 @@ struct job_message_reader {
 	uint32_t from, to;
 };
 
-/* Of a message of this share, from where it went. */
+/* Applies a notification about a message of this share. */
 static void read_note(struct job_domain *s, const struct remote_message *x)
 {
 	struct job_message *m = message_at(s->of, x->id);
@@ -192,7 +192,7 @@ static void pack_letter(void *context, struct pack *k, const struct remote_messa
 		return;
 	bool ours = message_is_ours(p, x->id) && message_part(p, x->id) == r->to;
 
-	/* Whose packet is lost is not known where it is. */
+	/* A domain that loses a packet does not know whose message it is. */
 	if (x->what == LETTER_LOST && ours)
 		message_at(p, x->id)->lost++;
 	else if (x->what != LETTER_LOST && pack_check(k, ours))
@@ -207,7 +207,7 @@ void job_mail(void *context, struct pack *k, uint32_t from, uint32_t to)
 	remote_messages_pack(k->reads ? NULL : &p->shares[from].letters[to], k, pack_letter, &r);
 }
 
-/* ---- what the first process shows --------------------------------------- */
+/* ---- results collected by the first process ------------------------------- */
 
 static const struct pack_member rank_group_members[] = {
 	PACK(rank_group, n_done),
@@ -245,7 +245,7 @@ static const struct pack_member fate_members[] = {
 	PACK(job_message, copies),
 };
 
-/* stuck.c reports where it waits. */
+/* stuck.c uses these fields as indices. */
 static bool op_is_sound(const struct placed_job *p, const struct op *op)
 {
 	return p->job.graph || op->tag >> 8 < p->job.n_steps;
@@ -317,7 +317,7 @@ static void pack_links(struct pack *k, struct placed_job *p, uint32_t part)
 	}
 }
 
-/* stuck.c says where it was posted. */
+/* stuck.c uses these fields as indices. */
 static bool place_is_sound(const struct placed_job *p, const struct job_message *m)
 {
 	if (!p->job.graph)
@@ -327,7 +327,7 @@ static bool place_is_sound(const struct placed_job *p, const struct job_message 
 				 : m->ref < p->graph.n_ops;
 }
 
-/* The next message of a share from `id` on that is not done with. */
+/* The next message of a share from `id` on that has not been returned. */
 static uint32_t next_of(const struct job_domain *s, uint32_t id)
 {
 	id = message_next(s->of, id, true);

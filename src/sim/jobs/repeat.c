@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Iterations of jobs that are not computed, because the state of the run
- * repeats: when an iteration ends, and what is noted of those left out.
+ * Skipped iterations: detects the end of an iteration, and continues a job's notes over the
+ * iterations that are skipped because the state of the run repeats.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "sim/jobs/jobs_internal.h"
 
-/* The end of an iteration: of the last of the ranks that have ended it. */
+/* End of an iteration: the latest end over the ranks that have ended it so far. */
 struct iteration_end {
 	hd_time at;
 	uint32_t ranks;
@@ -19,9 +19,9 @@ struct iteration_watch {
 	struct iteration_end *ends;
 };
 
-/* ---- when iterations end ------------------------------------------------ */
+/* ---- ends of iterations ------------------------------------------------- */
 
-/* Ranks of several parts may end it in one window. */
+/* Atomic: ranks of several domains may end an iteration in the same window. */
 void job_iterated(struct job_domain *s, uint32_t rank)
 {
 	struct placed_job *p = s->of;
@@ -51,12 +51,12 @@ static void watch_begin(struct placed_job *p)
 		if (p->ranks[i].iteration)
 			p->watch->ends[p->ranks[i].iteration - 1].ranks++;
 	}
-	/* Who has ended an iteration has ended those before. */
+	/* A rank that has ended an iteration has ended all earlier ones. */
 	for (uint32_t i = p->job.repeat - 1; i > 0; i--)
 		p->watch->ends[i - 1].ranks += p->watch->ends[i].ranks;
 }
 
-/* The fewest iterations that a rank has ended. */
+/* The smallest number of iterations that any rank has ended. */
 static uint32_t n_iterations(const struct placed_job *p)
 {
 	uint32_t least = p->job.repeat;
@@ -66,7 +66,7 @@ static uint32_t n_iterations(const struct placed_job *p)
 	return least;
 }
 
-/* The job under way that has ended the fewest; NULL: none. */
+/* The unfinished job with the fewest ended iterations; NULL: none. */
 static struct placed_job *slowest(const struct jobs *jobs)
 {
 	struct placed_job *found = NULL;
@@ -92,7 +92,7 @@ bool jobs_may_repeat(const struct jobs *jobs)
 	for (uint32_t i = 0; i < jobs->n; i++) {
 		const struct placed_job *p = &jobs->placed[i];
 
-		/* Their groups and trees are made for one run. */
+		/* Reduction groups and trees are created for a single run. */
 		for (uint32_t k = 0; p->steps && k < p->job.n_steps; k++) {
 			if (p->mlids[k] || reduction_has_step(&p->steps[k]))
 				return false;
@@ -146,7 +146,7 @@ uint64_t jobs_noted(const struct jobs *jobs)
 	return bytes;
 }
 
-/* ---- how far they are --------------------------------------------------- */
+/* ---- progress ------------------------------------------------------------ */
 
 struct jobs_mark {
 	struct job_mark {
@@ -216,8 +216,10 @@ static uint32_t least_of(const struct placed_job *p, const uint32_t *iteration)
 	return least;
 }
 
-/* Have all ranks ended as many iterations, and begun those of the last period in
- * the last two? */
+/*
+ * Whether all ranks have ended the same number of iterations, and began those of the last two
+ * periods within these periods.
+ */
 static bool steps_repeat(const struct placed_job *p, const struct job_periods *r)
 {
 	uint32_t now = least_of(p, r->iteration[2]), steps = p->job.n_steps;
@@ -259,7 +261,7 @@ static void steps_continue(const struct placed_job *from, struct placed_job *to,
 	}
 }
 
-/* ---- all of it ---------------------------------------------------------- */
+/* ---- complete jobs ------------------------------------------------------- */
 
 static bool job_repeats(const struct placed_job *p, const struct job_periods *r)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Jobs that do not come to their end: where and for which rank operations wait. */
+/* Jobs that do not end: the operations that wait, and for which rank. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,17 +8,17 @@
 #include "base/units.h"
 #include "sim/jobs/jobs_internal.h"
 
-#define MOST 64 /* that are shown */
+#define MOST 64 /* rows shown */
 
 struct job_problem {
 	const struct placed_job *of;
 	uint32_t rank;
-	uint32_t peer, tag; /* RANK_GROUP_NONE: none; OP_ANY */
-	uint32_t line;      /* of its file; 0: of none */
+	uint32_t peer, tag; /* RANK_GROUP_NONE: none; tag: OP_ANY */
+	uint32_t line;      /* in the goal file; 0: none */
 	const char *what, *operation;
 	uint64_t bytes;
-	uint64_t came; /* bytes, more than that; 0: none did */
-	bool to_all;   /* the others of its group */
+	uint64_t came; /* bytes received, more than fit the receive; 0: nothing received */
+	bool to_all;   /* waits for all other ranks of its group */
 };
 
 struct job_problems {
@@ -52,7 +52,7 @@ static void add(struct job_problems *all, const struct job_problem *one)
 	all->items[all->n++] = *one;
 }
 
-/* ---- finding them ------------------------------------------------------- */
+/* ---- search ------------------------------------------------------------- */
 
 static void add_receives(struct job_problems *all, const struct placed_job *p, uint32_t rank)
 {
@@ -95,7 +95,7 @@ static void add_misfits(struct job_problems *all, const struct placed_job *p,
 	}
 }
 
-/* The line of a file that a message is because of. */
+/* The line of the goal file that caused a message. */
 static uint32_t line_of(const struct placed_job *p, const struct job_message *m)
 {
 	if (!p->job.graph)
@@ -104,7 +104,7 @@ static uint32_t line_of(const struct placed_job *p, const struct job_message *m)
 				 : p->graph.ops[m->ref].line;
 }
 
-/* Of a program: its step is in it. A reduction has its transactions there. */
+/* The tag of a program encodes its step; a reduction stores its transaction there. */
 static uint32_t tag_of(const struct placed_job *p, const struct job_message *m)
 {
 	return m->kind == MSG_REDUCE ? p->ranks[m->source].step << 8 : m->tag;
@@ -136,7 +136,7 @@ static void add_message(struct job_problems *all, const struct placed_job *p,
 		[MSG_REDUCE] = "reduce",
 	};
 
-	/* The client of a server waits for it. */
+	/* The client waits for the server's answer. */
 	bool is_answer = m->kind == MSG_ANSWER;
 
 	add(all, &(struct job_problem){
@@ -152,7 +152,7 @@ static void add_message(struct job_problems *all, const struct placed_job *p,
 		 });
 }
 
-/* Of this process, and what is known of others. */
+/* Messages of this process, and what is known of those of other processes. */
 static void add_messages(struct job_problems *all, const struct placed_job *p)
 {
 	for (uint32_t i = 0; i < p->n_shares; i++) {
@@ -164,7 +164,7 @@ static void add_messages(struct job_problems *all, const struct placed_job *p)
 		add_message(all, p, message_at(p, id));
 }
 
-/* All that is shown, so that no order depends on who computed it. */
+/* Compares all fields, so that the order does not depend on the partitioning. */
 static int compare(const void *a, const void *b)
 {
 	const struct job_problem *x = a, *y = b;
@@ -189,7 +189,7 @@ static int compare(const void *a, const void *b)
 	return strcmp(x->what, y->what);
 }
 
-/* ---- showing them ------------------------------------------------------- */
+/* ---- tables -------------------------------------------------------------- */
 
 static const char *peer_name(struct table *t, const struct job_problem *x)
 {
@@ -204,7 +204,7 @@ static const char *peer_name(struct table *t, const struct job_problem *x)
 	return table_text(t, "rank %u (%s)", x->peer, job_host_name(t, p, x->peer));
 }
 
-/* File and line, or the step of the program, which is in the tag (rank_group.c). */
+/* File and line, or the step of the program, which is encoded in the tag (rank_group.c). */
 static const char *place_name(struct table *t, const struct job_problem *x)
 {
 	const struct placed_job *p = x->of;

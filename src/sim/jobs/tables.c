@@ -15,9 +15,9 @@
 #include "workload/collective.h"
 #include "workload/rank_group.h"
 
-#define FEW 32 /* rows that are shown without being asked for */
+#define FEW 32 /* rows without `all` */
 
-/* ---- what all parts know together --------------------------------------- */
+/* ---- results of all domains ---------------------------------------------- */
 
 uint32_t job_ranks_done(const struct placed_job *p)
 {
@@ -129,7 +129,7 @@ static const struct column job_columns[] = {
 	{ NULL },
 };
 
-/* Of the time that ranks are at work, their ends included. */
+/* Share of the ranks' time, up to the end of each rank. */
 static double waited_share(const struct placed_job *p)
 {
 	double busy = 0, all = 0;

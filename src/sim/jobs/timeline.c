@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What ranks did when, for a picture of some of them: computed, sent, received,
- * waited. A rank has a limited number of spans of time. When they are full,
- * neighbours become one, which knows how much of it was what; so a picture of
- * any run has all of its time, as fine as there is room for.
+ * Activity of some ranks over time, for a picture: computing, sending, receiving, waiting. Each
+ * rank has a limited number of spans. When they are full, neighbouring spans are merged, and a
+ * merged span keeps the time of each activity. A picture therefore covers the whole run, with
+ * the resolution that the limit allows.
  */
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "sim/jobs/jobs_internal.h"
 
-#define MOST_RANKS 32 /* of all jobs together */
+#define MOST_RANKS 32 /* over all jobs */
 #define MOST_SPANS 512
 
-/* The first that holds at an instant. */
+/* Activities in order of precedence: the first that applies counts. */
 enum doing { DOES_COMPUTE, DOES_SEND, DOES_RECEIVE, DOES_WAIT, N_DOING };
 
-/* What it was done for. */
+/* The operation that the activity belongs to. */
 struct purpose {
 	uint32_t iteration, step;
-	uint32_t line; /* of a file of operations; 0: not known */
+	uint32_t line; /* in the goal file; 0: not known */
 };
 
 struct timeline_span {
@@ -31,12 +31,12 @@ struct timeline_span {
 struct job_timeline {
 	struct timeline_span *spans;
 	uint32_t n;
-	hd_time since; /* HD_TIME_NEVER: it has not begun, or is over */
+	hd_time since; /* HD_TIME_NEVER: not begun, or ended */
 	enum doing doing;
 	struct purpose purpose;
-	uint32_t receiving; /* messages */
+	uint32_t receiving; /* messages partially received */
 	bool has_begun;
-	bool is_noted; /* what is added, as it was (timeline_note_all) */
+	bool is_noted; /* record added spans unmerged (timeline_note_all) */
 	struct timeline_span *noted;
 	uint32_t n_noted;
 	size_t noted_cap;
@@ -72,9 +72,9 @@ static struct job_timeline *timeline_of(const struct placed_job *p, uint32_t ran
 							       : NULL;
 }
 
-/* ---- while it runs ------------------------------------------------------ */
+/* ---- recording ---------------------------------------------------------- */
 
-/* Half as many, each of two; what the longer one was for. */
+/* Halves the number of spans by merging pairs; keeps the purpose of the longer span. */
 static void spans_join(struct job_timeline *t)
 {
 	for (uint32_t i = 0; i < t->n / 2; i++) {
@@ -160,7 +160,7 @@ void timeline_receives(struct job_domain *s, uint32_t rank, int more)
 		t->receiving += (uint32_t)more;
 }
 
-/* ---- of several processes ----------------------------------------------- */
+/* ---- several processes -------------------------------------------------- */
 
 static const struct pack_member span_members[] = {
 	PACK(timeline_span, begin),        PACK(timeline_span, end),
@@ -205,7 +205,7 @@ void timeline_pack(struct placed_job *p, struct pack *k, uint32_t rank)
 		t->doing = (enum doing)doing;
 }
 
-/* ---- iterations that are not computed ----------------------------------- */
+/* ---- skipped iterations ------------------------------------------------- */
 
 void timeline_note_all(struct placed_job *p, bool on)
 {
@@ -250,7 +250,7 @@ void timeline_continue(struct placed_job *from, struct placed_job *to, const str
 	}
 }
 
-/* ---- afterwards --------------------------------------------------------- */
+/* ---- table -------------------------------------------------------------- */
 
 struct span_row {
 	const char *job;
