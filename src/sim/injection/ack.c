@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What destinations send back (docs/timing-rules.md, C5). */
+/* Acknowledgements and notifications that destinations send back (docs/timing-rules.md, C5). */
 #include "sim/injection/ack.h"
 #include "sim/injection/control.h"
 #include "sim/injection/probe.h"
@@ -66,7 +66,7 @@ static void data_delivered(struct sim *s, uint32_t port, const struct arrived *d
 	ack_delay_answer(s, &d);
 }
 
-/* Wrong tables may bring an answer to another source, which does not have the flow. */
+/* A wrong forwarding table may deliver an answer to a source that does not have the flow. */
 static bool is_for(const struct sim *s, uint32_t port, const struct arrived *p)
 {
 	const struct control *c = s->control;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Packets that no flow makes: of a list given in advance, and of endpoints. */
+/* Packets that do not belong to flows: from a list of arrivals, and from endpoints. */
 #include <assert.h>
 
 #include "sim/core/engine.h"
@@ -8,7 +8,7 @@
 #include "sim/injection/injection.h"
 #include "sim/injection/source.h"
 
-/* Makes the packet, not yet in any queue. */
+/* Creates the packet without queueing it. */
 static uint32_t packet_from(struct sim *s, const struct sim_arrival *a)
 {
 	uint32_t id = packet_new(s);
@@ -117,7 +117,7 @@ void injection_route(struct sim *s, const struct sim_endpoint *e, struct packet_
 		return;
 	}
 	e->routes(e->context, &head, &step);
-	/* The endpoint may have injected packets, which moves the others. */
+	/* The endpoint may have injected packets, which may move the packet records. */
 	p = packet_at(s, id);
 	p->in = (uint8_t)(in_port - s->nodes[s->setup->ports[in_port].node].first_port);
 	switch (step.kind) {

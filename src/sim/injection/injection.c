@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * End ports that ask several senders for their next packet (T13p). Sender 0
- * has the injection queues of the VLs, as at every end port; the others
- * offer one packet per VL, and a set per VL says who does.
+ * End ports with several senders, which are polled for their next packet (T13p). Sender 0 has
+ * the injection queues of the VLs, as at every end port. Other senders offer one packet per VL;
+ * a set per VL has the senders that offer one.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -35,9 +35,9 @@ static uint64_t *offers_of(const struct pull *u, uint32_t vl_index)
 	return &u->offers[vl_index * u->words];
 }
 
-/* ---- who sends next -------------------------------------------------- */
+/* ---- choice of the sender ---------------------------------------------- */
 
-/* Sender 0 offers the first of its queue; its bit is set when one looks. */
+/* Updates the bit of sender 0, which offers the first packet of its queue. */
 static void look_at_zero(const struct pull *u, uint32_t vl_index, const struct port_vl *zero)
 {
 	uint64_t *offers = offers_of(u, vl_index);
@@ -57,7 +57,7 @@ static uint32_t offered_by(struct sim *s, const struct pull *u, uint32_t number,
 	return s->pull.queues[from->queues + vl_index].first;
 }
 
-/* `vl_index` is the number of `zero` at its port. */
+/* `vl_index` is the index of `zero` among the VLs of its port. */
 static inline uint32_t pick(struct sim *s, const struct pull *u, uint32_t vl_index,
 			    const struct port_vl *zero)
 {
@@ -236,7 +236,7 @@ static uint32_t number_of(const struct sim *s, const struct pull *u, uint32_t en
 	return u->n - s->ends.n + endpoint;
 }
 
-/* Of two that an endpoint offers at one port; `b` was offered later. */
+/* Order of two packets of an endpoint at one port; `b` was offered later. */
 static bool comes_before(struct sim *s, uint32_t a, uint32_t b)
 {
 	hd_time first = packet_at(s, a)->born, second = packet_at(s, b)->born;
@@ -272,9 +272,9 @@ void sender_arrives(struct sim *s, uint32_t port, uint32_t number)
 	sender_enter(s, number, queue_pop(s, &from->coming));
 }
 
-/* ---- who there is ---------------------------------------------------- */
+/* ---- setup ----------------------------------------------------------- */
 
-/* Number of senders of an end port, without sender 0 and endpoints. */
+/* Number of senders per end port, without sender 0 and endpoints. */
 static void count_senders(const struct sim *s, uint32_t *counts)
 {
 	const struct sim_control *c = s->setup->control;
@@ -305,7 +305,7 @@ static void pull_init(struct sim *s, uint32_t port, uint32_t n)
 	};
 	u->offers = hd_alloc((size_t)s->n_vls * u->words, sizeof(*u->offers));
 	u->turns = hd_alloc(s->n_vls, sizeof(*u->turns));
-	/* At first from sender 0: as if the last one had been granted. */
+	/* The round robin starts with sender 0, as if the last sender had been granted. */
 	for (uint32_t i = 0; i < s->n_vls; i++)
 		u->turns[i] = n;
 	for (uint32_t i = 0; i < n; i++) {
@@ -376,7 +376,7 @@ void injection_init(struct sim *s)
 		s->hop_variant = HOP_CONTROLLED;
 }
 
-/* ---- as bytes ----------------------------------------------------------- */
+/* ---- checkpoint --------------------------------------------------------- */
 
 static void pack_sender(struct checkpoint_state *v, struct sim *owner, struct injection_sender *x)
 {

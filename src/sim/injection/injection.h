@@ -3,8 +3,8 @@
 #define HD_SIM_INJECTION_INJECTION_H
 
 /*
- * Senders of an end port that are asked for a packet when the port may send
- * (T13): queues of rows, throttles, endpoints. Internal to src/sim.
+ * Senders of an end port, polled for a packet when the port may send (T13): queues of rows,
+ * throttles, endpoints. Internal to src/sim.
  */
 
 #include "sim/core/sim_internal.h"

@@ -13,13 +13,13 @@ static struct mark_output *output_at(const struct sim *s, uint32_t port, unsigne
 	return &s->marks->outputs[port * s->n_vls + vl];
 }
 
-/* Is it a switch's port? */
+/* Whether the port belongs to a switch. */
 static bool counts(const struct sim *s, uint32_t port)
 {
 	return s->marks->rings[port].copies;
 }
 
-/* ---- a copy, in the id of an event ----------------------------------- */
+/* ---- a copy encoded in an event id ------------------------------------- */
 
 enum { OF_OUTPUT = 1, OF_BUFFER = 2 };
 
@@ -43,9 +43,9 @@ static unsigned packed_vl(uint32_t id)
 	return id >> 20 & 15;
 }
 
-/* ---- what waits for an output ---------------------------------------- */
+/* ---- blocks waiting for an output -------------------------------------- */
 
-/* The oldest is still to come: twice the room, in the order of pushing. */
+/* The ring is full of copies that are not routed yet: doubles it, keeping the order. */
 static void mark_ring_grow(struct mark_ring *r)
 {
 	uint32_t n = r->mask + 1;
@@ -83,7 +83,7 @@ void mark_expect_apart(struct sim *s, const struct packet_record *p)
 	mark_expect(s, p, false);
 }
 
-/* C4: as the output knows it, before this one's are taken. */
+/* C4: credits as known to the output, before those of this packet are consumed. */
 static bool has_credits(struct sim *s, uint32_t port, unsigned vl, uint32_t blk)
 {
 	struct credits credits = credits_of_link(s, port);
@@ -131,7 +131,7 @@ void mark_discard(struct sim *s, uint32_t port, const struct packet_record *p)
 	s->marks->due[port * s->n_vls + p->out_vl] -= blocks_of(p->bytes);
 }
 
-/* ---- how full buffers are -------------------------------------------- */
+/* ---- buffer occupancy -------------------------------------------------- */
 
 void mark_sent(struct sim *s, const struct sim_output *l, const struct packet_record *p)
 {
@@ -199,7 +199,7 @@ void mark_leaves(struct sim *s, uint32_t port, unsigned vl, uint32_t id)
 		--*want_at(s, port, vl, id);
 }
 
-/* It leaves no room for another like the one that came: who is wanted? */
+/* The buffer has no room for another packet of the same size: finds the wanted output. */
 static void look_for_full(struct sim *s, const struct mark_coming *c)
 {
 	const struct marks *m = s->marks;
@@ -227,7 +227,7 @@ void mark_comes(struct sim *s, uint32_t port, unsigned vl, uint32_t id)
 		.blocks = packed_blocks(id),
 		.vl = packed_vl(id),
 	};
-	/* All of this instant first (C3, a), then the looks (b). */
+	/* All arrivals of this instant come first (C3, a), then the checks (b). */
 	if (next && next->when == s->now && key_kind(next->key) == EV_COMES)
 		return;
 	for (size_t i = 0; i < m->n_came; i++)
@@ -235,7 +235,7 @@ void mark_comes(struct sim *s, uint32_t port, unsigned vl, uint32_t id)
 	m->n_came = 0;
 }
 
-/* ---- beginning and end ----------------------------------------------- */
+/* ---- start and end ----------------------------------------------------- */
 
 static void fills_init(struct sim *s)
 {
@@ -254,8 +254,10 @@ static void fills_init(struct sim *s)
 	m->wants = hd_alloc(total, sizeof(*m->wants));
 }
 
-/* Least queue at which packets are marked: marking_departs does nothing
- * before. */
+/*
+ * Smallest queue at which a packet can be marked, in blocks; below it marking_departs has no
+ * effect.
+ */
 static uint32_t least_of(const struct sim *s, const struct mark_config *c)
 {
 	uint32_t smallest = UINT32_MAX;
@@ -271,7 +273,7 @@ static uint32_t least_of(const struct sim *s, const struct mark_config *c)
 		return c->depth;
 	if (c->rule == MARK_IBA)
 		return c->threshold ? (16u - c->threshold) * smallest / 16 : UINT32_MAX;
-	return 0; /* two counters: all are asked */
+	return 0; /* two counters: every packet is checked */
 }
 
 void marks_init(struct sim *s)
@@ -351,7 +353,7 @@ void marks_fini(struct sim *s)
 	free(m);
 }
 
-/* ---- as bytes ----------------------------------------------------------- */
+/* ---- checkpoint --------------------------------------------------------- */
 
 static const struct pack_member output_members[] = {
 	PACK(mark_output, waiting),    PACK(mark_output, blocks), PACK(mark_output, to_mark),
@@ -364,7 +366,7 @@ static const struct pack_member copy_members[] = {
 	PACK(mark_copy, vl),
 };
 
-/* Those that are still to be routed, in order: the others are not needed. */
+/* Only the copies not routed yet are needed, in order. */
 static void pack_copies(struct checkpoint_state *v, struct mark_ring *r)
 {
 	struct mark_ring was = *r;

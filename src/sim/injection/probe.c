@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Admission by probe (docs/timing-rules.md, C8): who may start is asked along the
- * way, device by device. Device 0 is the source's adapter, device k the switch
- * that sends on path[k], the last one the destination; each sends and receives
- * by its end node, a switch by its agent on port 0.
+ * Admission by probe (docs/timing-rules.md, C8): a probe visits the devices on the path of a
+ * flow, and each admits or refuses it. Device 0 is the source's adapter, device k the switch
+ * that sends on path[k], and the last device is the destination. Devices exchange datagrams
+ * through their end nodes, switches through the agent on port 0.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "sim/injection/source.h"
 
 struct reservation {
-	uint32_t *path; /* sim ports that send on its way */
+	uint32_t *path; /* sending sim ports along the path */
 	uint32_t path_n;
 	uint32_t destination; /* end node */
 	struct sim_admission says;
@@ -22,7 +22,7 @@ struct reservation {
 
 struct probes {
 	struct reservation *flows; /* rules->n_flows */
-	uint64_t *promised;        /* bits per second, per port and SL */
+	uint64_t *promised;        /* reserved bits per second, per port and SL */
 };
 
 bool flow_reserves(const struct sim *s, uint32_t flow)
@@ -32,7 +32,7 @@ bool flow_reserves(const struct sim *s, uint32_t flow)
 	return r && r->reserve && flow < r->n_flows && r->reserve[flow] > 0;
 }
 
-/* ---- what links have promised ---------------------------------------- */
+/* ---- reserved rates of links ------------------------------------------- */
 
 uint64_t sim_promised(const struct sim *s, uint32_t port)
 {
@@ -49,7 +49,7 @@ static uint64_t *promised_at(const struct sim *s, uint32_t flow, uint32_t port)
 	return &s->probes->promised[(size_t)port * N_SLS + s->flows[flow].sl];
 }
 
-/* Room for it: both below the SL's share and below the link in all. */
+/* Whether the rate fits both the SL's share and the link as a whole. */
 static bool fits(const struct sim *s, uint32_t flow, uint32_t port)
 {
 	const struct sim_control *r = s->setup->control;
@@ -69,7 +69,7 @@ static void release(struct sim *s, uint32_t flow, uint32_t port)
 	*promised -= s->setup->control->reserve[flow];
 }
 
-/* ---- devices along the way ------------------------------------------- */
+/* ---- devices along the path -------------------------------------------- */
 
 static uint32_t end_of(const struct sim *s, uint32_t flow, unsigned device)
 {
@@ -129,7 +129,7 @@ static void conclude(struct sim *s, uint32_t flow, enum sim_answer answer)
 		source_begin(s, flow, s->now);
 }
 
-/* A no goes back device by device; the adapter tells its source at once. */
+/* A refusal returns device by device; the adapter notifies its source directly. */
 static void go_back(struct sim *s, uint32_t flow, unsigned from)
 {
 	if (from == 0)
@@ -191,9 +191,9 @@ bool sim_admission(const struct sim *s, uint32_t flow, struct sim_admission *out
 	return true;
 }
 
-/* ---- beginning and end ----------------------------------------------- */
+/* ---- start and end ----------------------------------------------------- */
 
-/* Ends at the destination, or where there is no way on. */
+/* The path ends at the destination, or where forwarding ends. */
 static void path_find(const struct sim *s, uint32_t flow, struct reservation *out)
 {
 	const struct sim_setup *setup = s->setup;
@@ -252,7 +252,7 @@ void probes_fini(struct sim *s)
 	free(a);
 }
 
-/* ---- as bytes ----------------------------------------------------------- */
+/* ---- checkpoint --------------------------------------------------------- */
 
 static const struct pack_member says_members[] = {
 	PACK(sim_admission, answer),
@@ -284,7 +284,7 @@ void checkpoint_state_probes(struct checkpoint_state *v)
 	}
 }
 
-/* Who says what of a flow: its source, the link without room, the last one. */
+/* Merges the parts of a flow's result: from its source, the refusing link and the last device. */
 static void admission_merge(struct sim_admission *a, const struct sim_admission *b)
 {
 	a->asked = b->asked > a->asked ? b->asked : a->asked;

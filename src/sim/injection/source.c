@@ -12,9 +12,9 @@
 
 #include "base/alloc.h"
 
-/* ---- where to ----------------------------------------------------------- */
+/* ---- destinations ------------------------------------------------------- */
 
-/* Any of list[0 .. n) but not `self`, which may lie outside. */
+/* Draws from list[0 .. n) without `self`, which may lie outside. */
 static uint32_t draw_other(struct rng *r, uint32_t n, uint32_t self)
 {
 	if (self >= n)
@@ -52,20 +52,20 @@ static struct sim_address destination(const struct sim_flow *f, struct source *s
 	return to->list[i];
 }
 
-/* ---- when --------------------------------------------------------------- */
+/* ---- times -------------------------------------------------------------- */
 
 static double mean_gap(const struct sim_flow *f)
 {
 	return (double)f->interval.num / (double)f->interval.den;
 }
 
-/* Advances by a gap that is no whole number; the rest is kept for later. */
+/* Advances by a gap that is not a whole number of ps; the fraction is carried over. */
 static void advance(struct source *src, double gap)
 {
 	double sum = gap + src->fraction;
 
 	if (likely(sum < 0x1p62)) {
-		/* The same: it is not negative. */
+		/* Truncation equals floor: the sum is not negative. */
 		int64_t whole = (int64_t)sum;
 
 		src->fraction = sum - (double)whole;
@@ -98,8 +98,8 @@ static double draw_period(struct source *src, const struct sim_flow *f, hd_time 
 }
 
 /*
- * Messages come every interval of time spent on, off times excluded, so that
- * the mean rate is exact however short the bursts are.
+ * On-off sources: messages are spaced by the interval measured in on-time only, so that the mean
+ * rate is exact for bursts of any length.
  */
 static void advance_bursts(struct source *src, struct source_more *more, const struct sim_flow *f)
 {
@@ -173,7 +173,7 @@ static void source_start(struct source *src, struct source_more *more, const str
 	}
 }
 
-/* Has it made all it makes before `when`? */
+/* Whether the flow creates no more messages from `when` on. */
 static bool is_over(const struct sim *s, uint32_t flow, hd_time when)
 {
 	const struct sim_flow *f = &s->flows[flow];
@@ -183,7 +183,7 @@ static bool is_over(const struct sim *s, uint32_t flow, hd_time when)
 		return true;
 	if (!f->stop || when < f->stop)
 		return false;
-	/* One more packet ends a reservation. */
+	/* A reservation ends with one more packet. */
 	return more->is_over || !flow_reserves(s, flow);
 }
 
@@ -203,7 +203,7 @@ void source_begin(struct sim *s, uint32_t flow, hd_time start)
 
 /* ---- plans --------------------------------------------------------------- */
 
-#define PLANS_MOST 64 /* they are compared one by one */
+#define PLANS_MOST 64 /* compared linearly */
 
 static bool plan_equal(const struct source_plan *a, const struct source_plan *b)
 {
@@ -213,7 +213,7 @@ static bool plan_equal(const struct source_plan *a, const struct source_plan *b)
 	       a->is_uniform == b->is_uniform;
 }
 
-/* Is it an endless stream of single packets on a VL that there is? */
+/* Whether the flow is an endless stream of single packets on an existing VL. */
 static bool flow_is_plain(const struct sim *s, const struct sim_flow *f)
 {
 	const struct node *n = &s->nodes[f->source];
@@ -226,7 +226,7 @@ static bool flow_is_plain(const struct sim *s, const struct sim_flow *f)
 	       n->vl_of_sl[f->sl & 15] < sp->vls;
 }
 
-/* The flow's plan, or NONE: then it takes the general way. */
+/* The index of the flow's plan, or NONE for the general case. */
 static uint32_t plan_find(struct sim *s, const struct sim_flow *f)
 {
 	if (s->pool.extras || s->borrow || s->mode.routers || s->control ||
@@ -273,7 +273,7 @@ void sources_init(struct sim *s)
 		if (f->to.choice == SIM_TO_CYCLE)
 			more->place = src->self == SIM_NONE ? 0 : src->self + 1;
 		if (f->start > s->horizon)
-			continue; /* M3: nothing of it is left to do */
+			continue; /* M3: the flow has no work left */
 		if (flow_reserves(s, i))
 			eventq_push(&s->q, f->start, event_key(EV_ASK, 0, 0, i));
 		else
@@ -281,9 +281,9 @@ void sources_init(struct sim *s)
 	}
 }
 
-/* ---- entering ----------------------------------------------------------- */
+/* ---- injection ---------------------------------------------------------- */
 
-/* Made at the grant of the packet before it, in phase 5 of its instant. */
+/* Created at the grant of the previous packet, in phase 5 of its instant. */
 static bool is_made_at_grant(const struct packet_record *p)
 {
 	return (p->flags & P_SOURCE) && p->sequence > 0;
@@ -299,11 +299,11 @@ static bool enters_before(const struct packet_record *a, const struct packet_rec
 		return is_made_at_grant(b);
 	if (a->flow != b->flow)
 		return a->flow < b->flow;
-	/* A CNP and its ACK come in the right order. */
+	/* A CNP and its ACK have consecutive sequence numbers. */
 	return a->sequence <= b->sequence;
 }
 
-/* The injection queue, in order (time, phase, flow, sequence): T13. */
+/* Inserts into the injection queue, ordered by (time, phase, flow, sequence): T13. */
 static void injection_push(struct sim *s, struct port_vl *port_vl, struct packet_record *p)
 {
 	uint32_t id = packet_id(s, p);
@@ -320,7 +320,7 @@ static void injection_push(struct sim *s, struct port_vl *port_vl, struct packet
 		port_vl->queue.last = id;
 		return;
 	}
-	/* An answer: others of this instant may be there already (F7). */
+	/* An answer: packets of this instant may already be queued (F7). */
 	while (enters_before(packet_at(s, *link), p))
 		link = &packet_at(s, *link)->next;
 	p->next = *link;
@@ -363,14 +363,14 @@ void source_packet_enter(struct sim *s, uint32_t id)
 	link_request(s, p->out);
 }
 
-/* Of a packet that would have `bytes` if it stayed in its subnet (R1). */
+/* Wire size of a packet that has `bytes` within its subnet (R1). */
 static inline uint32_t global_bytes(const struct sim_flow *f, const struct sim_address *to,
 				    uint32_t bytes)
 {
 	return to->target == TOPO_NONE ? bytes : bytes + f->grh_bytes;
 }
 
-/* What few runs ask of a packet; those of a trace have a TClass each. */
+/* Fields that only some runs need; each packet of a trace has its own TClass. */
 static void extra_init(struct sim *s, uint32_t id, const struct sim_flow *f, uint32_t flow,
 		       port_id target)
 {
@@ -388,7 +388,7 @@ static void extra_init(struct sim *s, uint32_t id, const struct sim_flow *f, uin
 		metrics_made_global(s, flow);
 }
 
-/* C8: is the packet made now the last one of a flow that has asked? */
+/* C8: whether the packet created now is the last one of an admitted flow. */
 static bool ends_reservation(struct sim *s, uint32_t flow)
 {
 	const struct sim_flow *f = &s->flows[flow];
@@ -401,7 +401,7 @@ static bool ends_reservation(struct sim *s, uint32_t flow)
 	return more->is_over;
 }
 
-/* T11l: as the source has it now. */
+/* T11l: the P_Key that the source uses now. */
 static uint16_t key_now(const struct sim *s, const struct sim_flow *f, port_id origin)
 {
 	return likely(!s->mode.vls_change) ? f->pkey
@@ -417,7 +417,7 @@ static void packet_emit(struct sim *s, uint32_t flow, uint32_t bytes, struct sim
 
 	if (unlikely(s->probes != NULL) && ends_reservation(s, flow))
 		flags |= P_LAST;
-	/* Some engines need the SL to keep paths apart. */
+	/* Some routing algorithms need the SL to separate paths. */
 	if (unlikely(switch_tables_paths_now(s)->sl_of_path != NULL))
 		sl = path_sl(switch_tables_paths_now(s), origin, to.dlid, (uint8_t)sl);
 	uint32_t id = packet_new(s);
@@ -478,7 +478,7 @@ bool sim_message_make(struct sim *s, uint32_t flow)
 	return true;
 }
 
-/* The SL of a message's packets, which go to this end node. */
+/* The SL of a message's packets to this end node. */
 static unsigned message_sl(const struct sim *s, const struct sim_flow *f, uint32_t node)
 {
 	const struct sim_port *ports = s->setup->ports;
@@ -522,7 +522,7 @@ static void message_post(struct sim *s, uint32_t flow)
 		e->made(e->context, s->now, flow);
 }
 
-/* ---- messages that are packets ---------------------------------------- */
+/* ---- messages of one packet -------------------------------------------- */
 
 static void message_emit(struct sim *s, uint32_t flow)
 {
@@ -559,7 +559,7 @@ static void trace_emit(struct sim *s, uint32_t flow)
 	packet_emit(s, flow, a->bytes, to, a->sl);
 }
 
-/* The next packet of a saturating flow. */
+/* Creates the next packet of a saturating flow. */
 static void saturate(struct sim *s, uint32_t flow)
 {
 	const struct sim_flow *f = &s->flows[flow];
@@ -592,7 +592,7 @@ void source_granted(struct sim *s, uint32_t flow)
 	saturate(s, flow);
 }
 
-/* packet_emit, of which all but the destination is known. */
+/* As packet_emit, with all fields but the destination known in advance. */
 static void plan_emit(struct sim *s, uint32_t flow, const struct source_plan *plan, lid_t dlid)
 {
 	struct source *src = &s->make.sources[flow];
@@ -663,7 +663,7 @@ void source_fire(struct sim *s, uint32_t flow)
 	source_schedule(s, flow);
 }
 
-/* ---- as bytes ----------------------------------------------------------- */
+/* ---- checkpoint --------------------------------------------------------- */
 
 static const struct pack_member source_members[] = {
 	PACK_EACH(source, rng.s),

@@ -13,7 +13,7 @@ static struct controlled *flow_at(struct sim *s, uint32_t flow)
 	return &s->control->flows[flow];
 }
 
-/* ---- C2: what it offers ---------------------------------------------- */
+/* ---- C2: the offered packet ------------------------------------------- */
 
 static hd_time gap_of(const struct throttle *t)
 {
@@ -41,7 +41,7 @@ static void offer(struct sim *s, struct throttle *t, uint32_t id)
 
 	if (t->offers != NONE && t->offers_vl != vl)
 		withdraw(s, t);
-	bool is_new = t->offers != id; /* may fit where another did not */
+	bool is_new = t->offers != id; /* may fit where the previous packet did not */
 
 	t->offers = id;
 	t->offers_vl = (uint8_t)vl;
@@ -50,8 +50,8 @@ static void offer(struct sim *s, struct throttle *t, uint32_t id)
 }
 
 /*
- * A packet that will be eligible when the link comes free is offered at once:
- * until then the link does not ask, and its own event is enough.
+ * A packet that will be eligible when the link becomes idle is offered at once: the link does
+ * not arbitrate before, and its own event is sufficient.
  */
 void throttle_update(struct sim *s, uint32_t number)
 {
@@ -165,7 +165,7 @@ static void account(const struct sim *s, struct throttle *t)
 	t->rate_since = s->now;
 }
 
-/* After a change of its state: its extremes, and the timer that it wants. */
+/* After a change of the rate state: updates the extremes and the timer. */
 static void changed(struct sim *s, uint32_t number)
 {
 	struct throttle *t = &s->control->throttles[number];
@@ -242,7 +242,7 @@ void flow_timeout(struct sim *s, uint32_t flow)
 	throttle_update(s, f->throttle);
 }
 
-/* ---- answers that take a stated time --------------------------------- */
+/* ---- answers after `ack_delay` ----------------------------------------- */
 
 static uint32_t delayed_new(struct control *c)
 {
@@ -309,9 +309,9 @@ void ack_receive(struct sim *s, uint32_t port)
 	flow_acknowledged(s, d.flow, d.nth, d.marked);
 }
 
-/* ---- beginning and end ----------------------------------------------- */
+/* ---- start and end ----------------------------------------------------- */
 
-/* The flows of each throttle, by id. */
+/* Assigns the flows to throttles, sorted by id. */
 static void flows_init(struct control *c)
 {
 	const struct sim_control *r = c->rules;
@@ -360,7 +360,7 @@ static void throttle_init(const struct sim *s, struct throttle *t, const struct 
 	t->lowest = t->highest = t->state.rate;
 }
 
-/* The sets of flows that may send. */
+/* Allocates the sets of flows that may send. */
 static void sets_init(struct control *c)
 {
 	size_t words = 0;
@@ -495,8 +495,8 @@ void sim_control_counts(const struct sim *s, struct sim_control_counts *out)
 }
 
 /*
- * Whether only a timeout lets it send: its window is full, and for a hundredth
- * of the timeout nothing was granted or acknowledged.
+ * Whether only a timeout can make the flow send: its window is full, and no packet was granted
+ * or acknowledged for 1/100 of the timeout.
  */
 static bool awaits_timeout(const struct sim *s, const struct controlled *f)
 {
@@ -516,7 +516,7 @@ bool sim_flow_control(const struct sim *s, uint32_t flow, struct sim_flow_contro
 	const struct throttle *t = &c->throttles[f->throttle];
 	hd_time to = s->now < s->horizon ? s->now : s->horizon;
 
-	/* M3: an answer may come after the end of the run's last packet. */
+	/* M3: an answer may arrive after the last packet of the run. */
 	to = to > t->rate_since ? to : t->rate_since;
 	double seconds = to > s->from ? (double)(to - s->from) / (double)HD_S : 0;
 	double sum = t->rate_integral + t->state.rate * (double)(to - t->rate_since) / (double)HD_S;
@@ -550,7 +550,7 @@ void control_fini(struct sim *s)
 	free(c);
 }
 
-/* ---- as bytes ----------------------------------------------------------- */
+/* ---- checkpoint --------------------------------------------------------- */
 
 static const struct pack_member throttle_members[] = {
 	PACK(throttle, state.rate), PACK(throttle, state.ceiling),
@@ -585,7 +585,7 @@ static const struct pack_member counts_members[] = {
 PACK_KNOWS(throttle, 168);
 PACK_KNOWS(controlled, 64);
 
-/* What the sources at one port will hear; they have their events already. */
+/* Answers in transit to the sources of one port; their events are saved elsewhere. */
 static void pack_coming(struct checkpoint_state *v, struct sim *owner, uint32_t port)
 {
 	struct control *c = owner->control;
@@ -612,7 +612,7 @@ static void pack_coming(struct checkpoint_state *v, struct sim *owner, uint32_t 
 	}
 }
 
-/* But for the packet that it offers. */
+/* All fields except the offered packet. */
 static void pack_pace(struct pack *p, const struct sim *s, struct throttle *t)
 {
 	PACK_STRUCT(p, throttle_members, t);
@@ -664,7 +664,7 @@ void checkpoint_state_control(struct checkpoint_state *v)
 	}
 }
 
-/* What the part counts that deliveries of a flow belong to. */
+/* Counters of a flow in the domain of its destination. */
 static const struct pack_member marked_members[] = {
 	PACK(controlled, marks),   PACK(controlled, marked_time), PACK(controlled, granted),
 	PACK(controlled, acked),   PACK(controlled, active),      PACK(controlled, timeouts),
@@ -682,7 +682,7 @@ void control_pack(struct pack *k, struct sim *part)
 		if (part->cut->part_of_port[t->port] == part->part)
 			pack_pace(k, part, t);
 	}
-	/* A job that runs alone has none of the flows of the rules. */
+	/* The run of a job without other load has none of the flows of the rules. */
 	for (uint32_t i = 0; i < c->rules->n_flows && i < part->n_flows; i++) {
 		if (flow_home(part, i) == part->part)
 			PACK_STRUCT(k, marked_members, &c->flows[i]);
