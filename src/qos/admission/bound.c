@@ -8,9 +8,9 @@
 
 #include "base/alloc.h"
 
-/* Bursts of a busy period that are counted one by one. */
+/* Maximum number of bursts of a busy period that are counted individually. */
 #define MOST_BURSTS 512
-/* Seconds: a delay beyond it is as good as none. */
+/* Seconds; a larger delay counts as unbounded. */
 #define MOST_DELAY  100.0
 
 const char *const bound_mode_names[] = {
@@ -18,12 +18,12 @@ const char *const bound_mode_names[] = {
 	[BOUND_PERIODIC] = "periodic",   [BOUND_MODES] = NULL,
 };
 
-/* Passages of one port that came over one link. */
+/* Passages of one port that arrived over the same link. */
 struct span {
 	uint32_t begin, end;
 };
 
-/* Bytes of a class that can have come over one link within t. */
+/* Maximum arrivals of a group over one link within t, in bytes. */
 static double link_arrivals(const struct bound_work *w, struct span span, uint8_t group, double t)
 {
 	double sum = 0;
@@ -65,7 +65,7 @@ static double arrivals(const struct bound_work *w, uint32_t port, uint8_t group,
 	return sum;
 }
 
-/* Where the arrivals over one link stop being limited by the link. */
+/* The time at which arrivals over one link are no longer limited by its rate. */
 static double break_point(const struct bound_work *w, struct span span, uint8_t group)
 {
 	uint32_t link = w->passages[span.begin].link;
@@ -87,7 +87,7 @@ static double break_point(const struct bound_work *w, struct span span, uint8_t 
 	return from->rate > rate && t > 0 ? t : 0;
 }
 
-/* Concave arrivals against rate-latency service: worst at a break point. */
+/* Concave arrivals against a rate-latency service: the maximum delay is at a break point. */
 static double grouped_delay(const struct bound_work *w, uint32_t port, uint8_t group,
 			    struct bound_service s)
 {
@@ -103,7 +103,7 @@ static double grouped_delay(const struct bound_work *w, uint32_t port, uint8_t g
 	return worst + s.latency;
 }
 
-/* The same of what comes over one link only; HUGE_VAL if it is too much. */
+/* As grouped_delay, for arrivals over one link only; HUGE_VAL if the link is overloaded. */
 static double span_delay(const struct bound_work *w, struct span span, uint8_t group,
 			 struct bound_service s)
 {
@@ -116,7 +116,7 @@ static double span_delay(const struct bound_work *w, struct span span, uint8_t g
 				link_arrivals(w, span, group, t) / s.rate - t);
 }
 
-/* Bytes of whole bursts that can have come within s of the worst start. */
+/* Bytes of whole bursts that can arrive within s of the worst-case start. */
 static double periodic_demand(const struct bound_work *w, uint32_t port, uint8_t group, double s)
 {
 	double sum = 0;
@@ -125,14 +125,14 @@ static double periodic_demand(const struct bound_work *w, uint32_t port, uint8_t
 		const struct passage *p = &w->passages[i];
 		const struct bound_flow *f = &w->flows[p->flow];
 
-		/* The tolerance keeps a burst due exactly now in the sum. */
+		/* The tolerance includes a burst due exactly at s. */
 		if (p->group == group)
 			sum += (floor((s + p->jitter) / f->period + 1e-9) + 1) * f->burst;
 	}
 	return sum;
 }
 
-/* The first instant after s at which another burst can come. */
+/* The first instant after s at which another burst can arrive. */
 static double next_burst(const struct bound_work *w, uint32_t port, uint8_t group, double s)
 {
 	double next = INFINITY;
@@ -155,7 +155,7 @@ static double periodic_delay(const struct bound_work *w, uint32_t port, uint8_t 
 {
 	double worst = 0, s = 0;
 
-	/* Over once the queue has run empty before the next burst. */
+	/* The busy period ends when the queue becomes empty before the next burst. */
 	for (unsigned bursts = 0; bursts < MOST_BURSTS; bursts++) {
 		double backlog_end = sv.latency + periodic_demand(w, port, group, s) / sv.rate;
 
@@ -164,11 +164,11 @@ static double periodic_delay(const struct bound_work *w, uint32_t port, uint8_t 
 		if (s > backlog_end)
 			return worst;
 	}
-	/* Busy for very long: buckets hold no less, and need no counting. */
+	/* Very long busy period: the leaky-bucket bound is valid, too, and needs no enumeration. */
 	return sv.latency + bound_sum_group(w, port, group).burst / sv.rate;
 }
 
-/* How long a group can be busy: no packet waits longer, in any order. */
+/* Longest busy period of a group: no packet waits longer, in any order of service. */
 static double busy_period(const struct bound_work *w, uint32_t port, uint8_t group,
 			  struct bound_service sv)
 {
@@ -198,7 +198,7 @@ static double group_delay(const struct bound_work *w, uint32_t port, const struc
 	}
 }
 
-/* Paper 003: the other flows' bursts and one packet, at the link's rate. */
+/* Paper 003: bursts of the other flows and one packet, at the rate of the link. */
 static double published_delay(const struct bound_work *w, uint32_t port, const struct passage *own)
 {
 	const struct bound_port *p = &w->ports[port];
@@ -214,7 +214,7 @@ static double published_delay(const struct bound_work *w, uint32_t port, const s
 	return bytes / p->rate;
 }
 
-/* Served in any order: what the others of the group leave. */
+/* Any order of service: the service left by the other flows of the group. */
 static double leftover_delay(const struct bound_work *w, uint32_t port, const struct passage *own,
 			     struct bound_service s)
 {
@@ -225,10 +225,9 @@ static double leftover_delay(const struct bound_work *w, uint32_t port, const st
 }
 
 /*
- * Inputs take turns, a packet each: while an input has packets waiting, each of
- * them waits for at most one packet of every other input. The packet more is
- * one that was in the way of what goes first when the input's first packet
- * came.
+ * Round robin among inputs, one packet each: while an input has packets, each of them waits for
+ * at most one packet of every other input. The latency includes one more packet, which may have
+ * blocked the port when the first packet of the input arrived.
  */
 static double turns_delay(const struct bound_work *w, uint32_t port, struct span input,
 			  const struct passage *own, struct bound_service s)
@@ -269,7 +268,7 @@ static double any_order_delay(const struct bound_work *w, uint32_t port, struct 
 	return w->mode == BOUND_PERIODIC ? fmin(delay, busy_period(w, port, own->group, s)) : delay;
 }
 
-/* Gives every passage of a port its delay; true if any of them changed. */
+/* Computes the delays of all passages of a port; returns true if any has changed. */
 static bool update_port(struct bound_work *w, uint32_t port)
 {
 	double by_group[BOUND_GROUPS];
@@ -301,7 +300,7 @@ static bool update_port(struct bound_work *w, uint32_t port)
 	return changed;
 }
 
-/* Branches have the delays of their trunks. */
+/* Branches of multicasts have the delays of their trunks. */
 static void copy_trunks(struct bound_work *w)
 {
 	for (uint32_t f = 0; f < w->n_flows; f++) {
@@ -312,7 +311,7 @@ static void copy_trunks(struct bound_work *w)
 	}
 }
 
-/* The delays of the flows at whose ends a flow starts. */
+/* Sum of the delays of the flows that precede this flow. */
 static double delay_before(const struct bound_work *w, uint32_t flow)
 {
 	double sum = 0;
@@ -325,7 +324,7 @@ static double delay_before(const struct bound_work *w, uint32_t flow)
 	return sum;
 }
 
-/* Bursts and jitter at every port, from the delays before it. */
+/* Computes bursts and jitter at every port from the delays before it. */
 static void carry_forward(struct bound_work *w)
 {
 	copy_trunks(w);
@@ -341,7 +340,7 @@ static void carry_forward(struct bound_work *w)
 	}
 }
 
-/* Does the service of a passage's group outlast what the group sends? */
+/* Fails if the group of a passage sends more than its guaranteed service. */
 static enum hd_status check_group(const struct bound_work *w, uint32_t port,
 				  const struct passage *p, struct diag *d)
 {
@@ -396,8 +395,8 @@ static double longest(const struct bound_work *w)
 static enum hd_status iterate(struct bound_work *w, struct diag *d)
 {
 	/*
-	 * Without cycles the delays settle after as many rounds as the
-	 * longest path has hops. With cycles they settle or grow for ever.
+	 * Without cycles, delays converge in as many rounds as the longest path has hops. With
+	 * cycles, they converge or diverge.
 	 */
 	const unsigned most_rounds = 1000;
 
@@ -424,13 +423,13 @@ static int by_link(const void *a, const void *b)
 	return (x->flow > y->flow) - (x->flow < y->flow);
 }
 
-/* The first hop at which a flow counts. */
+/* The first hop at which a flow is counted. */
 static uint32_t first_own(const struct bound_flow *f)
 {
 	return f->n_paced > f->n_trunk ? f->n_paced : f->n_trunk;
 }
 
-/* The port from which a flow enters its hop h. */
+/* The port over which a flow arrives at hop h. */
 static uint32_t link_before(const struct bound_work *w, const struct bound_flow *f, uint32_t h)
 {
 	if (h > 0)
@@ -442,7 +441,7 @@ static uint32_t link_before(const struct bound_work *w, const struct bound_flow 
 	return before->path[before->n_hops - 1];
 }
 
-/* Sorts the hops of all flows by port, counting first. */
+/* Sorts the hops of all flows by port (counting sort). */
 static void build(struct bound_work *w)
 {
 	w->first = hd_alloc(w->n_ports + 2, sizeof(*w->first));
@@ -517,7 +516,7 @@ enum hd_status bound_delays(enum bound_mode mode, const struct bound_network *ne
 	return status;
 }
 
-/* Whether a passage waits for what an excluded one sends without a bound. */
+/* Whether a passage waits for an excluded flow, whose traffic has no bound. */
 static bool waits_for(const struct bound_work *w, uint32_t port, const struct passage *p,
 		      const struct passage *other)
 {
@@ -550,7 +549,7 @@ static bool exclude_at(const struct bound_work *w, uint32_t port, bool *excluded
 	return changed;
 }
 
-/* Those that start at the end of, or are branches of, an excluded flow. */
+/* Excludes flows that start at the end of an excluded flow, or are branches of one. */
 static bool exclude_followers(const struct bound_work *w, bool *excluded, uint32_t *where)
 {
 	bool changed = false;
@@ -583,7 +582,7 @@ void bound_exclude(const struct bound_network *network, bool *excluded, bool *st
 	work_fini(&w);
 }
 
-/* One flow's part of the buffer at the far end of its hop h. */
+/* Contribution of one flow to the buffer at the far end of its hop h. */
 static double standing(const struct bound_network *n, const struct bound_flow *f, uint32_t h,
 		       const double *delay)
 {
@@ -604,7 +603,7 @@ void bound_buffers(const struct bound_network *network, enum bound_side side, co
 	for (uint32_t f = 0; f < network->n_flows; f++) {
 		const struct bound_flow *flow = &network->flows[f];
 
-		/* The destination takes its packets as they come. */
+		/* The destination consumes packets as they arrive. */
 		for (uint32_t h = 0; h + 1 < flow->n_hops; h++) {
 			uint32_t at = side == BOUND_OUTPUT ? h + 1 : h;
 			uint32_t port = flow->path[at];

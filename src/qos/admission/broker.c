@@ -29,7 +29,7 @@ struct broker_params broker_params_default(void)
 	};
 }
 
-/* Does it travel on a share that every table has from the start? */
+/* Whether the SL has a share that every table has from the start. */
 static bool is_preferred(const struct broker *b, uint8_t sl)
 {
 	return sl == b->params.pbe_sl;
@@ -43,7 +43,7 @@ static void add_vls(const struct sl2vl *map, unsigned n_vls, uint16_t vls[N_SLS]
 	}
 }
 
-/* The VLs that each SL can have at an output port, by all input ports. */
+/* The set of VLs that each SL can have at an output port, over all input ports. */
 static void find_vls(const struct subnet *s, port_id port, uint16_t vls[N_SLS])
 {
 	const struct vl_split *split = &s->split;
@@ -53,7 +53,7 @@ static void find_vls(const struct subnet *s, port_id port, uint16_t vls[N_SLS])
 	const struct sl2vl *last = NULL;
 
 	memset(vls, 0, N_SLS * sizeof(*vls));
-	/* Routes may change, and with them the VL within the block. */
+	/* With route changes, an SL may use any VL of its block. */
 	for (unsigned sl = 0; sl < N_SLS && split->n_classes; sl++)
 		vls[sl] = (uint16_t)((block << (split->class_of_sl[sl] * split->vls)) &
 				     ((1u << n_vls) - 1));
@@ -146,8 +146,10 @@ void broker_fini(struct broker *b)
 	*b = (struct broker){ 0 };
 }
 
-/* What a VL can have: both tables share the link's time, so they share its
- * frame of slots. A floor is part of the first reservation. */
+/*
+ * Slots available to a VL. Both tables share the time of the link and thus its frame of slots.
+ * The first reservation of a VL absorbs its floor.
+ */
 static uint32_t slots_left(const struct broker_link *link, unsigned vl)
 {
 	uint32_t used = link->high.total + link->low.total;
@@ -213,7 +215,7 @@ static void count_packets(struct broker_packets *p, const struct broker_hold *ho
 	p->n_greedy += hold->greedy;
 }
 
-/* Takes what a connection asks of one link; says why not. */
+/* Reserves a connection's slots on one link; on failure sets the reason. */
 static bool take(struct broker *b, const struct broker_hold *hold, struct broker_refusal *why)
 {
 	uint32_t slots = hold->slots;
@@ -333,13 +335,13 @@ enum hd_status broker_links(const struct broker *b, const struct broker_way *way
 
 /* ---- connections --------------------------------------------------------- */
 
-/* What a connection asks of each link, in the order of its ways. */
+/* Reservations wanted by a connection, in the order of its paths. */
 struct broker_wanted {
 	struct broker_hold *list;
 	uint32_t n;
 };
 
-/* What a request asks of a link of its way, or of its reverse path. */
+/* The reservation that a request needs on a link of its path or reverse path. */
 static struct broker_hold hold_of(const struct broker *b, const struct broker_request *r,
 				  bool reverse, const struct tree_link *at)
 {
@@ -362,7 +364,7 @@ static struct broker_hold hold_of(const struct broker *b, const struct broker_re
 	return hold;
 }
 
-/* Appends the links of one way; refuses if it leads nowhere. */
+/* Appends the links of one path; fails if it does not reach the destination. */
 static enum hd_status want_way(const struct broker *b, const struct broker_request *r, bool reverse,
 			       struct broker_wanted *w, struct broker_refusal *why)
 {
@@ -390,7 +392,7 @@ static enum hd_status want_way(const struct broker *b, const struct broker_reque
 	return status;
 }
 
-/* Appends the links of all pairs of hosts. */
+/* Appends the links of the paths of all pairs of hosts. */
 static enum hd_status want_hose(const struct broker *b, const struct broker_request *r,
 				struct broker_wanted *w, struct broker_refusal *why)
 {
@@ -428,7 +430,7 @@ static bool same_hold(const struct broker_hold *a, const struct broker_hold *b)
 	return a->port == b->port && a->vl == b->vl && a->sl == b->sl && a->slots == b->slots;
 }
 
-/* The hold that serves `want`; n_holds: none. */
+/* The hold that covers `want`; n_holds: none. */
 static uint32_t find_hold(const struct broker_connection *c, const struct broker_hold *want)
 {
 	uint32_t i = 0;
@@ -439,18 +441,18 @@ static uint32_t find_hold(const struct broker_connection *c, const struct broker
 }
 
 /*
- * A link as it was, entry by entry: what is taken and given back can leave
- * other entries behind, and bounds go by them.
+ * Restores a link entry by entry: releasing what was taken could leave other entries than
+ * before, on which bounds depend.
  */
 static void restore(struct broker *b, const struct broker_link *before, port_id port)
 {
 	b->links[port] = *before;
-	b->links[port].changed = true; /* it is in the list now */
+	b->links[port].changed = true; /* already in the list */
 }
 
 /*
- * Takes the wanted links that the connection does not hold yet. On failure it
- * has what it had.
+ * Reserves the wanted links that the connection does not hold. On failure its holds are
+ * unchanged.
  */
 static enum hd_status take_wanted(struct broker *b, struct broker_connection *c,
 				  const struct broker_wanted *w, struct broker_refusal *why)
@@ -482,7 +484,7 @@ static enum hd_status take_wanted(struct broker *b, struct broker_connection *c,
 	return met ? HD_OK : HD_ERR_FULL;
 }
 
-/* What its ways need by the present routes. */
+/* Reservations needed on the paths of the current routes. */
 static enum hd_status want(const struct broker *b, const struct broker_request *r,
 			   struct broker_wanted *w, struct broker_refusal *why)
 {
@@ -493,7 +495,7 @@ static enum hd_status want(const struct broker *b, const struct broker_request *
 	return status;
 }
 
-/* Takes what its ways need by the present routes; the rest becomes stale. */
+/* Reserves what the paths of the current routes need; other holds become stale. */
 static enum hd_status follow(struct broker *b, struct broker_connection *c, bool *moved,
 			     struct broker_refusal *why)
 {
@@ -517,9 +519,8 @@ static enum hd_status follow(struct broker *b, struct broker_connection *c, bool
 }
 
 /*
- * Follows in place of what was kept of ended connections, all of which is given
- * back: follow() checks the deadlines that it was kept for. On failure nothing
- * changes.
+ * As follow(), after releasing all holds kept of ended connections: follow() checks the
+ * deadlines for which they were kept. On failure nothing changes.
  */
 static enum hd_status replace_kept(struct broker *b, struct broker_connection *c, bool *moved,
 				   struct broker_refusal *why)
@@ -609,10 +610,7 @@ void broker_abandon(struct broker *b, uint32_t id)
 		c->holds[i].stale = true;
 }
 
-/*
- * Gives back holds if every deadline is met without them. Otherwise nothing
- * changes.
- */
+/* Releases holds if all deadlines are met without them. Otherwise nothing changes. */
 static bool drop(struct broker *b, const struct broker_hold *holds, uint32_t n)
 {
 	struct broker_refusal why;
@@ -636,7 +634,7 @@ static bool drop(struct broker *b, const struct broker_hold *holds, uint32_t n)
 	return met;
 }
 
-/* The same of what was kept for deadlines, one after the other. */
+/* Tries to release the kept holds, one after the other. */
 static void drop_kept(struct broker *b)
 {
 	uint32_t n = 0;
@@ -653,7 +651,7 @@ void broker_drop_stale(struct broker *b, uint32_t id)
 	struct broker_connection *c = &b->connections[id];
 	uint32_t n = 0, kept = b->n_kept;
 
-	/* Those that stay come first. */
+	/* Moves the remaining holds to the front. */
 	for (uint32_t i = 0; i < c->n_holds; i++) {
 		struct broker_hold hold = c->holds[i];
 
@@ -751,7 +749,7 @@ static uint8_t copy_places(const struct fill *f, struct vlarb_entry *out)
 	uint8_t n = 0;
 
 	for (uint8_t i = 0; i < FRAME_ENTRIES; i++) {
-		/* Whose a free place was is forgotten. */
+		/* A free entry loses its VL. */
 		out[i] = f->entry[i].weight ? f->entry[i] : (struct vlarb_entry){ 0, 0 };
 		if (out[i].weight)
 			n = (uint8_t)(i + 1);
@@ -820,7 +818,7 @@ static void print_link(const struct topo *t, port_id link, struct strbuf *out)
 			      t->ports[p->peer].number);
 }
 
-/* Whose deadline would be missed, by how much or why. */
+/* Prints the deadline that fails, with its bound or the reason why there is none. */
 static void print_deadline(const struct broker *b, const struct broker_refusal *r,
 			   struct strbuf *out)
 {

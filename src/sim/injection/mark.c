@@ -199,7 +199,10 @@ void mark_leaves(struct sim *s, uint32_t port, unsigned vl, uint32_t id)
 		--*want_at(s, port, vl, id);
 }
 
-/* The buffer has no room for another packet of the same size: finds the wanted output. */
+/*
+ * If the buffer has no room for another packet of this size: notifies all outputs that its
+ * copies want.
+ */
 static void look_for_full(struct sim *s, const struct mark_coming *c)
 {
 	const struct marks *m = s->marks;

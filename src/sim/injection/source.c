@@ -299,7 +299,7 @@ static bool enters_before(const struct packet_record *a, const struct packet_rec
 		return is_made_at_grant(b);
 	if (a->flow != b->flow)
 		return a->flow < b->flow;
-	/* A CNP and its ACK have consecutive sequence numbers. */
+	/* <= keeps a CNP and its ACK in the order of their creation. */
 	return a->sequence <= b->sequence;
 }
 

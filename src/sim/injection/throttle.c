@@ -664,7 +664,7 @@ void checkpoint_state_control(struct checkpoint_state *v)
 	}
 }
 
-/* Counters of a flow in the domain of its destination. */
+/* Fields of a flow that its home domain (flow_home) counts. */
 static const struct pack_member marked_members[] = {
 	PACK(controlled, marks),   PACK(controlled, marked_time), PACK(controlled, granted),
 	PACK(controlled, acked),   PACK(controlled, active),      PACK(controlled, timeouts),

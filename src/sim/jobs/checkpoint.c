@@ -195,8 +195,7 @@ static void pack_sent(struct placed_job *p, struct pack *k, uint32_t id)
 	}
 	pack_message(p, k, &id);
 	PACK_STRUCT(k, sent_members, &one);
-	/* The receive if the source knows it (MSG_GO, MSG_DATA after it); received packets of
-	 * MSG_REDUCE. */
+	/* The receive, if the source knows it; for MSG_REDUCE the received packets. */
 	pack_u32(k, &receive);
 	if (one.kind == MSG_REDUCE)
 		pack_u32(k, &one.here.arrived);
