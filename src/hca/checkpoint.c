@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The state of adapters as bytes and back, adapter by adapter, in however many
- * labs they are. Packets under way have numbers in the order in which they are
- * met: first at the adapters, then in the fabric. What is in them does not
- * matter: rows of traffic send nothing but zeros.
+ * State of adapters as bytes, adapter by adapter, independent of the partitioning into labs.
+ * Packets in flight are numbered in the order of their first occurrence: first at adapters, then
+ * in the fabric. Payload is not saved: rows of traffic send zeros.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -14,8 +13,8 @@
 #include "hca/hca_internal.h"
 
 struct slots_saved {
-	struct map numbers; /* writing: by slot */
-	uint32_t *ids;      /* reading: by number */
+	struct map numbers; /* saving: number by slot */
+	uint32_t *ids;      /* restoring: slot by number */
 	uint32_t n;
 	size_t cap;
 };
@@ -66,7 +65,7 @@ void hca_slot_pack_headers(struct pack *p, struct hca_slot *s)
 	s->packet.payload_len = len;
 }
 
-/* A slot of its sender. */
+/* Decodes a slot into the pool of its sender. */
 static uint32_t read_slot(struct lab *lab, struct pack *p)
 {
 	uint32_t node = 0;
@@ -154,7 +153,7 @@ static void pack_arrived(struct lab *lab, struct pack *p, struct arrivals *a)
 	a->tail = p->refused ? a->head : a->head + (uint32_t)n;
 }
 
-/* How those of a list are linked. */
+/* The link field used by a list. */
 static uint32_t *link_of(struct hca_slot *s, bool leaves)
 {
 	return leaves ? &s->behind : &s->next;
@@ -187,7 +186,7 @@ static void pack_list(struct lab *lab, struct pack *p, struct slot_list *l, bool
 	}
 }
 
-/* Who has something to send, in turn. */
+/* Queue pairs with packets to send, in order of service. */
 static void pack_active(struct v_device *dev, struct pack *p, struct qp_list *l)
 {
 	size_t n = 0;
@@ -249,7 +248,7 @@ static void pack_pace(const struct lab *lab, struct pack *p, struct v_pace *x)
 	pack_check(p, x->state.ccti < CCT_MAX_ENTRIES);
 }
 
-/* Its place in the line of its rate follows from its turn. */
+/* The position in the queue of its rate follows from its turn. */
 static void pack_turn(struct pack *p, struct v_qp *qp)
 {
 	pack_check(p, !qp->turn || (qp->sl < N_SLS && qp->dev->paces && pace_qp(qp)));
@@ -316,8 +315,7 @@ static void saved_begin(struct lab *lab)
 		lab->saved = hd_alloc(1, sizeof(*lab->saved));
 }
 
-/* The next one that this process has sent and that is in use, from `id`
- * on; QP_NONE: none. */
+/* The next used slot, from `id` on, that this process sent; QP_NONE: none. */
 static uint32_t slot_next(const struct lab *lab, uint32_t id)
 {
 	for (uint32_t i = id >> SLOT_BITS; i < lab->n_pools; i++) {
@@ -341,7 +339,7 @@ static size_t slots_count(const struct lab *lab)
 	return n;
 }
 
-/* Numbers those of all processes, one process after the other. */
+/* Numbers the packets of all processes, process by process. */
 void lab_list(void *context, struct pack *p)
 {
 	struct lab *lab = context;
@@ -359,7 +357,7 @@ void lab_list(void *context, struct pack *p)
 	}
 }
 
-/* Those that have numbers already. */
+/* Packets that already have numbers. */
 static void pack_listed(struct lab *lab, struct pack *p, bool has_list)
 {
 	struct slots_saved *v = lab->saved;

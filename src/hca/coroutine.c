@@ -25,15 +25,15 @@
 #endif
 
 struct coroutine {
-	void *sp;     /* where it stopped */
-	void *caller; /* where its resumer stopped */
+	void *sp;     /* stack pointer while suspended */
+	void *caller; /* stack pointer of the resumer */
 	coroutine_fn *fn;
 	void *argument;
-	char *memory; /* guard page and stack */
+	char *memory; /* guard page followed by the stack */
 	size_t size;
 	bool done;
 #ifdef HAS_ASAN
-	/* What the sanitizer wants to know of both stacks. */
+	/* State of the sanitizer for both stacks. */
 	void *fake, *caller_fake;
 	const void *caller_bottom;
 	size_t caller_size;
@@ -41,9 +41,9 @@ struct coroutine {
 };
 
 /*
- * Saves what a call preserves, stores the stack pointer in *from and continues
- * where `to` was stored. A new stack is laid out as if it had been saved here:
- * its return address is the entry, one preserved register the coroutine.
+ * Saves the callee-saved registers, stores the stack pointer in *from and resumes at `to`. A new
+ * stack is laid out as if saved here: the return address is the entry, and one register is the
+ * coroutine.
  */
 void hd_coroutine_switch(void **from, void *to);
 void hd_coroutine_start(void);
@@ -84,7 +84,7 @@ static void *lay_out(char *top, struct coroutine *c)
 	uintptr_t *sp = (uintptr_t *)(void *)(top - 16);
 
 	*--sp = (uintptr_t)hd_coroutine_start;
-	*--sp = 0; /* rbp: ends a backtrace */
+	*--sp = 0; /* rbp = 0 ends a backtrace */
 	*--sp = 0;
 	*--sp = (uintptr_t)c;
 	*--sp = 0;
@@ -188,7 +188,7 @@ static void enter_begin(struct coroutine *c)
 #endif
 }
 
-/* Inside, after a switch from the caller. */
+/* Called inside the coroutine after a switch from the resumer. */
 static void entered(struct coroutine *c)
 {
 #ifdef HAS_ASAN
@@ -223,7 +223,7 @@ void hd_coroutine_main(struct coroutine *c)
 	c->done = true;
 	leave_begin(c);
 	hd_coroutine_switch(&c->sp, c->caller);
-	abort(); /* a coroutine that has returned is not resumed */
+	abort(); /* resumed after its return */
 }
 
 bool coroutine_resume(struct coroutine *c)

@@ -3,15 +3,13 @@
 #define HD_HCA_COROUTINE_H
 
 /*
- * A function that can stop in the middle and be continued, on a stack of its
- * own. Switching saves the registers that a call preserves and nothing else:
- * no system call, some nanoseconds. (The C library's swapcontext saves signal
- * masks by a system call each time, which would cost more than the simulation
- * of a packet.) Floating-point modes are shared by all.
+ * A function that can be suspended and resumed, on a stack of its own. A switch saves the
+ * callee-saved registers only: no system call, a few nanoseconds. (swapcontext of the C library
+ * saves signal masks by a system call each time, which would cost more than the
+ * simulation of a packet.) All coroutines share the floating-point modes.
  *
- * A coroutine may be freed while it is stopped: its stack goes away and what
- * it held there with it; nothing on it is unwound. Address sanitizers are notified
- * of every switch.
+ * A suspended coroutine may be freed: its stack is freed without unwinding, so resources held
+ * on it leak. Address sanitizers are notified of every switch.
  */
 
 #include <stdbool.h>
@@ -21,13 +19,16 @@ struct coroutine;
 
 typedef void coroutine_fn(void *argument);
 
-/* Nothing runs before the first resume. The stack ends at a guard page. */
+/* Does not run `fn` before the first resume. A guard page precedes the stack. */
 struct coroutine *coroutine_new(size_t stack, coroutine_fn *fn, void *argument);
 void coroutine_free(struct coroutine *c);
 
-/* Runs until it yields (true) or returns (false); not again after that. */
+/*
+ * Runs until the coroutine yields (true) or returns (false). Not to be called after it has
+ * returned.
+ */
 bool coroutine_resume(struct coroutine *c);
-/* Called inside: stops until the next resume. */
+/* Called by the running coroutine: suspends it until the next resume. */
 void coroutine_yield(struct coroutine *c);
 
 #endif

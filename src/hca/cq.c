@@ -153,7 +153,7 @@ unsigned v_poll(struct v_cq *cq, struct completion *out, unsigned n)
 	return taken;
 }
 
-/* Polls of an empty queue end at clock + k * step; the one after takes it. */
+/* Start of the poll that finds the completion: polls of an empty queue end at clock + k * step. */
 static hd_time poll_start(hd_time clock, hd_time when, hd_time step)
 {
 	if (when <= clock || step == 0)

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/ring.h"
 
-#define MIN_STAGED 64 /* what a packet without payload takes */
+#define MIN_STAGED 64 /* staging bytes of a packet without payload */
 
 void device_init(struct v_device *dev, struct lab *lab, uint32_t host, uint32_t node)
 {
@@ -30,7 +30,7 @@ void device_init(struct v_device *dev, struct lab *lab, uint32_t host, uint32_t 
 		.loop = { QP_NONE, QP_NONE },
 		.leaving = { QP_NONE, QP_NONE },
 		.mtu = 4096,
-		/* Whose address it is can be seen in a capture. */
+		/* The upper half identifies the host in captures. */
 		.next_addr = ((uint64_t)host + 1) << 32,
 	};
 	memcpy(dev->vl_of_sl, vls->vl, sizeof(dev->vl_of_sl));
@@ -73,7 +73,7 @@ void device_queue(struct v_device *dev, struct v_qp *qp)
 	qp->is_queued = true;
 }
 
-/* Does its rate let it send? If not, its timer brings it back. */
+/* Whether the rate lets the queue pair send. If not, its timer reactivates it. */
 static bool may_send(struct v_device *dev, struct v_qp *qp)
 {
 	hd_time next = pace_next(qp);
@@ -102,7 +102,7 @@ void device_activate(struct v_device *dev, struct v_qp *qp)
 {
 	if (qp->is_queued)
 		return;
-	/* What was held back may have been acknowledged meanwhile. */
+	/* The packet held back may have been acknowledged since. */
 	if (!qp_has_packet(qp->qp, dev->lab->now)) {
 		device_rest(dev, qp);
 		return;
@@ -124,7 +124,7 @@ static struct qp_list *list_of(struct v_device *dev, unsigned vl)
 	return NULL;
 }
 
-/* Takes the next queue pair from the lists, VLs in turn; NULL: none may go. */
+/* Removes the next queue pair to serve, VLs in turn; NULL: none may send. */
 static struct v_qp *pick(struct v_device *dev)
 {
 	for (unsigned i = 0; i < N_VLS; i++) {
@@ -146,7 +146,7 @@ static struct v_qp *pick(struct v_device *dev)
 	return NULL;
 }
 
-/* Back to the end of its list, or to the front if its turn continues. */
+/* Appends the queue pair to its list, or puts it first if its turn continues. */
 static void put_back(struct v_device *dev, struct v_qp *qp)
 {
 	unsigned vl = device_vl(dev, qp->sl);
@@ -196,7 +196,7 @@ static void watch_timer(struct v_device *dev, struct v_qp *qp)
 		device_wake(dev, pace_next(qp));
 }
 
-/* Is this the first packet of a work request of ours? */
+/* Whether the opcode starts a work request of the requester. */
 static bool begins_request(uint8_t opcode)
 {
 	unsigned flags = opcode_flags(opcode);
@@ -206,7 +206,7 @@ static bool begins_request(uint8_t opcode)
 
 /* ---- leaving: what UC and UD complete by --------------------------------- */
 
-/* It stays until it has left, also if it arrives meanwhile. */
+/* Keeps the packet until it has left, even if it arrives before. */
 static void leave(struct v_device *dev, uint32_t id, hd_time when)
 {
 	struct lab *lab = dev->lab;
@@ -248,7 +248,7 @@ static void tell_sent(struct v_device *dev, const struct hca_slot *s)
 	device_activate(dev, qp);
 }
 
-/* The port has granted it, or dropped it. */
+/* Releases the staging space when the port has granted or dropped the packet. */
 static void unstage(struct v_device *dev, struct hca_slot *s)
 {
 	dev->staged[s->vl] -= s->staged;
@@ -289,7 +289,7 @@ static void loop_back(struct v_device *dev, uint32_t id, hd_time when)
 	hca_slot_append(lab, &dev->loop, id);
 }
 
-/* A copy for members on this very host. */
+/* Delivers a copy to members on the same host. */
 static void loop_copy(struct v_device *dev, const struct hca_slot *s, hd_time when)
 {
 	uint32_t id = hca_slot_new(dev->lab);
@@ -305,7 +305,7 @@ static void loop_copy(struct v_device *dev, const struct hca_slot *s, hd_time wh
 	loop_back(dev, id, when);
 }
 
-/* What switches may mark is data (C4). */
+/* Switches mark data packets only (C4). */
 static enum sim_packet_kind kind_of(uint8_t opcode)
 {
 	if (opcode == OPCODE_CNP)
@@ -315,7 +315,7 @@ static enum sim_packet_kind kind_of(uint8_t opcode)
 	return is_ack ? SIM_ACK : SIM_DATA;
 }
 
-/* Gives a packet to the fabric at `when`. */
+/* Injects the packet into the fabric at `when`. */
 static void launch(struct v_device *dev, struct v_qp *qp, uint32_t id, hd_time when)
 {
 	struct lab *lab = dev->lab;
@@ -369,7 +369,7 @@ static bool is_inline(const struct hca_profile *cost, const struct packet *p)
 	       p->payload_len <= cost->inline_bytes;
 }
 
-/* One packet of this queue pair, if it has one. */
+/* Sends one packet of the queue pair, if it has one. */
 static void send_one(struct v_device *dev, struct v_qp *qp, hd_time earliest)
 {
 	struct lab *lab = dev->lab;
@@ -380,8 +380,10 @@ static void send_one(struct v_device *dev, struct v_qp *qp, hd_time earliest)
 	dev->dma = (struct dma){ 0 };
 	dev->visible = lab->now;
 	if (!qp_transmit(qp->qp, lab->now, &s->packet, s->data)) {
-		/* A bad request waits for its turn to fail: an answer to those
-		 * before it brings us back. */
+		/*
+		 * A faulty request fails after the requests before it; an answer to one of these
+		 * reactivates the queue pair.
+		 */
 		hca_slot_release(lab, id);
 		return;
 	}
@@ -395,7 +397,7 @@ static void send_one(struct v_device *dev, struct v_qp *qp, hd_time earliest)
 	if (begins && is_inline(cost, &s->packet)) {
 		dev->dma = (struct dma){ 0 };
 	} else if (begins) {
-		/* The request must be here before its data are asked for. */
+		/* The request must have been read before its data are read. */
 		if (dev->dma.transactions)
 			extra = cost->bus_latency;
 		dev->dma.transactions++;
@@ -481,7 +483,7 @@ static void hand_to_members(struct v_device *dev, const struct packet *p, uint32
 	const struct v_qp *own =
 		dev->lab->follows ? hca_slot_sender(dev->lab, hca_slot_at(dev->lab, slot)) : NULL;
 
-	/* Programs elsewhere do not get back what they send. */
+	/* Other members do not receive their own packets. */
 	for (size_t i = 0; i < dev->n_members; i++) {
 		if (hca_group_has(&dev->members[i], p) && dev->members[i].qp != own)
 			hand_to(dev, dev->members[i].qp, p, slot);
@@ -503,7 +505,7 @@ static void accept(struct v_device *dev, struct arrival what)
 {
 	static const struct packet unknown = { .payload = NULL };
 	struct lab *lab = dev->lab;
-	/* One that strays here from another process is not for us. */
+	/* A stray packet from another process. */
 	const struct packet *p =
 		hca_slot_is_here(lab, what.slot) ? &hca_slot_at(lab, what.slot)->packet : &unknown;
 	uint32_t number = p->bth.dest_qp - FIRST_QPN;
@@ -520,7 +522,7 @@ static void accept(struct v_device *dev, struct arrival what)
 	dev->dma = (struct dma){ 0 };
 	if (p->bth.dest_qp == V_MULTICAST)
 		hand_to_members(dev, p, what.slot);
-	/* A wrong table may bring what is for another port (Q5). */
+	/* A wrong forwarding table may deliver packets for another port (Q5). */
 	else if (is_own(dev, p->lrh.dlid) && number < dev->n_qps && dev->qps[number])
 		hand_to(dev, dev->qps[number], p, what.slot);
 	hca_bus_wait(dev);
@@ -550,7 +552,7 @@ static void take_looped(struct v_device *dev)
 	}
 }
 
-/* Timers are looked at only when the earliest that was seen may be due. */
+/* Scans the timers only when the earliest known one may have expired. */
 static void run_timers(struct v_device *dev)
 {
 	hd_time now = dev->lab->now;
@@ -591,7 +593,7 @@ static void arm(struct v_device *dev)
 		lab_timer(lab, dev);
 }
 
-/* Gives what it may, and sees to it that it is asked again. */
+/* Sends as much as allowed, and schedules the next wake-up. */
 void device_send(struct v_device *dev)
 {
 	pump(dev, dev->lab->now);
@@ -608,7 +610,7 @@ static void step(struct v_device *dev)
 	device_send(dev);
 }
 
-/* All deliveries of an instant come before what ends at it (Q2). */
+/* Q2: all deliveries of an instant precede the departures at it. */
 void device_receive(struct v_device *dev, uint32_t id, bool is_marked)
 {
 	arrivals_put(&dev->arrived, id, is_marked);
@@ -645,19 +647,19 @@ void device_sent(struct v_device *dev, uint32_t id, hd_time end)
 	pace_wake_sharers(dev, p, dev->lab->now + 1);
 	bool gives = dev->active_vls != 0;
 
-	/* What links may start in this instant is settled already. */
+	/* Link grants of this instant are already decided. */
 	if (gives)
 		pump(dev, dev->lab->now + 1);
-	/* What it gave may have started a timer. */
+	/* Sending may have started a timer. */
 	if (gives || dev->leaving.first != QP_NONE || dev->lab->algorithm)
 		arm(dev);
 }
 
-/* Its port drops it: that is seen with the next instant, as grants are. */
+/* The port drops the packet; the effect is seen at the next instant, like a grant. */
 void device_lost(struct v_device *dev, uint32_t id, hd_time when)
 {
 	if (hca_slot_at(dev->lab, id)->tells)
-		hca_slot_release(dev->lab, id); /* it arrives nowhere */
+		hca_slot_release(dev->lab, id); /* no further copies */
 	leave(dev, id, when + 1);
 	lab_alarm(dev->lab, dev, when + 1);
 }

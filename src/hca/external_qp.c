@@ -59,7 +59,7 @@ static void end_fini(struct external_end *e)
 		v_cq_free(e->cq);
 }
 
-/* What it has, but its queue pair of the adapter. */
+/* Frees everything except the queue pair of the adapter. */
 static void qp_end(struct external_qp *q)
 {
 	end_fini(&q->sends);
@@ -135,7 +135,7 @@ struct external_qp *external_qp_make(struct external_qps *all, struct v_device *
 		q->srq->users++;
 	if (p->max_send)
 		end_init(&q->sends, q, dev, p->max_send);
-	/* UC writes have an entry, too; their number has no limit. */
+	/* UC writes create entries, too, without a limit. */
 	if (p->max_recv)
 		end_init(&q->receives, q, dev, V_MAX_CQE);
 	const struct v_qp_init init = {
@@ -251,7 +251,7 @@ void external_free_released(struct external_qps *all)
 
 /* ---- connecting */
 
-/* The next states of a queue pair, `to` the last of them. */
+/* Steps through the states up to `to`. */
 static enum hd_status step_to(struct v_qp *qp, const struct qp_attr *a, enum qp_state to)
 {
 	enum qp_kind kind = qp_params(qp->qp)->kind;

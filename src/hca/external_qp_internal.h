@@ -3,51 +3,50 @@
 #define HD_HCA_EXTERNAL_QP_INTERNAL_H
 
 /*
- * Shared by external_qp.c (the queue pairs), external_events.c (messages of
- * programs outside of the simulation) and message_channel.c (rows and jobs).
+ * Shared by external_qp.c (queue pairs), external_events.c (messages of programs outside of the
+ * simulation) and message_channel.c (rows and jobs).
  */
 
 #include "hca/external_qp.h"
 #include "hca/hca_internal.h"
 
-/* A completion queue, and its place in a list of those that have completions. */
+/* A completion queue as an element of a list of queues with completions. */
 struct external_end {
 	struct external_qp *of;
-	struct v_cq *cq; /* NULL: the queue pair does not send, or receive */
-	bool is_waiting; /* it is in the list */
+	struct v_cq *cq; /* NULL: no such direction */
+	bool is_waiting; /* in the list */
 	struct external_end *next;
 };
 
 /* A message that may still arrive. */
 struct in_flight_message {
 	uint64_t number;
-	uint32_t psn, packets; /* psn: of the first */
+	uint32_t psn, packets; /* psn: of the first packet */
 	enum wr_kind kind;
 	bool is_over;
-	/* To a group: it is on no link any more, and this number of arrivals have not
-	 * been reported yet. */
+	/* Multicast: on no link any more, and this number of arrivals is not reported yet. */
 	bool has_ended;
 	uint32_t unreported;
 };
 
-/* The message of a completion of a receive; NULL: its sender is gone. */
+/* The message of a receive completion; NULL: the sender was freed. */
 struct recv_slot {
 	struct external_qp *from;
 	uint64_t number;
 };
 
-/* If the lab follows messages. */
+/* Present if the lab follows messages. */
 struct followed {
-	struct in_flight_message *in_flight; /* ring; `head` and `tail` count */
+	struct in_flight_message *in_flight; /* ring; `head` and `tail` are counters */
 	uint32_t head, tail, places;
-	struct recv_slot *slots; /* ring: one per completion of a receive */
+	struct recv_slot *slots; /* ring: one entry per receive completion */
 	uint32_t first, last, size;
 	uint32_t psn; /* of the next packet */
 };
 
 struct external_qp {
 	struct external_qps *all;
-	void *owner; /* NULL: it was released */
+	void *owner; /* NULL: released */
 	struct v_qp *qp;
 	struct external_qp *peer;
 	struct external_srq *srq;
@@ -65,7 +64,7 @@ struct external_srq {
 	struct external_srq *next, **link;
 };
 
-/* What a host has for all of its queue pairs. */
+/* Objects shared by the queue pairs of a host. */
 struct external_host {
 	struct v_pd *pd;
 	struct v_mr *mr;
@@ -76,12 +75,12 @@ struct external_qps {
 	struct external_host *hosts;
 	struct external_qp *first;
 	struct external_srq *srqs;
-	void (*note)(struct external_end *e); /* of each completion */
-	struct external_end **waiting;        /* of each part: ends with completions */
+	void (*note)(struct external_end *e); /* called for each completion */
+	struct external_end **waiting;        /* per domain: queues with completions */
 	uint32_t n_parts;
-	/* If the lab follows messages. */
+	/* Used if the lab follows messages. */
 	struct sim *sim;
-	struct recv_slot *lost; /* ring of messages that are to be reported as lost */
+	struct recv_slot *lost; /* ring of lost messages to report */
 	uint32_t head, tail, places;
 	void (*seen)(void *context, const struct external_hop *h);
 	void *context;
@@ -90,18 +89,18 @@ struct external_qps {
 
 /* ---- external_qp.c ------------------------------------------------------- */
 
-/* Those of a lab, which frees them. */
+/* For a lab, which frees them. */
 struct external_qps *external_qps_open(struct lab *lab, void (*note)(struct external_end *e));
 struct external_qp *external_qp_make(struct external_qps *all, struct v_device *dev,
 				     const struct external_qp_params *p, void *owner);
-/* external_qp_send without a notification to the adapter, and that. */
+/* external_qp_send without the notification of the adapter; external_qp_ring notifies it. */
 bool external_qp_post(struct external_qp *q, const struct external_qp *to, struct send_wr *wr);
 void external_qp_ring(struct external_qp *q);
-/* Frees what was released and owes no answer any more. */
+/* Frees released queue pairs without pending responses. */
 void external_free_released(struct external_qps *all);
 void external_end_unlink(struct external_end *e);
 
-/* The queue pair of a completion queue's end. */
+/* The queue pair that owns a completion queue. */
 static inline struct external_qp *external_of(const struct v_cq *cq)
 {
 	return ((struct external_end *)cq->context)->of;
@@ -114,9 +113,9 @@ static inline enum qp_kind external_kind(const struct external_qp *q)
 
 /* ---- external_events.c --------------------------------------------------- */
 
-/* A message was posted. */
+/* Call after posting a message. */
 void external_follow(struct external_qp *q, const struct send_wr *wr);
-/* Nothing refers to this queue pair any more. */
+/* The queue pair is about to be freed: removes all references to it. */
 void external_forget(struct external_qp *q);
 void external_followed_free(struct followed *f);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a manager outside sets while adapters are at work: VLs (docs/timing-rules.md,
- * T11l); of congestion control (C9) see pace.c. An adapter looks at it before
- * it uses it, and at the instant of each change, since what waits may then go.
+ * Settings that a manager changes during the run: VLs (docs/timing-rules.md, T11l); for
+ * congestion control (C9) see pace.c. An adapter applies changes before each use and at the
+ * instant of each change, since waiting packets may then be sent.
  */
 #include <string.h>
 
 #include "hca/hca_internal.h"
 
-/* Those that wait to send do so for the VLs that they have now. */
+/* Requeues the waiting queue pairs by their current VLs. */
 static void line_up_anew(struct v_device *dev)
 {
 	struct qp_list was[N_VLS][N_PRIORITIES];

@@ -5,7 +5,7 @@
 
 /* ---- where packets to a group end -------------------------------------- */
 
-#define MOST_HOPS 64 /* of a tree; beyond it, tables are a circle */
+#define MOST_HOPS 64 /* bound for loops in forwarding tables */
 
 static bool is_cut(const struct sim_setup *s, uint32_t port)
 {
@@ -16,7 +16,7 @@ static bool is_cut(const struct sim_setup *s, uint32_t port)
 	return false;
 }
 
-/* Ends of what leaves by this port: where it arrives, or is lost. */
+/* Number of places where packets leaving by this port arrive or are lost. */
 static uint32_t ends_behind(const struct lab *lab, uint32_t port, lid_t mlid, unsigned hops)
 {
 	const struct sim_setup *s = &lab->fabric->setup;
@@ -43,7 +43,7 @@ uint32_t hca_group_ends(const struct v_device *dev, lid_t mlid)
 	return ends_behind(dev->lab, dev->port, mlid, 0);
 }
 
-/* ---- who is in it ------------------------------------------------------- */
+/* ---- membership --------------------------------------------------------- */
 
 bool hca_group_has(const struct hca_member *m, const struct packet *p)
 {

@@ -3,11 +3,9 @@
 #define HD_HCA_HCA_INTERNAL_H
 
 /*
- * What a lab and its adapters remember; private to verbs/.
- *
- * An adapter has at most one useful timer pending (alarm), like a link of the
- * simulator. Whatever wakes it, it does all that is due: takes requests whose
- * time has come, receives what waits, then sends while there is room.
+ * State of a lab and its adapters. Private to src/hca. An adapter has at most one useful timer
+ * pending (alarm), like a link of the simulator. At each wake-up it does all work that is due:
+ * takes requests whose time has come, processes arrivals, then sends while there is room.
  */
 
 #include "cc/response.h"
@@ -19,44 +17,45 @@
 
 #define FIRST_QPN    0x40
 #define N_PRIORITIES 8
-#define CQE_BYTES    32 /* of an entry of a completion queue */
+#define CQE_BYTES    32 /* size of a completion queue entry */
 #define QP_NONE      UINT32_MAX
 
 /* ---- packets on their way ------------------------------------------------ */
 
-/* The rate of a queue pair, or of all of a port and SL (pace.c), whichever of
- * the port's adapters they are of. */
+/*
+ * Rate control of a queue pair, or of all queue pairs of a port and SL (pace.c), over all
+ * adapters of the port.
+ */
 struct v_pace {
-	const struct cc_config *how; /* NULL: nothing is held back */
+	const struct cc_config *how; /* NULL: no rate limit */
 	struct cc_state state;
-	hd_time took;     /* on the link, by the request that was given last */
-	hd_time last;     /* the latest grant of one */
-	uint32_t waiting; /* requests that are given and not granted yet */
-	uint32_t changes; /* of what a manager has set (C9), in `how` */
-	/* Of several: those that it holds back, in the order of their turns. */
+	hd_time took;     /* link time of the last request given */
+	hd_time last;     /* time of its grant */
+	uint32_t waiting; /* requests given and not granted yet */
+	uint32_t changes; /* number of changes by a manager (C9) applied to `how` */
+	/* If shared: the queue pairs held back, in order of their turns. */
 	struct v_qp *first;
-	uint64_t turns; /* that were given out */
+	uint64_t turns; /* turns given so far */
 };
 
 /*
- * Its sender writes it; after that the receivers of copies read packet and
- * data; all else is the sender's, but for `copies`, and `next` of the last one
- * that needed it.
+ * The sender writes the slot. Afterwards receivers of copies read `packet` and `data`; all other
+ * fields belong to the sender, except `copies`, and `next` after the last release.
  */
 struct hca_slot {
 	struct packet packet;
-	uint32_t next;   /* free ones; those that loop back */
-	uint32_t copies; /* deliveries that are still to come */
-	uint32_t node;   /* that sent it */
+	uint32_t next;   /* next of the free list, or of the loopback list */
+	uint32_t copies; /* outstanding deliveries */
+	uint32_t node;   /* sending node */
 	uint32_t vl;
-	uint32_t staged; /* of the sender's staging, until it is on the link */
-	/* The queue pair it is of wants to know when it has left. */
+	uint32_t staged; /* bytes of the sender's staging until the packet is on the link */
+	/* The sending queue pair needs the departure time. */
 	bool tells;
-	bool paced; /* a request that congestion control counts */
+	bool paced; /* counted by congestion control */
 	uint32_t qp, birth;
-	uint32_t behind; /* leaves after it */
-	hd_time when;    /* it has left; of loopback: it arrives */
-	uint8_t *data;   /* SLOT_DATA, apart: what is looked at stays dense */
+	uint32_t behind; /* next of the list of departing packets */
+	hd_time when;    /* departure time; loopback: arrival time */
+	uint8_t *data;   /* SLOT_DATA bytes, separate so that slots stay dense */
 };
 
 #define SLOT_DATA 4096u
@@ -65,28 +64,28 @@ struct slot_list {
 	uint32_t first, last;
 };
 
-#define SLOT_BITS   22 /* of a slot's place among its lab's; above: the lab */
+#define SLOT_BITS   22 /* bits of a slot's index; the lab's number is above */
 #define SLOT_CHUNKS 17
-#define SLOT_FIRST  64u /* in the first chunk; each has twice the one before */
+#define SLOT_FIRST  64u /* slots of the first chunk; each further chunk has twice as many */
 
-/* Slots of one lab. They never move: others may look at them meanwhile. */
+/* Slots of one lab. They never move, so that other domains may read them concurrently. */
 struct slot_pool {
 	struct hca_slot *chunks[SLOT_CHUNKS];
-	uint8_t *data[SLOT_CHUNKS]; /* of the slots of each */
-	uint32_t n;                 /* that there were ever */
-	uint32_t free;              /* linked by `next` */
-	uint32_t returned;          /* the same, by others */
-	/* Another process has them: here are copies of what comes to us. */
+	uint8_t *data[SLOT_CHUNKS]; /* payload of the slots, per chunk */
+	uint32_t n;                 /* slots ever used */
+	uint32_t free;              /* free list, linked by `next` */
+	uint32_t returned;          /* free list of slots returned by other domains */
+	/* The lab is in another process: these are copies of packets sent to this process. */
 	bool is_elsewhere;
 };
 
-/* A packet that has come; switches may have marked this copy of it. */
+/* A received packet; switches may have marked this copy. */
 struct arrival {
 	uint32_t slot;
 	bool is_marked;
 };
 
-/* Ring; `head` and `tail` count. */
+/* Ring; `head` and `tail` are counters. */
 struct arrivals {
 	struct arrival *ring;
 	uint32_t head, tail, size;
@@ -94,7 +93,7 @@ struct arrivals {
 
 /* ---- threads ---------------------------------------------------------- */
 
-/* A request that takes effect when the simulation gets to its time. */
+/* A request that takes effect when the simulation reaches its time. */
 struct deferred {
 	hd_time when;
 	struct v_qp *qp;
@@ -103,13 +102,13 @@ struct deferred {
 		struct send_wr send;
 		struct recv_wr recv;
 	};
-	uint8_t data[WR_MAX_INLINE]; /* of an inline send */
+	uint8_t data[WR_MAX_INLINE]; /* payload of an inline send */
 };
 
 enum thread_state {
 	THREAD_READY,
 	THREAD_RUNNING,
-	THREAD_WAITING, /* for a call of hca_thread_wake */
+	THREAD_WAITING, /* until hca_thread_wake */
 	THREAD_DONE,
 };
 
@@ -122,9 +121,9 @@ struct v_thread {
 	enum thread_state state;
 	uint32_t id;
 	hd_time clock;
-	hd_time wake_at;       /* of its timer, or NEVER */
-	struct v_thread *next; /* in a list of those that wait */
-	/* Ring; `head` and `tail` count. */
+	hd_time wake_at;       /* time of its timer, or NEVER */
+	struct v_thread *next; /* next in a list of waiting threads */
+	/* Ring; `head` and `tail` are counters. */
 	struct deferred *requests;
 	uint32_t head, tail, size;
 };
@@ -149,8 +148,8 @@ struct v_pd {
 
 struct v_mr {
 	struct v_pd *pd;
-	uint8_t *memory;    /* NULL: all zeros */
-	uint64_t addr, len; /* addr: as packets name it */
+	uint8_t *memory;    /* NULL: reads as zeros */
+	uint64_t addr, len; /* addr: address in packets */
 	unsigned page_shift;
 	unsigned access;
 	uint32_t key;
@@ -158,18 +157,18 @@ struct v_mr {
 
 struct hca_cq_entry {
 	struct completion wc;
-	hd_time when; /* in memory from then on */
+	hd_time when; /* in host memory from then on */
 };
 
 struct v_cq {
 	struct v_device *dev;
 	struct v_channel *channel;
-	struct hca_cq_entry *ring; /* that grows, to `size` entries */
+	struct hca_cq_entry *ring; /* grows up to `size` entries */
 	uint32_t places, size;
-	uint64_t head, tail; /* count, modulo places is the place */
+	uint64_t head, tail; /* counters; the index is modulo `places` */
 	uint64_t tail_at_event;
 	bool armed, solicited_only;
-	/* Called for every entry, or NULL; no program polls this queue then. */
+	/* Called for every entry; the queue is then not polled by a program. Or NULL. */
 	void (*note)(void *context);
 	void *context;
 	hd_time armed_at;
@@ -194,7 +193,7 @@ struct v_channel {
 };
 
 struct srq_entry {
-	hd_time when; /* the adapter may take it from then on */
+	hd_time when; /* available to the adapter from then on */
 	struct recv_wr recv;
 };
 
@@ -211,23 +210,23 @@ struct v_qp {
 	struct qp_owner owner;
 	struct v_cq *send_cq, *recv_cq;
 	struct v_srq *srq;
-	uint32_t number; /* its place in dev->qps */
-	uint32_t birth;  /* of all that had this place, or were reset in it */
+	uint32_t number; /* index in dev->qps */
+	uint32_t birth;  /* counts the queue pairs created or reset at this index */
 	uint32_t wqe_bytes, wqe_segments;
-	uint32_t mtu; /* of its path */
+	uint32_t mtu; /* path MTU */
 	uint32_t deferred_sends, deferred_recvs;
 	uint32_t max_send, max_recv;
-	uint32_t weight, burst; /* burst: packets left in its turn */
-	uint32_t rank;          /* 0 goes first: N_PRIORITIES - 1 - priority */
+	uint32_t weight, burst; /* burst: packets left in the current turn */
+	uint32_t rank;          /* N_PRIORITIES - 1 - priority; rank 0 is served first */
 	bool is_queued;
-	uint8_t sl; /* of its next packet */
+	uint8_t sl; /* SL of the next packet */
 	hd_time last_inject;
-	hd_time next_request; /* profile: queue_pair after the previous request */
+	hd_time next_request; /* earliest start of the next request (profile: queue_pair) */
 	struct v_pace pace;
-	bool is_held;        /* has a packet that its rate holds back */
-	uint64_t turn;       /* in the line of its rate; 0: it is not there */
-	struct v_qp *behind; /* there */
-	struct v_qp *next;   /* in a list of those that have something to send */
+	bool is_held;        /* its next packet is held back by its rate */
+	uint64_t turn;       /* position in the queue of its rate; 0: not queued */
+	struct v_qp *behind; /* next in that queue */
+	struct v_qp *next;   /* next in a list of queue pairs with packets */
 	bool connected;
 };
 
@@ -235,8 +234,8 @@ struct v_watch {
 	struct v_device *dev;
 	const uint8_t *at;
 	uint64_t hits;
-	uint32_t fresh; /* hits that are not visible yet */
-	hd_time when;   /* the last one is visible from */
+	uint32_t fresh; /* hits not visible yet */
+	hd_time when;   /* visibility of the last hit */
 	struct v_thread *waiter;
 	uint64_t waits_for;
 	struct v_watch *next;
@@ -254,7 +253,7 @@ struct qp_list {
 	struct v_qp *first, *last;
 };
 
-/* What a packet does to the bus, gathered while the transport handles it. */
+/* Bus transactions of a packet, collected while the transport processes it. */
 struct dma {
 	uint64_t bytes;
 	uint32_t transactions, misses;
@@ -262,39 +261,43 @@ struct dma {
 
 struct v_device {
 	struct lab *lab;
-	uint32_t host, node, port; /* sim's */
-	lid_t lid;                 /* the first of 1 << lmc */
+	uint32_t host, node, port; /* numbers in the simulator */
+	lid_t lid;                 /* first of 1 << lmc LIDs */
 	uint8_t lmc;
 	uint8_t vl_of_sl[N_SLS];
 	uint32_t mtu;
-	/* Changes of VLs (T11l) that it has seen; follows from the time. */
+	/* Changes of VLs (T11l) applied so far; a function of time. */
 	uint32_t vls_change;
 
-	hd_time alarm; /* of its useful timer, or NEVER */
-	/* Congestion control per SL; NULL: none. The first adapter of a port
-	 * has the rates for all. */
+	hd_time alarm; /* time of the useful timer, or NEVER */
+	/*
+	 * Rates per SL of congestion control; NULL: none. The first adapter of a port owns them
+	 * for all its adapters.
+	 */
 	struct v_pace *paces;
-	struct v_device *next_on_port; /* the port's next one, in a circle, or NULL */
+	struct v_device *next_on_port; /* next adapter of the port, in a ring; or NULL */
 
-	/* Servers: when each is free again. */
+	/* Servers: time at which each becomes free. */
 	hd_time tx_free, rx_free, bus_free[2]; /* [0] reads, [1] writes */
 	struct tlb tlb;
 	struct dma dma;
-	hd_time visible; /* when what is received now is in memory */
+	hd_time visible; /* time at which the data received so far is in host memory */
 
 	struct qp_list active[N_VLS][N_PRIORITIES];
 	uint32_t active_vls;
 	uint32_t next_vl;
-	uint64_t staged[N_VLS]; /* payload taken and not yet on the link */
+	uint64_t staged[N_VLS]; /* bytes fetched and not yet on the link */
 
-	struct arrivals arrived; /* wait for the receive engine */
-	struct slot_list loop;   /* to itself */
-	/* By `behind`: on the link, and a queue pair is notified when they have
-	 * left; or dropped by the port. */
+	struct arrivals arrived; /* waiting for the receive engine */
+	struct slot_list loop;   /* loopback packets */
+	/*
+	 * Linked by `behind`: packets whose departure a queue pair waits for: on the link, or
+	 * dropped by the port.
+	 */
 	struct slot_list leaving;
 
-	hd_time timer;    /* when to look at the queue pairs' timers */
-	hd_time timer_at; /* of the event for that, or NEVER */
+	hd_time timer;    /* next expiry of a queue pair timer */
+	hd_time timer_at; /* time of its event, or NEVER */
 
 	struct v_qp **qps;
 	uint32_t n_qps;
@@ -303,7 +306,7 @@ struct v_device {
 	uint32_t n_mrs;
 	size_t mrs_cap;
 	uint32_t n_pds, key_turn, qp_hint, births;
-	uint64_t next_addr; /* of the next region's pages, or before them */
+	uint64_t next_addr; /* page-aligned address of the next region */
 	struct v_watch *watches;
 	struct hca_member *members;
 	size_t n_members, members_cap;
@@ -315,35 +318,35 @@ struct lab {
 	struct fabric *fabric;
 	const struct hca_profile *profile;
 	struct sim *sim;
-	uint32_t endpoint; /* of the simulator: all adapters */
+	uint32_t endpoint; /* endpoint number of all adapters */
 	bool use_flows;
-	hd_time went_on;                   /* when a program last did */
+	hd_time went_on;                   /* last time a program advanced */
 	struct external_qps *external;     /* external_qp.h; or NULL */
-	bool follows;                      /* their messages are reported as events */
+	bool follows;                      /* messages are reported as events */
 	struct message_channels *channels; /* message_channel.h; or NULL */
-	bool names_channels;               /* packets have the number of their channel */
-	struct hca_traffic *traffic;       /* rows over the channels, or NULL */
+	bool names_channels;               /* packets carry their channel number */
+	struct hca_traffic *traffic;       /* rows over channels, or NULL */
 	struct hca_profile *own_profile;   /* or NULL */
 	/* Congestion control of queue pairs; NULL: none. */
 	const struct cc_algorithm *algorithm;
-	struct cc_config *response; /* in shares of a link */
-	uint16_t paced_sls;         /* that it holds for */
-	struct v_pace *paces;       /* of all ports and SLs, if they are ours */
-	hd_time now;                /* of the simulation, while it calls us */
+	struct cc_config *response; /* rates as shares of a link */
+	uint16_t paced_sls;         /* set of SLs under congestion control */
+	struct v_pace *paces;       /* of all ports and SLs, if owned by this lab */
+	hd_time now;                /* simulation time during a callback */
 	struct v_device *devices;
 	uint32_t n_devices;
 	uint32_t n_pools;
 	uint32_t *device_of_node;
 
-	struct slot_pool *pools;         /* of all labs that this one was cut into */
-	struct lab_distant *distant;     /* remote.c; NULL: one process has all */
-	struct remote_messages *letters; /* per lab, for those elsewhere */
-	struct slots_saved *saved;       /* checkpoint.c; NULL: it never was */
-	struct lab **parts;              /* NULL: it is not cut, or one of them */
+	struct slot_pool *pools;         /* of all labs of a partitioned run */
+	struct lab_distant *distant;     /* remote.c; NULL: single process */
+	struct remote_messages *letters; /* per lab of another process */
+	struct slots_saved *saved;       /* checkpoint.c; NULL: never saved */
+	struct lab **parts;              /* NULL: not partitioned, or a part */
 	uint32_t n_parts;
-	uint32_t number; /* among them; its pool */
+	uint32_t number; /* number of this part and its pool */
 	uint64_t lost;
-	uint64_t retries; /* of queue pairs that are freed */
+	uint64_t retries; /* retries of freed queue pairs */
 
 	struct v_thread **threads;
 	size_t n_threads, threads_cap;
@@ -367,26 +370,26 @@ struct lab {
 void hca_list_put(struct thread_list *l, struct v_thread *t);
 struct v_thread *hca_list_take(struct thread_list *l);
 
-/* The current thread stops until it is woken; false: cancelled. */
+/* Suspends the current thread until hca_thread_wake; false: cancelled. */
 bool hca_thread_wait(struct lab *lab);
-/* It continues when the event being handled is done, not before `when`. */
+/* Resumes the thread after the current event, not before `when`. */
 void hca_thread_wake(struct v_thread *t, hd_time when);
 
 struct hca_slot *hca_slot_at(const struct lab *lab, uint32_t id);
-/* Does the slot exist, here or as a copy? */
+/* Whether the slot exists, as original or copy. */
 bool hca_slot_is_here(const struct lab *lab, uint32_t id);
-/* The copy of one of another process, which may be new. */
+/* The copy of a slot of another process; created if needed. */
 struct hca_slot *hca_slot_mirror(struct lab *lab, uint32_t id);
 uint32_t hca_slot_new(struct lab *lab);
 void hca_slot_release(struct lab *lab, uint32_t id);
 void hca_slot_append(struct lab *lab, struct slot_list *l, uint32_t id);
 uint32_t hca_slot_first(struct lab *lab, struct slot_list *l);
-/* `old` has grown from n_old to n pools. */
+/* Grows the array of pools from n_old to n. */
 struct slot_pool *hca_pools_new(struct slot_pool *old, uint32_t n_old, uint32_t n);
 void hca_pools_free(struct slot_pool *pools, uint32_t n);
 
 void lab_alarm(struct lab *lab, struct v_device *dev, hd_time when);
-/* The same for timers, which are far: an event that is there stays. */
+/* As above for queue pair timers: an event that is already pending stays. */
 void lab_timer(struct lab *lab, struct v_device *dev);
 
 static inline hd_time later(hd_time a, hd_time b)
@@ -394,7 +397,7 @@ static inline hd_time later(hd_time a, hd_time b)
 	return a > b ? a : b;
 }
 
-/* The time of the caller: a program's clock, or the simulation's. */
+/* The caller's time: the clock of the current program, or the simulation's. */
 static inline hd_time caller_time(const struct lab *lab)
 {
 	return lab->current ? lab->current->clock : lab->now;
@@ -413,7 +416,7 @@ static inline bool is_own(const struct v_device *dev, lid_t lid)
 	return lid >= dev->lid && (lid - dev->lid) >> dev->lmc == 0;
 }
 
-/* Its timer is at `when` at the latest. */
+/* Schedules the device's timer at `when` or earlier. */
 static inline void device_wake(struct v_device *dev, hd_time when)
 {
 	if (when < dev->timer)
@@ -422,81 +425,83 @@ static inline void device_wake(struct v_device *dev, hd_time when)
 
 void device_init(struct v_device *dev, struct lab *lab, uint32_t host, uint32_t node);
 void device_fini(struct v_device *dev);
-/* A packet has arrived at the adapter's port. */
+/* A packet has arrived at the port of the adapter. */
 void device_receive(struct v_device *dev, uint32_t id, bool is_marked);
-/* A queue pair's timer may be due. */
+/* A queue pair timer may have expired. */
 void device_timer(struct v_device *dev);
-/* Its alarm rang. */
+/* Handles the alarm of the device. */
 void device_ring(struct v_device *dev);
-/* It may have got something to send. */
+/* Sends after the device may have got packets to send. */
 void device_send(struct v_device *dev);
-/* Whose packet it is, if that is still there. */
+/* The queue pair that sent the packet; NULL if it was freed. */
 struct v_qp *hca_slot_sender(const struct lab *lab, const struct hca_slot *s);
-/* A packet of its own has started on the link, and has left it at `end`. */
+/* A packet of the device has started on the link, and leaves it at `end`. */
 void device_sent(struct v_device *dev, uint32_t id, hd_time end);
-/* Its port dropped a packet of its own. */
+/* The port of the device has dropped a packet of the device. */
 void device_lost(struct v_device *dev, uint32_t id, hd_time when);
-/* When all that was received until now is in the host's memory. */
+/* Time at which all data received so far is in host memory. */
 hd_time device_visible(struct v_device *dev);
-/* Packets may be waiting in this queue pair. */
+/* The queue pair may have packets to send. */
 void device_activate(struct v_device *dev, struct v_qp *qp);
-/* It waits for its turn to send. */
+/* Appends the queue pair to its send list. */
 void device_queue(struct v_device *dev, struct v_qp *qp);
-/* It has nothing to give, or not what it had. */
+/* No packet is ready, or the first packet has changed. */
 void device_rest(struct v_device *dev, struct v_qp *qp);
-/* It is going away. */
+/* The queue pair is about to be freed. */
 void device_forget(struct v_device *dev, struct v_qp *qp);
 
 /* ---- groups.c ------------------------------------------------------------ */
 
-/* Where a packet to a group arrives, or is lost, by the tables; 0: belongs only to
- * the sender's own switch knows of it. */
+/*
+ * Number of places where a packet to a group arrives or is lost, by the forwarding tables; 0: no
+ * other port of the sender's switch belongs to the group.
+ */
 uint32_t hca_group_ends(const struct v_device *dev, lid_t mlid);
-/* Whether a packet is for this member; for one of this adapter. */
+/* Whether a packet is for this member, or for any member at this adapter. */
 bool hca_group_has(const struct hca_member *m, const struct packet *p);
 bool hca_group_is_here(const struct v_device *dev, const struct packet *p);
 
 /* ---- follow.c: what a manager sets meanwhile ---------------------------- */
 
-/* Takes over what is set by now; when it has to look again. */
+/* Applies the settings of managers in force now; returns the time of the next change. */
 hd_time device_follow(struct v_device *dev);
-/* The VL of an SL. */
+/* VL of an SL at this port. */
 unsigned device_vl(struct v_device *dev, unsigned sl);
 
 /* ---- pace.c: congestion control --------------------------------------- */
 
 void pace_init(struct lab *lab);
 void pace_fini(struct lab *lab);
-/* Ports and SLs have one rate together with those of another lab. */
+/* Ports and SLs share their rates with those of another lab. */
 void pace_join(struct lab *lab, struct lab *first);
-/* A queue pair has got its path; or (UD) the SL of its next request. */
+/* The queue pair has a path; or (UD) its next request has another SL. */
 void pace_start(struct v_qp *qp);
 void pace_follow(struct v_qp *qp, uint8_t sl);
-/* The rate that it has, alone or with others; NULL: none. */
+/* The rate of a queue pair, own or shared; NULL: none. */
 struct v_pace *pace_qp(struct v_qp *qp);
-/* When a manager changes it (C9); NEVER: no more. */
+/* Time of the next change by a manager (C9); or NEVER. */
 hd_time pace_next_change(const struct lab *lab);
-/* Are marks of this SL's packets told to their senders? */
+/* Whether marks on packets of this SL are reported to their senders. */
 bool pace_answers(const struct lab *lab, unsigned sl);
-/* When its rate lets its next packet go: NEVER: after the last one's grant. */
+/* Earliest start of the next packet by rate; NEVER: after the grant of the last one. */
 hd_time pace_next(struct v_qp *qp);
-/* It is held back: it is in the queue of its rate, if others have it too. */
+/* Holds the queue pair back; with a shared rate it is queued there. */
 void pace_wait(struct v_qp *qp);
-/* Takes the place there that its turn gives it. */
+/* Inserts the queue pair into the queue of its rate by its turn. */
 void pace_line_up(struct v_qp *qp);
-/* It gives, or has nothing to; whether others may go in its place. */
+/* The queue pair sends or has no packet: leaves the queue. Returns whether others may send now. */
 bool pace_rest(struct v_qp *qp);
-/* All of a rate are looked at when that lets them, not before `earliest`. */
+/* Wakes all queue pairs of a rate when it allows, not before `earliest`. */
 void pace_wake(struct v_device *dev, const struct v_pace *p, hd_time earliest);
-/* The same, if others than one queue pair have it; p may be NULL. */
+/* As pace_wake, if the rate is shared; p may be NULL. */
 void pace_wake_sharers(struct v_device *dev, const struct v_pace *p, hd_time earliest);
 void pace_launched(struct v_qp *qp, struct hca_slot *s);
 /*
- * A packet has started on the link, or its port has dropped it; of `qp`, or
- * NULL if that is gone. Returns the rate that it counted for, or NULL.
+ * A packet has started on the link, or its port has dropped it. `qp`: its sender, or NULL if
+ * freed. Returns the rate that the packet counts for, or NULL.
  */
 struct v_pace *pace_left(struct v_device *dev, struct v_qp *qp, struct hca_slot *s);
-/* The queue pair has received this. */
+/* The queue pair has received this packet, which may be an answer to a mark. */
 void pace_heard(struct v_qp *qp, const struct packet *packet);
 hd_time pace_due(struct v_qp *qp);
 void pace_timer(struct v_qp *qp);
@@ -505,45 +510,45 @@ void pace_timer(struct v_qp *qp);
 
 struct hca_traffic;
 
-/* Makes the queue pairs of the scenario's rows, if it has such rows. */
+/* Creates the queue pairs of the scenario's rows, if any. */
 HD_MUST_CHECK enum hd_status traffic_open(struct lab *lab, struct diag *d);
 void traffic_close(struct hca_traffic *t);
-/* A flow has made a message. */
+/* A flow has created a message. */
 void traffic_made(struct lab *lab, uint32_t flow);
-/* Number of domains of the lab: each has rows of its own. */
+/* Splits the state into that of n domains. */
 void traffic_cut(struct hca_traffic *t, uint32_t n);
 
-/* Of another process: a message was made. */
+/* A message was created in another process. */
 void traffic_born(struct hca_traffic *t, uint32_t posting, hd_time born);
 uint32_t traffic_postings(const struct hca_traffic *t);
-/* What was counted in a part. */
+/* Counters of one domain. */
 void traffic_collect(struct hca_traffic *t, struct pack *k, uint32_t part);
 
-/* As bytes and back; of all labs that it was cut into. */
+/* Encodes or decodes the state of all labs of a run. */
 void traffic_pack(struct hca_traffic *t, struct pack *p, const struct sim_section *section);
 
 /* ---- message_channel.c -------------------------------------------------- */
 
 void hca_channels_close(struct message_channels *all);
-/* Tells listeners what adapters of this lab have completed. */
+/* Notifies listeners of the completions at adapters of this lab. */
 void hca_channels_settle(struct lab *lab);
-/* The number of the channel that a packet of this queue pair is of. */
+/* Channel number of a queue pair's packets. */
 uint32_t channel_of_pair(const struct v_qp *qp);
 /* A packet of a channel starts on a link. */
 void channel_passes(const struct lab *lab, const struct sim_passage *x);
-/* What was counted in a part. */
+/* Counters of one domain. */
 void hca_channels_collect(struct message_channels *all, struct pack *k, uint32_t part);
-/* What channels remember of a section, as bytes and back. */
+/* Encodes or decodes the channels of a section. */
 void hca_channels_pack(struct message_channels *all, struct pack *k,
 		       const struct sim_section *section);
 
 /* ---- external_qp.c, external_events.c ----------------------------------- */
 
-/* After the lab's adapters. */
+/* Call after freeing the lab's adapters. */
 void external_qps_close(struct external_qps *all);
 /* Number of domains of the lab. */
 void external_qps_cut(struct external_qps *all, uint32_t n);
-/* A message has arrived as a whole; `last` is its last packet. */
+/* A complete message has arrived; `last` is its last packet. */
 void external_qp_arrived(struct v_qp *to, const struct hca_slot *last);
 /* All copies of this packet were received or lost. */
 void external_packet_over(struct lab *lab, const struct hca_slot *s);
@@ -552,11 +557,11 @@ void external_packet_over(struct lab *lab, const struct hca_slot *s);
 
 void lab_distant_cut(struct lab *lab, const struct sim_cut *how);
 void lab_distant_fini(struct lab *lab);
-/* A packet is sent: its receivers must know of it. */
+/* Sends a packet's contents to the processes of its receivers. */
 void hca_slot_announce(struct lab *lab, uint32_t id);
-/* Of another process: it is no longer used here. */
+/* Returns a slot of another process that is no longer used here. */
 void hca_slot_return(struct lab *lab, uint32_t id);
-/* When a message of this posting was made, if that is for another process. */
+/* Records the creation time of a message for another process, if the destination is there. */
 bool hca_born_is_told(const struct v_device *from, const struct v_device *to, uint32_t posting,
 		      hd_time born);
 /* See struct sim_endpoint. */
@@ -565,36 +570,35 @@ void lab_collect(void *context, struct pack *k, uint32_t part);
 
 /* ---- checkpoint.c: what a lab remembers --------------------------------------- */
 
-/* Of a lab without threads whose adapters have no cache (sim.h). */
+/* For a lab without threads whose adapters have no translation cache (sim.h). */
 void lab_list(void *context, struct pack *p);
 void lab_pack(void *context, struct pack *p, const struct sim_section *section);
 void lab_pack_cookie(void *context, struct pack *p, uint32_t *cookie);
 void lab_saved_free(struct lab *lab);
 void hca_cq_pack(struct v_cq *cq, struct pack *p);
-/* Its headers as they would be on the wire, and how much they carry. */
+/* The headers in wire format, and the payload length. */
 void hca_slot_pack_headers(struct pack *p, struct hca_slot *s);
 
 /* ---- testbed.c ----------------------------------------------------------- */
 
-/* The largest MTU that this port takes. */
+/* The largest MTU that this port accepts. */
 uint32_t hca_port_mtu(const struct fabric *fabric, uint32_t port);
 
 /* ---- owner.c: what the transport asks of the adapter --------------------- */
 
 void hca_owner_init(struct v_qp *qp);
-/* Work requests whose time has come are given to the transport. */
+/* Passes work requests whose time has come to the transport. */
 void hca_requests_take(struct v_device *dev);
-/* When the next one that must be noticed comes, or NEVER. */
+/* Time of the next work request that needs an event, or NEVER. */
 hd_time hca_requests_next(const struct v_device *dev);
 
 /* ---- bus.c --------------------------------------------------------------- */
 
-/* The bus does what `dma` says from `when` on; when that is done. */
+/* Schedules the transactions of `dma` on the bus from `when` on; returns their end. */
 hd_time hca_bus_use(struct v_device *dev, bool write, hd_time when, const struct dma *dma);
 /*
- * What was received and is not yet in memory is in the adapter, and there
- * is no more room for that than for what is sent: the receive engine waits, and
- * with it the acknowledgements.
+ * Data received but not yet in memory occupies the adapter, which has as much room for it as for
+ * sending: the receive engine waits, and acknowledgements with it.
  */
 void hca_bus_wait(struct v_device *dev);
 

@@ -9,7 +9,7 @@
 #include "wire/capture.h"
 
 #define STACK         (256 * 1024)
-#define TIMER_THREADS (1u << 27) /* cookies from here on are threads' */
+#define TIMER_THREADS (1u << 27) /* timer cookies from here on belong to threads */
 #define TIMER_DEVICES (1u << 26) /* timers of queue pairs */
 
 /* ---- threads ---------------------------------------------------------- */
@@ -83,7 +83,7 @@ void hca_thread_wake(struct v_thread *t, hd_time when)
 	hca_list_put(&t->lab->ready, t);
 }
 
-/* Runs all threads that are ready; a thread may wake others. */
+/* Runs all threads that are ready; a thread may make others ready. */
 static void run_ready(struct lab *lab)
 {
 	struct v_thread *t;
@@ -105,7 +105,7 @@ void lab_cancel(struct lab *lab)
 	lab->cancelled = true;
 	for (size_t i = 0; i < lab->n_threads; i++)
 		hca_thread_wake(lab->threads[i], 0);
-	/* A program that calls this is in there already. */
+	/* When a program calls this function, run_ready is already active. */
 	if (!lab->current)
 		run_ready(lab);
 }
@@ -192,7 +192,7 @@ bool v_semaphore_wait(struct v_semaphore *s)
 
 /* ---- what the simulator tells -------------------------------------------- */
 
-/* What adapters have completed is looked at when they are done. */
+/* Processes completions after all adapters have run. */
 static void go_on(struct lab *lab)
 {
 	if (lab->channels)
@@ -245,7 +245,7 @@ static void on_sent(void *context, hd_time now, hd_time end, uint32_t node, uint
 	run_ready(lab);
 }
 
-/* What is lost is counted, and its memory free again, without a notification. */
+/* Lost packets are counted and their slots freed; no queue pair is notified. */
 static void on_lost(void *context, hd_time when, uint32_t cookie, bool was_sent)
 {
 	struct lab *lab = context;
@@ -360,7 +360,7 @@ void lab_free(struct lab *lab)
 		hca_channels_close(lab->channels);
 	if (lab->external)
 		external_qps_close(lab->external);
-	/* Adapters look at them until the end. */
+	/* Adapters use them until they are freed. */
 	for (uint32_t i = 0; i < lab->n_parts; i++)
 		free(lab->parts[i]);
 	free(lab->parts);
@@ -435,7 +435,7 @@ enum hd_status lab_multicast(struct lab *lab, const uint32_t *hosts, uint32_t n,
 void lab_rules(struct sim_rules *rules)
 {
 	rules->injects = true;
-	rules->injects_bytes = 4096 + 128; /* all headers there are */
+	rules->injects_bytes = 4096 + 128; /* room for all headers */
 }
 
 void lab_program_rules(struct sim_rules *rules)
@@ -446,8 +446,8 @@ void lab_program_rules(struct sim_rules *rules)
 }
 
 /*
- * Every part of the fabric has a lab of its own, which has its adapters, its
- * time and its slots; rows by host and by flow are in common.
+ * Each domain has a lab of its own with its adapters, clock and slots; tables by host and by
+ * flow are shared.
  */
 static void cut(void *context, const struct sim_cut *how, void **contexts)
 {
@@ -491,7 +491,7 @@ void lab_use_sim(struct lab *lab, struct sim *s)
 		.lost = on_lost,
 		.name = "queue pair",
 		.made = lab->traffic ? on_made : NULL,
-		/* Programs may wait for each other at any time. */
+		/* Programs may synchronise at any time, so their runs are not partitioned. */
 		.cut = lab->n_threads ? NULL : cut,
 		.list_cookies = lab_list,
 		.pack = lab->n_threads ? NULL : lab_pack,
@@ -506,7 +506,7 @@ void lab_use_sim(struct lab *lab, struct sim *s)
 	for (uint32_t i = lab->endpoint; i-- > 0;) {
 		const struct sim_endpoint *e = sim_attached(s, i);
 
-		/* Other adapters of the same ports. */
+		/* Adapters of another lab on the same ports. */
 		if (e->timer == on_timer)
 			pace_join(lab, e->context);
 	}
@@ -526,7 +526,7 @@ static bool on_progress(void *context, const struct sim_progress *p)
 	struct watching *w = context;
 	const struct lab *lab = w->lab;
 
-	/* Traffic never ends, and may leave nothing to programs. */
+	/* Traffic never ends, and may leave the programs no bandwidth. */
 	w->in_vain = lab->use_flows && p->now - lab->went_on > lab->fabric->scenario->run.horizon;
 	return lab->n_live > 0 && !w->in_vain && (!w->progress || w->progress(w->context, p));
 }

@@ -9,11 +9,11 @@
 #include "hca/external_qp_internal.h"
 #include "transport/codes.h"
 
-#define SEND_DEPTH 128                 /* SENDs under way per channel (Q3) */
-#define LAST_PIECE (UINT64_C(1) << 32) /* in a SEND's id, above the message */
+#define SEND_DEPTH 128                 /* SENDs in flight per channel (Q3) */
+#define LAST_PIECE (UINT64_C(1) << 32) /* flag in a SEND's id */
 #define QKEY       0x11111111u
 
-/* A message of which some SENDs are not posted yet. */
+/* A message whose SENDs are not all posted yet. */
 struct queued_message {
 	uint32_t number;
 	uint64_t rest; /* bytes */
@@ -26,13 +26,13 @@ struct message_channel {
 	uint32_t piece;
 	bool has_number;
 	struct external_qp *from, *to;
-	/* The source's. */
+	/* Source only. */
 	struct queued_message *queue; /* ring; `head` and `tail` count */
 	uint32_t head, tail, places;
 	uint32_t under_way; /* SENDs */
 	uint64_t n_sends;
-	uint64_t retries; /* if another process has the source */
-	uint64_t early;   /* ... or the destination */
+	uint64_t retries; /* of a source in another process */
+	uint64_t early;   /* of a destination in another process */
 	bool is_broken;
 };
 
@@ -174,7 +174,7 @@ static bool is_of_receives(const struct external_end *end)
 	return end == &end->of->receives;
 }
 
-/* A listener may post more, and so fill the queue's free places. */
+/* A listener may queue more messages and so refill the queue. */
 static void settle(const struct external_end *end)
 {
 	struct message_channel *c = channel_of(end);
@@ -194,7 +194,7 @@ static void settle(const struct external_end *end)
 		post_all(c);
 }
 
-/* Ends wait in the order of their channels, of one channel the last first. */
+/* Ends are sorted by channel; within a channel, the last one first. */
 static void end_wait(struct external_end *end)
 {
 	struct external_end **at = &end->of->all->waiting[end->cq->dev->lab->number];
@@ -228,7 +228,7 @@ uint32_t channel_of_pair(const struct v_qp *qp)
 
 void channel_passes(const struct lab *lab, const struct sim_passage *x)
 {
-	/* Another process may have sent any number. */
+	/* A number from another process may be invalid. */
 	if (x->number >= lab->channels->n)
 		return;
 	const struct message_channel *c = &lab->channels->items[x->number];
@@ -307,7 +307,7 @@ static enum hd_status connect_both(const struct message_channel *c, const struct
 	};
 	enum hd_status status = common.mtu ? connect(c->from, c->to, &common) : HD_ERR_UNFIT;
 
-	/* A limited member sends to a full one only. */
+	/* A limited member sends only to full members. */
 	common.pkey |= PKEY_FULL;
 	if (status == HD_OK)
 		status = connect(c->to, c->from, &common);
@@ -335,7 +335,7 @@ enum hd_status channel_open(struct lab *lab, const struct channel_params *p)
 		.piece = p->piece,
 		.has_number = p->has_number,
 	};
-	/* A packet that closes a gap may complete all that are under way. */
+	/* A packet that fills a gap may complete all SENDs in flight. */
 	if (v_window(to, p->kind) && receives < SEND_DEPTH)
 		receives = SEND_DEPTH;
 	const struct external_qp_params sends = { .kind = p->kind, .max_send = SEND_DEPTH };
@@ -348,7 +348,7 @@ enum hd_status channel_open(struct lab *lab, const struct channel_params *p)
 
 /* ---- what was counted ---------------------------------------------------- */
 
-/* Of a run that several processes compute. */
+/* In a run of several processes: whether another process has it. */
 static bool is_elsewhere(const struct external_qp *q)
 {
 	const struct lab *lab = q->qp->dev->lab;
@@ -424,7 +424,7 @@ static void pack_source(struct message_channel *c, struct pack *k)
 	hca_cq_pack(c->from->sends.cq, k);
 }
 
-/* The ends with completions, part by part; the caller frees them. */
+/* The ends with completions, domain by domain; the caller frees the array. */
 static struct external_end **waiting_ends(const struct external_qps *all, size_t *n)
 {
 	struct external_end **ends = NULL;
@@ -462,7 +462,7 @@ static void pack_waiting(const struct message_channels *all, struct pack *k)
 		ends = hd_realloc(ends, n, sizeof(*ends));
 	for (size_t i = 0; i < n && !k->refused; i++)
 		pack_end(all, k, &ends[i]);
-	/* The last one in goes before others of its channel. */
+	/* Reversed, because the last one added precedes others of its channel. */
 	for (size_t i = n; k->reads && !k->refused && i-- > 0;)
 		end_wait(ends[i]);
 	free(ends);

@@ -2,11 +2,11 @@
 #ifndef HD_HCA_OBJECTS_H
 #define HD_HCA_OBJECTS_H
 
-/* What verbs objects do when the adapter writes to them; private to verbs/. */
+/* Functions of verbs objects that the adapter calls. Private to src/hca. */
 
 #include "hca/hca_internal.h"
 
-/* A completion that is in memory from `when` on. */
+/* Adds a completion that is in host memory from `when` on. */
 void hca_cq_push(struct v_cq *cq, const struct completion *wc, hd_time when);
 
 #endif

@@ -28,7 +28,7 @@ static bool owner_allows(void *context, uint32_t pd, uint32_t key, uint64_t addr
 	       len <= mr->len && addr - mr->addr <= mr->len - len;
 }
 
-/* What the bus has to do for this piece, page by page. */
+/* Adds the bus transactions of this piece, page by page. */
 static void count_dma(struct v_device *dev, uint32_t key, uint64_t addr, size_t len)
 {
 	const struct v_mr *mr = find_mr(dev, key);
@@ -43,15 +43,15 @@ static void count_dma(struct v_device *dev, uint32_t key, uint64_t addr, size_t 
 	}
 }
 
-/* Inline data have no key: the host copies what it points to. */
+/* Inline data have no key: the address is a pointer of the program. */
 static const void *pointer_at(uint64_t addr)
 {
 	return (const void *)(uintptr_t)addr; /* NOLINT */
 }
 
 /*
- * NULL if the region has no memory, or went away since it was checked, under a
- * message that is still being moved: what is read there is zero, and nothing written.
+ * NULL if the region has no memory, or was freed after the check while a message is being
+ * copied: reads return zeros, writes have no effect.
  */
 static uint8_t *memory_at(const struct v_device *dev, uint32_t key, uint64_t addr, size_t len)
 {
@@ -108,7 +108,7 @@ static uint64_t owner_atomic(void *context, const struct atomiceth *what, bool c
 	uint8_t *at = memory_at(qp->dev, what->rkey, what->va, 8);
 	uint64_t old, value;
 
-	/* Read and written back. */
+	/* An atomic operation reads and writes. */
 	count_dma(qp->dev, what->rkey, what->va, 8);
 	count_dma(qp->dev, what->rkey, what->va, 8);
 	if (!at)
@@ -144,7 +144,7 @@ static void owner_complete(void *context, struct qp *transport, const struct com
 	hca_cq_push(receive ? qp->recv_cq : qp->send_cq, wc, hca_bus_use(dev, true, data, &write));
 }
 
-/* Programs of a lab have no asynchronous events. */
+/* Programs of a lab do not receive asynchronous events. */
 static void owner_event(void *context, struct qp *transport, enum qp_event event)
 {
 	(void)context;
@@ -182,7 +182,7 @@ void hca_owner_init(struct v_qp *qp)
 
 /* ---- requests whose time has come ------------------------------------- */
 
-/* The data were kept apart from the request: one piece now. */
+/* The inline data were copied: they are a single segment now. */
 static void gather_inline(struct deferred *d)
 {
 	struct send_wr *wr = &d->send;
@@ -200,7 +200,7 @@ static void request_apply(struct deferred *d)
 	enum hd_status status;
 
 	if (!qp)
-		return; /* destroyed meanwhile */
+		return; /* freed since */
 	if (d->is_recv) {
 		qp->deferred_recvs--;
 		status = qp_post_recv(qp->qp, &d->recv);
@@ -213,8 +213,10 @@ static void request_apply(struct deferred *d)
 		status = qp_post_send(qp->qp, &d->send);
 		device_activate(qp->dev, qp);
 	}
-	/* Checked when it was posted; since then the pair may have been reset,
-	 * which forgets what was posted. */
+	/*
+	 * The request was checked when posted; a later reset of the queue pair discards posted
+	 * requests.
+	 */
 	(void)status;
 }
 
@@ -239,7 +241,7 @@ hd_time hca_requests_next(const struct v_device *dev)
 	for (size_t i = 0; i < dev->n_threads; i++) {
 		const struct v_thread *t = dev->threads[i];
 
-		/* Receive requests are taken when a packet asks for them. */
+		/* Receive requests are processed when a packet needs them. */
 		for (uint32_t k = t->head; k != t->tail; k++) {
 			const struct deferred *d = &t->requests[k % t->size];
 

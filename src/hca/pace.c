@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Queue pairs under congestion control: what they hear of marks sets the gap
- * between their packets, as with flows (docs/timing-rules.md, C2 and C6). A request
- * that the gap holds back blocks no other; answers are never held back. What
- * stays inside its port has no part in it.
+ * Queue pairs under congestion control: marks determine the gap between packets, as with flows
+ * (docs/timing-rules.md, C2 and C6). A request held back by the gap blocks no other queue pair;
+ * responses are never held back. Loopback packets are not affected.
  */
 #include <stdlib.h>
 
@@ -11,7 +10,7 @@
 #include "fabric/control.h"
 #include "hca/hca_internal.h"
 
-/* How often a manager has changed it by now (C9). */
+/* Number of changes by a manager up to now (C9). */
 static uint32_t changes_of(const struct lab *lab)
 {
 	const struct sim_setup *s = &lab->fabric->setup;
@@ -39,7 +38,7 @@ static const struct cc_config *response_of(const struct v_device *dev, unsigned 
 			      : NULL;
 }
 
-/* The state from now on; later changes of settings are applied. */
+/* Applies changes of settings since the last use, and returns the state. */
 static struct v_pace *current(const struct v_device *dev, unsigned sl, struct v_pace *p)
 {
 	const struct lab *lab = dev->lab;
@@ -119,7 +118,7 @@ void pace_start(struct v_qp *qp)
 	start(qp->dev, qp->sl, &qp->pace);
 }
 
-/* It keeps its rate, if it has one. */
+/* A queue pair with a rate of its own keeps it. */
 void pace_follow(struct v_qp *qp, uint8_t sl)
 {
 	if (qp->sl == sl)
@@ -144,13 +143,13 @@ struct v_pace *pace_qp(struct v_qp *qp)
 	return p->how ? current(qp->dev, qp->sl, p) : NULL;
 }
 
-/* When any packet with this rate may go. */
+/* Time at which the next packet of this rate may be sent. */
 static hd_time pace_free(const struct lab *lab, const struct v_pace *p)
 {
-	/* Counted from the request that was given last. */
+	/* The gap is counted from the last request given. */
 	hd_time gap = cc_gap_of_share(lab->algorithm, p->how, &p->state, p->took);
 
-	/* At full rate the link alone holds it back. */
+	/* At full rate, only the link limits the queue pair. */
 	if (gap <= p->took)
 		return 0;
 	return p->waiting ? NEVER : p->last + gap;
@@ -211,7 +210,7 @@ static hd_time time_on_link(const struct v_device *dev, const struct packet *p)
 	return hd_rate_duration(s->ports[dev->port].rate, packet_size(p));
 }
 
-/* The one that a packet counts for; its queue pair may be gone. */
+/* The rate for which the packet counts; its queue pair may have been freed. */
 static struct v_pace *slot_pace(struct v_device *dev, struct v_qp *qp, const struct hca_slot *s)
 {
 	unsigned sl = s->packet.lrh.sl;
@@ -227,7 +226,7 @@ void pace_wake(struct v_device *dev, const struct v_pace *p, hd_time earliest)
 
 	device_wake(dev, when);
 	for (struct v_device *d = dev->next_on_port; d && d != dev; d = d->next_on_port) {
-		/* Its lab's clock stopped at that lab's own last event. */
+		/* The clock of the other lab stopped at its own last event. */
 		d->lab->now = later(d->lab->now, dev->lab->now);
 		device_wake(d, when);
 		device_wake(d, p->state.due);

@@ -115,7 +115,7 @@ static bool is_file(const char *name)
 	return strchr(name, '/') || (len > 5 && strcmp(name + len - 5, ".yaml") == 0);
 }
 
-/* The place of the one built in under that name, or that of the NULL. */
+/* Index of the built-in profile of this name, or of the NULL entry. */
 static size_t find(const char *name)
 {
 	size_t i = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Adapters that several processes compute. Who sends a packet tells the process
- * that it goes to what is in it: that one has a copy in the slot of the same
- * number, so that a number says the same everywhere, and tells when it is done
- * with it. When messages were made goes the same way.
+ * Adapters computed by several processes. The sender of a packet sends its contents to the
+ * process of the receiver, which stores a copy in the slot with the same number, so that slot
+ * numbers are valid in all processes, and reports when the copy is no longer used. Creation
+ * times of messages are sent likewise.
  */
 #include <stdlib.h>
 
@@ -14,16 +14,16 @@
 #define LIDS 65536
 
 enum {
-	REMOTE_PACKET,   /* goes to you */
-	REMOTE_RETURNED, /* it is no longer used */
-	REMOTE_BORN,     /* a message of this posting */
+	REMOTE_PACKET,   /* contents of a packet */
+	REMOTE_RETURNED, /* the copy is no longer used */
+	REMOTE_BORN,     /* creation of a message of this posting */
 };
 
-/* What the labs of a process have in common. */
+/* State shared by the labs of a process. */
 struct lab_distant {
 	const uint16_t *part_of_node;
-	uint32_t *first; /* by LID: a device; QP_NONE: none */
-	uint32_t *next;  /* by device: of that LID, in another subnet */
+	uint32_t *first; /* by LID: first device; QP_NONE: none */
+	uint32_t *next;  /* by device: next device with that LID, in another subnet */
 };
 
 static void name_devices(struct lab_distant *x, const struct lab *lab)
@@ -80,7 +80,7 @@ static void tell(struct lab *lab, uint32_t part, uint8_t what, uint32_t id, hd_t
 		remote_messages_add(&lab->letters[part], what, id, when);
 }
 
-/* Those with LID masks have their first one there. */
+/* With an LMC, the first LID of the range is listed. */
 static const struct v_device *device_at(const struct lab *lab, uint32_t i, lid_t dlid)
 {
 	const struct v_device *dev = &lab->devices[i];
@@ -131,7 +131,10 @@ struct hca_reading {
 	uint32_t from, to;
 };
 
-/* A slot of another process is to be filled, or one of ours comes back. */
+/*
+ * Whether the slot is valid: contents are of a slot of the sending process, returns of a used
+ * slot of this one.
+ */
 static bool slot_is_sound(const struct hca_reading *r, const struct remote_message *x)
 {
 	const struct lab *lab = r->lab;

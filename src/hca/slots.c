@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Packets on their way: where adapters keep what belongs to one. */
+/* Slots: the adapters' storage of packets in flight. */
 #include <assert.h>
 #include <stdlib.h>
 

@@ -9,7 +9,7 @@
 
 #define MIN_MTU 256
 
-/* One switch and its hosts; how many and on which links, a profile says. */
+/* One switch and its hosts; the profile gives their number and links. */
 static const char bare_fabric[] =
 	"fabric:\n"
 	"  switch: {arbitration_delay: 0ps, input_buffer: 16KiB}\n"
@@ -74,7 +74,7 @@ enum hd_status testbed_open(const char *profile, const char *path,
 		return status;
 	status = path ? read_users(out, path, overrides, d) : load_own(out, profile, overrides, d);
 	if (status == HD_OK) {
-		d->file = NULL; /* it was right: nothing later is its fault */
+		d->file = NULL; /* parsed completely: later errors are not in this file */
 		return HD_OK;
 	}
 	overrides_fini(&out->overrides);
@@ -89,8 +89,10 @@ void testbed_close(struct testbed *bed)
 	profile_fini(&bed->profile);
 }
 
-/* The port's own, or less if its buffer of a VL holds no such packet: that
- * would wait for ever. */
+/*
+ * The MTU of the port, or less if a VL buffer cannot hold such a packet, which would wait for
+ * ever.
+ */
 uint32_t hca_port_mtu(const struct fabric *fabric, uint32_t port)
 {
 	const struct sim_port *p = &fabric->setup.ports[port];

@@ -16,20 +16,20 @@
 
 struct testbed {
 	struct hca_profile profile;
-	struct overrides overrides; /* of the fabric, which refers to them */
+	struct overrides overrides; /* of the fabric, which borrows them */
 	struct fabric *fabric;
-	bool has_flows; /* the scenario is the user's */
+	bool has_flows; /* the user has given a scenario */
 };
 
 /*
- * `path` NULL: the profile's fabric. The words and overrides (NULL: none)
- * outlive it.
+ * `path` NULL: the fabric of the profile. The strings and overrides (NULL: none) must outlive
+ * the testbed.
  */
 HD_MUST_CHECK enum hd_status testbed_open(const char *profile, const char *path,
 					  const struct overrides *overrides, struct diag *d,
 					  struct testbed *out);
 void testbed_close(struct testbed *bed);
-/* The largest MTU whose packets all ports and buffers can take; 0: none. */
+/* The largest MTU that all ports and buffers accept; 0: none. */
 uint32_t testbed_mtu(const struct testbed *bed);
 
 #endif

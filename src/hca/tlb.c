@@ -40,7 +40,7 @@ static void unlink_node(struct tlb *t, uint32_t i)
 	t->nodes[n->older].newer = n->newer;
 }
 
-/* nodes[0].older is the newest, nodes[0].newer the oldest. */
+/* nodes[0].older is the newest node, nodes[0].newer the oldest. */
 static void link_newest(struct tlb *t, uint32_t i)
 {
 	struct tlb_node *n = &t->nodes[i], *end = &t->nodes[0];

@@ -20,37 +20,41 @@
  */
 
 #define RECV_DEPTH 64
-#define BLOCK      62 /* times */
+#define BLOCK      62 /* times per block */
 
 struct time_block {
 	struct time_block *next;
 	hd_time times[BLOCK];
 };
 
-/* When messages were made, in their order. One end puts, one takes; they may be
- * in different parts of the run. */
+/*
+ * Creation times of messages, in order. One end appends, the other removes; they may be in
+ * different domains.
+ */
 struct time_list {
 	struct time_block *first, *last;
 	uint64_t n_put, n_taken;
 };
 
-/* A flow. Its channel has the same number; messages are numbered from 0, in the
- * order in which they are made, and each is one SEND. */
+/*
+ * A flow over a channel of the same number. Messages are numbered from 0 in order of creation;
+ * each is one SEND.
+ */
 struct traffic_posting {
 	uint32_t flow, row;
 	const struct v_device *from, *to;
-	struct time_list made; /* the source's: taken when they are done */
-	struct time_list due;  /* the destination's: taken when received, or missed */
-	bool is_broken;        /* later messages fail */
+	struct time_list made; /* source: removed when done */
+	struct time_list due;  /* destination: removed when received or missed */
+	bool is_broken;        /* all later messages fail */
 };
 
-/* While measuring. */
+/* Counted while measuring. */
 struct posting_row {
 	uint64_t pairs, posted, done, failed, received;
 	struct histogram times;
 };
 
-/* What the adapters of one lab have in common (lab.number). */
+/* State shared by the adapters of one lab (index lab.number). */
 struct traffic_share {
 	struct posting_row *rows;
 };
@@ -59,7 +63,7 @@ struct hca_traffic {
 	struct lab *lab;
 	struct traffic_posting *postings;
 	uint32_t n_postings;
-	uint32_t *of_flow; /* its posting */
+	uint32_t *of_flow; /* flow to posting */
 	struct traffic_share *shares;
 	uint32_t n_shares;
 };
@@ -79,7 +83,7 @@ bool traffic_rows_any(const struct fabric *fabric)
 	return false;
 }
 
-/* How many flows are posted. */
+/* Number of flows that post messages. */
 static uint32_t count_postings(const struct fabric *fabric)
 {
 	uint32_t n = 0;
@@ -107,7 +111,7 @@ void traffic_cut(struct hca_traffic *t, uint32_t n)
 
 static const struct channel_listener listener;
 
-/* The next posting: the queue pairs of this flow. */
+/* Creates the next posting: the queue pairs of this flow. */
 static enum hd_status posting_open(struct hca_traffic *t, uint32_t flow, struct diag *d)
 {
 	struct lab *lab = t->lab;
@@ -124,7 +128,7 @@ static enum hd_status posting_open(struct hca_traffic *t, uint32_t flow, struct 
 		.receives = RECV_DEPTH,
 		.pkey = f->pkey,
 		.sl = f->sl,
-		/* Of RC nothing is missing. */
+		/* RC loses no message. */
 		.has_number = row->transport != SCN_RC,
 		.ack_timeout = row->ack_timeout,
 		.listener = &listener,
@@ -227,7 +231,7 @@ static void time_put(struct time_list *l, hd_time time)
 	l->last->times[l->n_put++ % BLOCK] = time;
 }
 
-/* The next one that was put. */
+/* Removes the next time. */
 static hd_time time_take(struct time_list *l)
 {
 	struct time_block *b = l->first;
@@ -249,7 +253,7 @@ uint32_t traffic_postings(const struct hca_traffic *t)
 	return t->n_postings;
 }
 
-/* A flow has made a message. */
+/* A flow has created a message. */
 static void take_message(const struct hca_traffic *t, uint32_t number)
 {
 	struct traffic_posting *p = &t->postings[number];
@@ -269,7 +273,7 @@ static void take_message(const struct hca_traffic *t, uint32_t number)
 		time_put(&p->due, lab->now);
 }
 
-/* A saturating flow makes a message when there is room for one. */
+/* A saturating flow creates a message whenever there is room. */
 static void on_refill(void *context, uint32_t channel)
 {
 	const struct hca_traffic *t = context;
@@ -309,7 +313,7 @@ static void on_done(void *context, const struct message_event *e)
 	p->is_broken = true;
 }
 
-/* Of RC nothing is missing; of others the number is in the message. */
+/* RC delivers all messages in order; UC and UD messages carry their number. */
 static void on_arrived(void *context, const struct message_event *e)
 {
 	const struct hca_traffic *t = context;
@@ -317,7 +321,7 @@ static void on_arrived(void *context, const struct message_event *e)
 	const struct lab *lab = p->to->lab;
 	bool may_miss = lab->fabric->scenario->traffic[p->row].transport != SCN_RC;
 
-	/* A datagram that a later one has overtaken counts as lost already. */
+	/* A datagram overtaken by a later one already counts as lost. */
 	if (may_miss && (int32_t)(e->message - (uint32_t)p->due.n_taken) < 0)
 		return;
 	while (may_miss && e->message != (uint32_t)p->due.n_taken) {
@@ -332,8 +336,10 @@ static const struct channel_listener listener = { on_arrived, on_done, on_refill
 
 /* ---- rows on adapters of their own ------------------------------------ */
 
-/* What its port drops has left 1 ps later (Q2), and it is not acknowledged:
- * the row would post as many messages as there are picoseconds. */
+/*
+ * A packet dropped by its port counts as departed 1 ps later (Q2) and needs no acknowledgement:
+ * the row would post a message every picosecond.
+ */
 static bool is_endless(const struct fabric *fabric, const struct sim_flow *f)
 {
 	const struct sim_node *n = &fabric->setup.nodes[f->source];
@@ -427,7 +433,7 @@ static struct posting_row *rows_sum(const struct hca_traffic *t)
 	return sums;
 }
 
-/* What the queue pairs of a row count themselves. */
+/* Counters of the queue pairs of a row. */
 static struct channel_counts row_counts(const struct hca_traffic *t, size_t row)
 {
 	struct channel_counts sum = { 0 };
@@ -462,7 +468,7 @@ void traffic_collect(struct hca_traffic *t, struct pack *k, uint32_t part)
 		pack_row(k, &t->shares[part].rows[i]);
 }
 
-/* HD_TIME_NEVER if nothing completed. */
+/* HD_TIME_NEVER if no message has completed. */
 static hd_time time_within(const struct histogram *h, double percent)
 {
 	return h->n ? histogram_percentile(h, percent) : HD_TIME_NEVER;
@@ -475,7 +481,7 @@ void traffic_rows_table(const struct lab *lab, const struct sim_metrics *m, stru
 	const struct scenario *s = lab->fabric->scenario;
 
 	if (!all)
-		return; /* none of their connections has come */
+		return; /* none of their messages has completed */
 	struct posting_row *sums = rows_sum(all);
 	double ps = (double)(m->to - m->from);
 	struct table *t = results_table(r, "queue pairs",
@@ -521,20 +527,20 @@ static const struct pack_member list_members[] = {
 PACK_KNOWS(time_list, 32);
 PACK_KNOWS(traffic_posting, 96);
 
-/* Blocks `from` to `to`; the list has the first. */
+/* Allocates blocks `from` to `to`; the list has the first one. */
 static void blocks_make(struct time_list *l, uint64_t from, uint64_t to)
 {
 	for (; from < to; from++)
 		l->last = l->last->next = hd_alloc(1, sizeof(*l->last));
 }
 
-/* Each time that was not taken takes a byte. */
+/* Each remaining time takes at least a byte. */
 static void pack_times(struct pack *k, struct time_list *l)
 {
 	PACK_STRUCT(k, list_members, l);
 	if (!pack_check(k, l->n_taken <= l->n_put && l->n_put - l->n_taken <= k->left))
 		l->n_put = l->n_taken = 0;
-	/* A block is freed when a time of the next one is taken. */
+	/* A block is freed when a time of the next block is removed. */
 	uint64_t first = l->n_taken ? (l->n_taken - 1) / BLOCK : 0;
 
 	if (k->reads)
@@ -557,7 +563,7 @@ static void pack_source(struct traffic_posting *p, struct pack *k)
 static void pack_target(struct traffic_posting *p, struct pack *k)
 {
 	pack_times(k, &p->due);
-	/* A source in the same process has made as many. */
+	/* A source in the same process has created the same number. */
 	if (k->reads && p->made.n_put)
 		pack_check(k, p->made.n_put == p->due.n_put);
 }

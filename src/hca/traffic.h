@@ -3,12 +3,12 @@
 #define HD_HCA_TRAFFIC_H
 
 /*
- * Rows of a scenario over queue pairs (`transport: rc`, uc, ud): each flow of
- * the row is a queue pair at its source and one at its destination. What the
- * row makes is posted there as SENDs; those of UC and UD carry their number as
- * immediate data, so that a receiver can tell which one has come.
+ * Rows of a scenario over queue pairs (`transport: rc`, uc, ud). Each flow of a row has a
+ * queue pair at its source and one at its destination. Its messages are posted as SENDs; those
+ * of UC and UD carry the message number as immediate data, so that the receiver can identify
+ * them.
  *
- * On adapters and hosts that cost no time:
+ * With adapters and hosts without processing time:
  *
  *	struct sim_rules rules = build->rules;
  *	lab_rules(&rules);
@@ -17,20 +17,20 @@
  *		sim_run(s, ...);
  *		traffic_rows_table(lab, sim_metrics(s), results);
  *		lab_free(lab);
+ *	}
  *
- * A lab that uses its scenario's flows (lab.h) has such rows too, on its own
- * adapters.
+ * A lab that uses the flows of its scenario (lab.h) has such rows on its own adapters.
  */
 
 #include "hca/lab.h"
 #include "measure/results.h"
 
-/* Whether a row of the scenario is one. */
+/* Whether the scenario has such a row. */
 bool traffic_rows_any(const struct fabric *fabric);
-/* Before the first sim_run; build and simulator outlive them. */
+/* Call before the first sim_run. Fabric and simulator must outlive the lab. */
 HD_MUST_CHECK enum hd_status qp_rows_new(struct fabric *fabric, struct sim *s, struct diag *d,
 					 struct lab **out);
-/* A line for each row: messages, retries, times of completion, goodput. */
+/* Adds a row per traffic row: messages, retries, completion times, goodput. */
 void traffic_rows_table(const struct lab *lab, const struct sim_metrics *m, struct results *r);
 
 #endif

@@ -22,7 +22,7 @@ static uint32_t least(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* The profile's, or less if the scenario's packets or the port are smaller. */
+/* The MTU of the profile, or less if packets of the scenario or the port are smaller. */
 static uint32_t v_port_mtu(const struct v_device *dev)
 {
 	const struct fabric *fabric = dev->lab->fabric;
@@ -40,7 +40,7 @@ uint32_t v_path_mtu(const struct v_device *dev, lid_t to)
 	uint32_t mtu =
 		least((uint32_t)fabric->scenario->fabric.mtu, hca_port_mtu(fabric, dev->port));
 
-	/* No way is longer than all switches together. */
+	/* No path is longer than the number of nodes. */
 	for (uint32_t hops = 0; hops <= s->n_nodes && at != SIM_NONE; hops++) {
 		const struct sim_node *node = &s->nodes[s->ports[at].node];
 
@@ -107,7 +107,7 @@ void v_pd_free(struct v_pd *pd)
 
 static uint32_t free_mr_number(struct v_device *dev)
 {
-	/* Number 0 would give key 0, which means no key. */
+	/* Index 0 would give key 0, which means no key. */
 	for (uint32_t i = 1; i < dev->n_mrs; i++) {
 		if (!dev->mrs[i])
 			return i;
@@ -121,7 +121,7 @@ static uint32_t free_mr_number(struct v_device *dev)
 	return (uint32_t)n;
 }
 
-/* Pages of one size; what was given once is not given again. */
+/* Allocates addresses by whole pages; addresses are never reused. */
 static uint64_t take_addresses(struct v_device *dev, uint64_t len, uint64_t page)
 {
 	uint64_t start = (dev->next_addr + page - 1) / page * page;
@@ -161,7 +161,7 @@ void v_mr_free(struct v_mr *mr)
 	const struct hca_profile *p = dev->lab->profile;
 	uint64_t pages = (mr->len >> mr->page_shift) + 1;
 
-	/* Nothing is pinned any more: unpinning is a fraction of pinning. */
+	/* Unpinning takes a quarter of the time of pinning. */
 	spend(dev->lab, p->command + pages * p->page / 4);
 	dev->mrs[mr->key >> 8] = NULL;
 	free(mr);
@@ -184,7 +184,7 @@ static uint32_t wqe_size(uint32_t max_sge)
 	return (32 + 16 * max_sge + 63) / 64 * 64;
 }
 
-/* As the adapter's profile says, or the fabric's hosts. */
+/* Limited by the profile of the adapter, or by the fabric's host settings. */
 uint32_t v_window(const struct v_device *dev, enum qp_kind kind)
 {
 	uint64_t adapter = dev->lab->profile->out_of_order;
@@ -313,7 +313,7 @@ enum hd_status v_modify(struct v_qp *qp, const struct qp_attr *attr, unsigned ma
 
 	if (status != HD_OK)
 		return status;
-	/* What it has on its way is no longer its own. */
+	/* After a reset, packets in flight no longer belong to the queue pair. */
 	if (qp_state(qp->qp) == QPS_RESET)
 		qp->birth = qp->dev->births++;
 	if (mask & QPA_PATH || !qp_has_packet(qp->qp, lab->now))
@@ -350,7 +350,7 @@ static struct deferred *request_new(struct v_thread *t)
 	return &t->requests[t->tail++ % t->size];
 }
 
-/* The program may change its memory as soon as the post returns. */
+/* The program may reuse its memory as soon as the post returns. */
 static void keep_inline(struct deferred *d)
 {
 	struct send_wr *wr = &d->send;
@@ -364,7 +364,7 @@ static void keep_inline(struct deferred *d)
 	}
 }
 
-/* Where the copy is, is known only when the ring no longer moves. */
+/* Sets the address of the copy, which is final because the ring no longer moves. */
 static enum hd_status post_later(struct v_qp *qp, const struct send_wr *wr)
 {
 	struct lab *lab = qp->dev->lab;
@@ -433,7 +433,7 @@ enum hd_status v_post_recv(struct v_qp *qp, const struct recv_wr *wr)
 	d->is_recv = true;
 	copy_recv(&d->recv, wr);
 	qp->deferred_recvs++;
-	/* A pair in error flushes it, for which a program may wait. */
+	/* A queue pair in error flushes the request, for which a program may wait. */
 	if (qp_state(qp->qp) == QPS_ERR) {
 		lab_settle(lab);
 		hca_requests_take(qp->dev);
@@ -472,7 +472,7 @@ enum hd_status v_post_srq(struct v_srq *srq, const struct recv_wr *wr)
 	struct srq_entry *d = &srq->ring[srq->tail++ % srq->size];
 
 	copy_recv(&d->recv, wr);
-	/* Without a program it is there at once, as in a queue of its own. */
+	/* Without a program, the receive is available at once. */
 	d->when = lab->current ? lab->current->clock + lab->profile->doorbell : lab->now;
 	return HD_OK;
 }
@@ -484,7 +484,7 @@ struct wr_datagram v_ah(const struct v_pd *pd, lid_t dlid, uint8_t sl)
 	return (struct wr_datagram){ .dlid = dlid, .sl = sl, .pd = pd->number };
 }
 
-/* A group of the link's scope that holds its MLID. */
+/* Link-local multicast GID that contains the MLID. */
 static void group_gid(lid_t mlid, uint8_t out[16])
 {
 	store_be64(out, MCAST_MGID_PREFIX);
