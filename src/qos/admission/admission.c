@@ -21,7 +21,7 @@ static double share_of(struct hd_ratio r)
 	return (double)r.num / (double)r.den;
 }
 
-/* By what a link may be asked for; NULL, or the reason why not. */
+/* Statistical admission; returns NULL, or the reason for a refusal. */
 static char *ask_tolerantly(struct admission *a, const struct qos_request *q,
 			    const struct broker_request *request)
 {
@@ -39,7 +39,7 @@ static char *ask_tolerantly(struct admission *a, const struct qos_request *q,
 								      : hd_strdup(why.message);
 }
 
-/* Of the whole rate, all the time; NULL, or the reason why not. */
+/* Admission of the peak rate; returns NULL, or the reason for a refusal. */
 static char *ask_firmly(struct admission *a, const struct broker_request *request, uint32_t *id)
 {
 	struct broker_refusal why;
@@ -101,7 +101,7 @@ static enum hd_status ask_at_random(struct admission *a, struct diag *d)
 	return status;
 }
 
-/* Who sent to a shared tree when it was saved is led to it again. */
+/* Restores the senders of shared trees in saved reservations. */
 static enum hd_status lead_saved_senders(struct subnet *s, const struct reservations *saved,
 					 struct diag *d)
 {
@@ -180,7 +180,7 @@ static enum hd_status work(struct admission *a, struct diag *d)
 	return status;
 }
 
-/* Before the first request: the capacity of links that best effort leaves. */
+/* Sets the capacities of links without the share of best effort; call before the first request. */
 static void tolerate(struct admission *a)
 {
 	const struct broker_params *p = &a->params.broker;

@@ -3,13 +3,11 @@
 #define HD_QOS_ADMISSION_ADMISSION_H
 
 /*
- * Admission of a whole file of requests over a routed subnet: what was reserved
- * before is taken in, the requests (or random ones) ask one after the other,
- * the books are audited, and what is reserved then can be saved.
- *
- * With `violations` sources are on and off and are admitted statistically
- * (qos/admission/stat_broker.h); the results also say whether their peaks would be
- * admitted, and a simulation measures how often their links are overloaded.
+ * Admission of a file of requests in a routed subnet: loads existing reservations, processes the
+ * requests (or random ones) in order, audits the broker, and can save the resulting
+ * reservations. With `violations`, sources are on-off and admitted statistically
+ * (qos/admission/stat_broker.h); the results also show which requests would be admitted by their
+ * peak, and a simulation measures how often links are overloaded.
  */
 
 #include "base/option.h"
@@ -23,19 +21,19 @@
 struct admission_params {
 	struct broker_params broker;
 	struct qos_terms terms;
-	/* Of the time that a link may be asked for too much; num 0: never. */
+	/* Accepted fraction of time in which a link is overloaded; num 0: never. */
 	struct hd_ratio violations;
-	const char *load, *save; /* files of reservations, NULL for none */
-	const char *tables;      /* file for the ports' tables (qos/opensm/port_conf.h), or NULL */
-	uint64_t random;         /* connections to try, 0 for none */
+	const char *load, *save; /* reservation files, or NULL */
+	const char *tables;      /* output file of port tables (qos/opensm/port_conf.h), or NULL */
+	uint64_t random;         /* number of random connections to try */
 	uint64_t seed;
 };
 
 struct admission_answer {
 	const struct qos_request *request;
 	bool admitted;
-	uint32_t connection; /* of the broker, if it was admitted by peak */
-	bool by_peak;        /* with violations: as all or nothing would have it */
+	uint32_t connection; /* broker connection, if admitted by peak */
+	bool by_peak;        /* with violations: whether the peak would be admitted */
 	char *reason;        /* "" if admitted */
 };
 
@@ -44,41 +42,40 @@ struct admission {
 	struct admission_params params;
 	struct broker broker;
 	const struct qos_requests *requests; /* or NULL */
-	struct admission_answer *answers;    /* by request */
+	struct admission_answer *answers;    /* per request */
 	size_t n_answers;
 	struct establish_result random;
-	/* With violations. */
+	/* With violations only. */
 	struct stat_broker tolerant;
 	struct interval *seen; /* by port */
 	unsigned refused;
 };
 
 /*
- * Does all of it. Subnet and requests (NULL: no requests) outlive the
- * admission; the subnet's groups grow by those of the parameters. On failure
- * no reservations are saved and nothing is left to free.
+ * Performs the admission. Subnet and requests (NULL: none) must outlive `a`; the groups of the
+ * parameters are added to the subnet. On failure nothing is saved and nothing has to be freed.
  */
 HD_MUST_CHECK enum hd_status admission_run(struct admission *a, struct subnet *s,
 					   const struct admission_params *p,
 					   const struct qos_requests *requests, struct diag *d);
 void admission_fini(struct admission *a);
 
-/* How full the links are. */
+/* Load of the links. */
 struct admission_load {
 	port_id fullest;
 	double most, mean; /* per cent of a link's slots */
 };
 struct admission_load admission_load_of(const struct broker *b);
 
-/* Everything asked for was granted, and no link was asked for too much. */
+/* Whether all requests were granted and no link is overloaded. */
 bool admission_met(const struct admission *a);
 
-/* A table of the standing connections, if there are any (admission_tables.c). */
+/* Adds a table of the standing connections, if any (admission_tables.c). */
 void admission_show_jobs(const struct broker *b, struct results *r);
-/* Jobs, answers, random ones, groups, and the links (admission_tables.c). */
+/* Adds tables of jobs, answers, random connections, groups and links (admission_tables.c). */
 void admission_show(const struct admission *a, struct results *r);
 /*
- * Answers with bounds, the parts of ways across subnets, and all hops with
+ * Adds tables of answers with bounds, of the parts of paths across subnets, and of hops with
  * delays and buffers (latency_tables.c).
  */
 void admission_show_bounds(const struct admission *a, struct results *r);

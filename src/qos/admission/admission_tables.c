@@ -200,7 +200,7 @@ static void show_groups(const struct admission *a, struct results *r)
 
 	for (size_t i = 0; i < n; i++) {
 		const char *text = a->params.terms.groups.items[i];
-		/* The last ones: a scenario has its own before them. */
+		/* The last groups of the subnet: those of a scenario are before them. */
 		const struct mcast_group *m = &a->subnet->groups[a->subnet->n_groups - n + i];
 
 		const struct group_row row = {
@@ -230,7 +230,7 @@ static void show_summary(const struct admission *a, struct results *r)
 	table_put_row(t, &row);
 }
 
-/* The links that more than one source uses. */
+/* Links used by more than one source. */
 static void show_violations(const struct admission *a, struct results *r)
 {
 	const struct stat_broker *b = &a->tolerant;

@@ -29,7 +29,7 @@ void diffserv_name(uint8_t dscp, struct strbuf *out)
 		strbuf_printf(out, "%u", dscp);
 }
 
-/* SLs of the two maps. AF4 is the most urgent of its kind. */
+/* SLs of the two maps. AF4 is the most urgent AF class. */
 struct diffserv_layout {
 	uint8_t ef, af[5], be, ch; /* af[1..4] */
 };
@@ -48,7 +48,7 @@ static void map_dscp(struct diffserv_map *map, const struct diffserv_layout *l, 
 		map->class[dscp] = TC_DB;
 		map->sl[dscp] = l->af[af];
 	} else if (dscp == DSCP_CS6 || dscp == DSCP_CS7) {
-		/* RFC 2474, 4.2.2.2: better than default; routing lives here */
+		/* RFC 2474, 4.2.2.2: better than default; routing protocols use it */
 		map->class[dscp] = TC_DB;
 		map->sl[dscp] = l->af[4];
 	} else if (dscp == DSCP_LOWER_EFFORT || dscp == DSCP_CS1) {
@@ -87,7 +87,7 @@ struct diffserv_map diffserv_map_for(unsigned vls)
 
 	for (unsigned dscp = 0; dscp < DSCP_COUNT; dscp++)
 		map_dscp(&map, l, (uint8_t)dscp);
-	/* An SL's own mark; precedence 1, since nothing is ever dropped. */
+	/* DSCP of each SL; drop precedence 1, since the fabric drops no packet. */
 	for (unsigned af = 1; af <= 4; af++)
 		map.dscp[l->af[af]] = (uint8_t)(af << 3 | 1 << 1);
 	map.dscp[l->ef] = DSCP_EF;

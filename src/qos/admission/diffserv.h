@@ -3,12 +3,11 @@
 #define HD_QOS_ADMISSION_DIFFSERV_H
 
 /*
- * DiffServ over InfiniBand: DSCP to class to SL, both ways.
+ * DiffServ over InfiniBand: maps DSCPs to classes and SLs, and SLs to DSCPs.
  *
- * The DS byte travels unchanged in the GRH's TClass; its upper six bits are
- * the DSCP. Each subnet maps it to an SL of its own, so a router between
- * subnets chooses the outbound SL from TClass; the source, or the first
- * router, sets TClass from the SL.
+ * The DS byte is carried unchanged in the TClass of the GRH; its upper six bits are the DSCP.
+ * Each subnet maps it to an SL of its own, so a router between subnets derives the outbound
+ * SL from the TClass. The source, or the first router, sets the TClass from the SL.
  *
  *	EF		DBTS	SL 0
  *	AF4x .. AF1x	DB	SL 1, 2, 3, 4, or all SL 1
@@ -16,9 +15,9 @@
  *	default, CS0	BE	SL 5, or 2
  *	lower effort	CH	SL 6, or 3
  *
- * The second SL is that of the four-SL map (paper 003), for fabrics whose
- * VLs do not allow a DB VL for each AF class. AF's drop precedence has no
- * counterpart: a lossless fabric drops nothing, whichever the colour.
+ * The second SL is that of the four-SL map (paper 003), for fabrics without enough VLs for a DB VL
+ * per AF class. AF's drop precedence is ignored: a lossless fabric drops no packet,
+ * whatever its precedence.
  */
 
 #include <stdbool.h>
@@ -29,10 +28,10 @@
 enum {
 	DSCP_DEFAULT = 0,
 	DSCP_LOWER_EFFORT = 1,
-	DSCP_CS1 = 8, /* lower effort before it had a code of its own */
+	DSCP_CS1 = 8, /* lower effort, before the LE code point existed */
 	DSCP_AF41 = 34,
 	DSCP_EF = 46,
-	DSCP_CS6 = 48, /* network control, as CS7 */
+	DSCP_CS6 = 48, /* network control; also CS7 */
 	DSCP_CS7 = 56,
 	DSCP_COUNT = 64
 };
@@ -40,12 +39,12 @@ enum {
 struct diffserv_map {
 	uint8_t sl[DSCP_COUNT];
 	enum traffic_class class[DSCP_COUNT];
-	uint8_t dscp[N_SLS]; /* what to write for packets that have none */
+	uint8_t dscp[N_SLS]; /* DSCP for packets without one */
 	bool separate_af;
 	struct sl2vl vls;
 };
 
-/* For links with `vls` data VLs; AF classes apart where 8 or more. */
+/* Map for links with `vls` data VLs; AF classes are separate from 8 VLs on. */
 struct diffserv_map diffserv_map_for(unsigned vls);
 
 /* AF class 1..4 and drop precedence 1..3 of a DSCP; class 0: not AF. */
@@ -63,7 +62,7 @@ static inline uint8_t diffserv_tclass(const struct diffserv_map *map, uint8_t sl
 
 struct results;
 
-/* Two tables: what becomes of each mark, and which mark an SL gets. */
+/* Two tables: class and SL of each DSCP, and DSCP of each SL. */
 void diffserv_tables(const struct diffserv_map *map, struct results *r);
 
 #endif

@@ -32,7 +32,7 @@ static const struct column mark_columns[] = {
 	{ NULL },
 };
 
-/* Marks that have a name; all others are best effort. */
+/* DSCPs with a name; all others are best effort. */
 static bool is_named(uint8_t dscp)
 {
 	return dscp == DSCP_EF || dscp == DSCP_LOWER_EFFORT || dscp % 8 == 0 ||
@@ -68,7 +68,7 @@ static void show_classes(struct results *r, const struct diffserv_map *map)
 	}
 }
 
-/* SLs that a mark leads to. */
+/* The SL of each DSCP. */
 static void show_marks(struct results *r, const struct diffserv_map *map)
 {
 	struct table *t =

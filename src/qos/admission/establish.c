@@ -36,7 +36,7 @@ struct establish_work {
 	struct rng rng;
 	port_id *hosts;
 	uint32_t n_hosts;
-	uint32_t failures[N_SLS]; /* in a row */
+	uint32_t failures[N_SLS]; /* consecutive, per SL */
 	double bits;              /* reserved payload, per second */
 };
 
@@ -51,7 +51,7 @@ static void collect_hosts(struct establish_work *w)
 	}
 }
 
-/* Redraws until the class is not too far ahead of the one that has least. */
+/* Draws again until the class is within the allowed lead. */
 static uint32_t draw_class(struct establish_work *w, const uint32_t *count)
 {
 	const struct establish_params *p = w->params;
@@ -71,7 +71,7 @@ static uint32_t draw_class(struct establish_work *w, const uint32_t *count)
 
 static struct hd_rate draw_rate(struct establish_work *w, struct hd_rate_range range)
 {
-	/* The ranges are whole bits per second. */
+	/* The ranges are whole numbers of bits per second. */
 	assert(range.low.den == 1 && range.high.den == 1);
 	uint64_t span = range.high.num - range.low.num + 1;
 
@@ -86,7 +86,7 @@ static bool attempt(struct establish_work *w, uint32_t class)
 	uint32_t to = (from + 1 + (uint32_t)rng_below(&w->rng, w->n_hosts - 1)) % w->n_hosts;
 	const struct topo *t = w->broker->subnet->topo;
 
-	/* A LID means something in its own subnet only. */
+	/* LIDs are unique within a subnet only. */
 	if (t->ports[w->hosts[from]].subnet != t->ports[w->hosts[to]].subnet) {
 		w->failures[class]++;
 		return false;

@@ -6,10 +6,13 @@
 #include "base/alloc.h"
 #include "qos/opensm/path.h"
 
-/* Hosts whose paths cross a VL of a port, and the last one counted. */
+/*
+ * Numbers of senders and receivers whose paths use a VL of a port, and the last one counted of
+ * each.
+ */
 struct hose_crossing {
 	uint32_t senders, receivers;
-	uint32_t last_sender, last_receiver; /* 1 + number */
+	uint32_t last_sender, last_receiver; /* 1 + index */
 };
 
 static enum hd_status count_path(const struct subnet *s, const struct broker_hose *h, uint32_t from,
@@ -28,7 +31,7 @@ static enum hd_status count_path(const struct subnet *s, const struct broker_hos
 	return status;
 }
 
-/* The same for receivers, destination by destination. */
+/* Counts receivers, destination by destination. */
 static void count_receiver(const struct subnet *s, const struct broker_hose *h, uint32_t from,
 			   uint32_t to, struct hose_crossing *all)
 {

@@ -10,30 +10,30 @@
 #include "qos/admission/broker.h"
 #include "qos/admission/service.h"
 
-#define ACK_BYTES 64.0 /* one block for each */
+#define ACK_BYTES 64.0 /* one 64-byte block per acknowledgement */
 
 static const char no_burst[] = "its bursts have no limit";
 static const char no_buffer[] = "a buffer is smaller than a bound needs";
 
-/* The live connections as bound.h has them; ports in use numbered from 0. */
+/* The live connections in terms of bound.h; used ports are numbered from 0. */
 struct view {
 	struct latency *l;
 	struct bound_network network;
 	struct bound_port *ports;
 	struct vlarb *tables;
-	port_id *origin;  /* per number */
-	uint32_t *number; /* per port_id: its number, or UINT32_MAX */
+	port_id *origin;  /* port_id by number */
+	uint32_t *number; /* number by port_id, or UINT32_MAX */
 	size_t ports_cap, tables_cap, origin_cap;
 	struct bound_flow *flows;
 	size_t flows_cap;
-	uint32_t *paths; /* per hop of all flows */
+	uint32_t *paths; /* per hop, over all flows */
 	uint8_t *vls;
 	size_t paths_cap, vls_cap;
 	bool *excluded, *starved;
 	uint32_t *where;
 };
 
-/* How many there are; one that is not recorded is after the others. */
+/* Number of connections; a new one is after the existing ones. */
 static uint32_t count_of(const struct latency *l)
 {
 	const struct broker *b = l->broker;
@@ -96,7 +96,7 @@ static uint32_t number_of(struct view *v, port_id port)
 	return v->number[port] = n;
 }
 
-/* Entries of VLs that nothing is sent on take no turn. */
+/* Removes entries of VLs without traffic, which take no turn. */
 static void keep_entries(uint16_t vls, struct vlarb_entry *entries, uint8_t *n)
 {
 	uint8_t kept = 0;
@@ -108,7 +108,7 @@ static void keep_entries(uint16_t vls, struct vlarb_entry *entries, uint8_t *n)
 	*n = kept;
 }
 
-/* A host that sends reserved packets only has no others in the way. */
+/* A host with reserved packets only has no other traffic that delays them. */
 static void silence(struct view *v, uint32_t port)
 {
 	uint16_t vls = 0;
@@ -124,7 +124,7 @@ static void silence(struct view *v, uint32_t port)
 	v->ports[port].max_packet = 0;
 }
 
-/* The sizes of packets at a port are those of its flows. */
+/* Packet sizes at a port are those of its flows. */
 static void size_ports(struct view *v)
 {
 	const bool *quiet = model_of(v)->quiet;
@@ -154,7 +154,7 @@ static void size_ports(struct view *v)
 
 /* ---- flows --------------------------------------------------------------- */
 
-/* A connection's flow in one direction; its path is added by add_leaf. */
+/* Flow of a connection in one direction; add_leaf sets its path. */
 static struct bound_flow flow_of(const struct view *v, const struct broker_request *r, bool reverse)
 {
 	double largest = r->largest ? r->largest : model_of(v)->largest;
@@ -162,13 +162,13 @@ static struct bound_flow flow_of(const struct view *v, const struct broker_reque
 	double rate = hd_rate_bps(r->rate) / 8;
 	double burst = r->burst ? (double)r->burst : largest;
 
-	/* Arbiters charge whole blocks; packets of one size fill them alike. */
+	/* Arbiters charge whole blocks; packets of one size have the same fill. */
 	if (largest <= smallest)
 		rate *= largest / (64 * ceil(largest / 64));
 	if (reverse) {
 		double back = hd_rate_bps(r->reverse_rate) / 8;
 
-		/* Data come back from reads. */
+		/* RDMA reads return data on the reverse path. */
 		if (back < rate)
 			largest = smallest = ACK_BYTES;
 		burst = burst * back / rate + largest;
@@ -191,7 +191,7 @@ static bool is_leaf(const struct tree_path *t, uint32_t link)
 	return true;
 }
 
-/* Which earlier flow of the connection has the most hops in common. */
+/* Finds the earlier flow of the connection with the most common first hops. */
 static void find_trunk(const struct view *v, uint32_t first_flow, struct bound_flow *f,
 		       const uint32_t *path)
 {
@@ -210,7 +210,7 @@ static void find_trunk(const struct view *v, uint32_t first_flow, struct bound_f
 	}
 }
 
-/* The way to one leaf of a tree becomes a flow. */
+/* Adds a flow for the path to one leaf of a tree. */
 static void add_leaf(struct view *v, const struct tree_path *t, uint32_t leaf, struct bound_flow f,
 		     struct latency_flow like, uint32_t first_flow)
 {
@@ -241,7 +241,7 @@ static void add_leaf(struct view *v, const struct tree_path *t, uint32_t leaf, s
 	v->network.n_flows = l->n_flows;
 }
 
-/* Returns 1 + the number of the first flow that it added; 0 if it added none. */
+/* Returns 1 + the index of the first flow added; 0 if none was added. */
 static uint32_t add_way(struct view *v, uint32_t id, bool reverse, uint32_t after)
 {
 	const struct broker *b = v->l->broker;
@@ -262,7 +262,7 @@ static uint32_t add_way(struct view *v, uint32_t id, bool reverse, uint32_t afte
 	return v->network.n_flows > first ? first + 1 : 0;
 }
 
-/* A part of a way that another connection continues: that one starts there. */
+/* Links the flows of connections that continue another one's path. */
 static void chain_parts(struct view *v)
 {
 	struct latency *l = v->l;
@@ -279,9 +279,9 @@ static void chain_parts(struct view *v)
 }
 
 /*
- * PBE is promised nothing, and travels on a share of its own. A connection
- * whose holds are all stale has been suspended; one that is moving is counted
- * with when it holds its new path.
+ * Whether a connection sends reserved traffic. PBE has a share of its own and no guarantee. A
+ * connection whose holds are all stale is suspended; a moving one counts when it holds its new
+ * path.
  */
 static bool sends(const struct broker *b, const struct broker_connection *c)
 {
@@ -352,7 +352,10 @@ static void exclude(struct view *v, uint32_t flow, const char *why, uint32_t por
 	f->where = v->origin[port];
 }
 
-/* Unreserved traffic has the same VL or, in strict order, one before it. */
+/*
+ * Whether unreserved traffic uses the same VL or, with strict priority, one with a higher
+ * priority.
+ */
 static bool waits_for_unreserved(const struct view *v, uint32_t port, uint8_t vl)
 {
 	const bool *quiet = model_of(v)->quiet;
@@ -385,7 +388,7 @@ static void exclude_first(struct view *v)
 	}
 }
 
-/* Those without a bound leave the network; true if there are more of them. */
+/* Excludes flows without a bound; true if any was added. */
 static bool exclude_more(struct view *v)
 {
 	struct bound_network n = v->network;
@@ -414,7 +417,7 @@ static void leave_out(struct view *v)
 
 /* ---- delays and buffers -------------------------------------------------- */
 
-/* Spreads the delays of the flows that are left over all hops. */
+/* Copies the delays of the remaining flows to all hops. */
 static void keep_delays(struct view *v, enum bound_mode mode, const double *delay)
 {
 	struct latency *l = v->l;
@@ -431,7 +434,7 @@ static bool too_small(const uint32_t *have, port_id port, double need)
 	return have && need > have[port];
 }
 
-/* What buffers must hold; flows through smaller ones have no bound. */
+/* Computes required buffer sizes; flows through smaller buffers lose their bound. */
 static bool check_buffers(struct view *v, const double *delay)
 {
 	const struct latency_model *m = model_of(v);
@@ -466,7 +469,7 @@ static bool check_buffers(struct view *v, const double *delay)
 	return enough;
 }
 
-/* The deciding mode: bounds of flows, until all that have one can keep it. */
+/* Computes the deciding mode: repeats until all remaining bounds hold. */
 static void decide(struct view *v)
 {
 	struct latency *l = v->l;
@@ -561,7 +564,7 @@ bool latency_is_asked(const struct broker *b)
 	return any;
 }
 
-/* Why a connection has no bound, and where; the first of its ways. */
+/* Sets why and where a connection has no bound, for the first of its paths without one. */
 static void explain_none(const struct latency *l, uint32_t connection, struct broker_refusal *why)
 {
 	for (uint32_t f = 0; f < l->n_flows; f++) {
@@ -573,10 +576,10 @@ static void explain_none(const struct latency *l, uint32_t connection, struct br
 	}
 }
 
-/* The link on which it waits longest. */
+/* The link with the longest delay. */
 static port_id slowest_link(const struct latency *l, uint32_t connection)
 {
-	/* Its bound is above 0, so there is a flow, and a flow has a hop. */
+	/* The bound is above 0, so there is a flow with a hop. */
 	assert(l->hops);
 	port_id link = l->hops[0].port;
 	double most = -1;
@@ -597,7 +600,7 @@ static port_id slowest_link(const struct latency *l, uint32_t connection)
 	return link;
 }
 
-/* Whether a connection's deadline, if it has one, is met. */
+/* Whether the deadline of a connection, if any, is met. */
 static bool is_met(const struct latency *l, uint32_t id, struct broker_refusal *why)
 {
 	const struct broker_connection *c = connection_of(l, id);
@@ -607,7 +610,7 @@ static bool is_met(const struct latency *l, uint32_t id, struct broker_refusal *
 		return true;
 	double bound = latency_of(l, id);
 
-	/* The tolerance is for what iterating leaves undecided. */
+	/* The tolerance covers the residual error of the iteration. */
 	if (bound <= asked * (1 + 1e-9))
 		return true;
 	*why = (struct broker_refusal){

@@ -3,15 +3,14 @@
 #define HD_QOS_ADMISSION_LATENCY_H
 
 /*
- * Delay bounds (qos/admission/bound.h) of what a broker has admitted, for the tables that
- * its reservations make. A connection to a group has a bound for each member;
- * one across subnets has the sum of its parts; its reverse path counts as a
- * flow of its own, which starts when the forward path ends.
+ * Delay bounds (qos/admission/bound.h) of the connections of a broker, for the arbitration
+ * tables with its reservations. A connection to a group has a bound per member; one across
+ * subnets has the sum of its parts; its reverse path is a flow of its own, which starts when the
+ * forward path ends.
  *
- * A flow has no bound if its burst is not known, if the switches are of a kind
- * that bounds are not claimed for, if a buffer on its way is smaller than the
- * bound needs, if its VL's entries are worth less than its flows send, or if it
- * waits for a flow that has none.
+ * A flow has no bound if its burst is unknown, if the type of switch is not covered by the bounds,
+ * if a buffer on its path is smaller than required, if the entries of its VL serve less than its
+ * flows send, or if it waits for a flow without a bound.
  */
 
 #include <stdbool.h>
@@ -25,22 +24,23 @@ struct broker_refusal;
 
 /* Inputs of the bounds besides the reservations. */
 struct latency_model {
-	const char *none;             /* why there are no bounds; NULL: there are */
-	enum bound_mode mode;         /* that decides */
-	bool any_order;               /* inputs of a switch take turns */
-	bool strict;                  /* VLs in order of their number, no tables */
-	uint8_t high_limit;           /* of the high table */
-	uint32_t largest;             /* packet of any class, bytes on the wire */
-	uint32_t management;          /* bytes of VL15 at a time */
+	const char *none;             /* reason why no bounds are computed, or NULL */
+	enum bound_mode mode;         /* mode used for decisions */
+	bool any_order;               /* round robin among the inputs of a switch */
+	bool strict;                  /* priority by VL number, without tables */
+	uint8_t high_limit;           /* limit of the high table */
+	uint32_t largest;             /* largest packet of any class, bytes on the wire */
+	uint32_t management;          /* burst of VL15, bytes */
 	hd_time routing, arbitration; /* of switches and routers */
-	/* Of crossbars between input and output queues; den 0: there are no
-	 * queues at outputs. */
+	/* Speed-up of crossbars with input and output queues; den 0: no output queues. */
 	struct hd_ratio speedup;
-	/* Per port_id, of its link and of the buffers per VL at its far end and
-	 * at this output; borrowed. NULL: 0, and as large as bounds need. */
+	/*
+	 * Per port_id: propagation of its link, and buffers per VL at the far end and at this
+	 * output; borrowed. NULL: 0, and buffers of any required size.
+	 */
 	const hd_time *propagation;
 	const uint32_t *in_bytes, *out_bytes;
-	/* Ports of hosts that send reserved packets only; NULL: none. */
+	/* Per port: host that sends reserved packets only; NULL: none. */
 	const bool *quiet;
 };
 
@@ -48,25 +48,27 @@ struct latency_hop {
 	port_id port;
 	uint8_t vl;
 	double delay[BOUND_MODES]; /* seconds; HUGE_VAL: none */
-	/* Bytes that the buffers at the far end, and at this output, must hold
-	 * of this VL for the deciding bound. */
+	/*
+	 * Required bytes of this VL in the buffers at the far end and at this output, for the
+	 * deciding mode.
+	 */
 	double needed[2];
 };
 
-/* The way of a live connection to one of its destinations. */
+/* The path of a live connection to one destination. */
 struct latency_flow {
-	uint32_t connection; /* of the broker */
+	uint32_t connection; /* id in the broker */
 	bool reverse;
-	uint32_t first, n_hops; /* in `hops` */
-	double bound;           /* seconds, whole way; HUGE_VAL: none */
-	const char *none;       /* why; NULL: it has one */
-	port_id where;          /* the link that is why */
+	uint32_t first, n_hops; /* indices in `hops` */
+	double bound;           /* whole path, seconds; HUGE_VAL: none */
+	const char *none;       /* reason for no bound, or NULL */
+	port_id where;          /* link that is the reason */
 };
 
 struct latency {
 	const struct broker *broker;
 	const struct broker_connection *asking; /* NULL: none */
-	struct latency_flow *flows;             /* by connection */
+	struct latency_flow *flows;             /* sorted by connection */
 	uint32_t n_flows;
 	size_t flows_cap;
 	struct latency_hop *hops;
@@ -75,33 +77,32 @@ struct latency {
 };
 
 /*
- * The bounds of all live connections of a broker, and of `asking` (NULL: none):
- * one of them, or one that it has not recorded yet, whose number is
- * n_connections. By all modes, not only the one that decides, if `all`.
+ * Computes the bounds of all live connections of a broker, and of `asking` (NULL: none), which
+ * is one of them or a new one with id n_connections. `all`: in all modes, else in the deciding
+ * mode only.
  */
 void latency_init(struct latency *l, const struct broker *b, const struct broker_connection *asking,
 		  bool all);
 void latency_fini(struct latency *l);
 
 /*
- * The longest bound of a connection's destinations, with that of the connection
- * which continues its way, if there is one (broker_request.then).
+ * The longest bound of a connection's destinations, plus that of the connection that continues
+ * its path, if any (broker_request.then).
  */
 double latency_of(const struct latency *l, uint32_t connection);
-/* The same without what continues it. */
+/* As latency_of, without the continuing connection. */
 double latency_part(const struct latency *l, uint32_t connection);
 
-/* Whether a live connection has a deadline. */
+/* Whether any live connection has a deadline. */
 bool latency_is_asked(const struct broker *b);
 /*
- * Whether every deadline of the live connections and of `c`, which is live or
- * to be recorded (NULL: none), is met by its bound. HD_ERR_FULL and why if one
- * is not.
+ * Whether the bounds meet the deadlines of all live connections and of `c`, which is live or new
+ * (NULL: none). HD_ERR_FULL and the reason otherwise.
  */
 HD_MUST_CHECK enum hd_status latency_check(const struct broker *b,
 					   const struct broker_connection *c,
 					   struct broker_refusal *why);
-/* Lets live connections note the bounds that they have now, if larger. */
+/* Updates the largest bound of each live connection. */
 void latency_record(struct broker *b);
 
 #endif

@@ -12,7 +12,7 @@
 #define MAX_BURST (UINT64_C(1) << 31)
 #define MAX_WORDS 8
 
-/* Cuts a line into words, quoted ones without their quotes; -1: no end. */
+/* Splits a line into words and removes quotes; -1: a quote is not closed. */
 static int split(char *line, char *words[MAX_WORDS])
 {
 	int n = 0;
@@ -33,7 +33,7 @@ static int split(char *line, char *words[MAX_WORDS])
 	}
 }
 
-/* RATE or PEAK~MEAN */
+/* Reads RATE or PEAK~MEAN. */
 static enum hd_status read_rates(char *word, struct diag *d, struct qos_request *r)
 {
 	char *mean = strchr(word, '~');
@@ -83,7 +83,7 @@ static const struct qos_class *class_named(const char *word, const struct qos_cl
 	return NULL;
 }
 
-/* A class by its name, by a kind that one class has, or with bands by kind and rate. */
+/* Reads a class by name, by a kind that is unique, or with bands by kind and rate. */
 static enum hd_status read_class(const char *word, const struct qos_classes *classes,
 				 struct diag *d, struct qos_request *r)
 {
@@ -238,7 +238,7 @@ uint64_t qos_wire_burst(const struct qos_request *r, const struct qos_packets *p
 	return qos_burst(r, p) + packets_of(r, p) * p->overhead;
 }
 
-/* The payload of a burst's last packet. */
+/* Payload of the last packet of a burst. */
 static uint32_t last_payload(const struct qos_request *r, const struct qos_packets *p)
 {
 	uint64_t last = qos_burst(r, p) % p->payload;

@@ -63,7 +63,7 @@ enum hd_status reservations_write(const struct broker *b, struct diag *d, struct
 		const struct broker_request *r = &b->connections[i].request;
 		const struct broker_segment *g = &r->way.segment[0];
 
-		/* A job's reservation is in the scenario. */
+		/* Reservations of jobs are in the scenario. */
 		if (!b->connections[i].live || r->hose)
 			continue;
 		if (r->reverse.n > 0)
@@ -85,8 +85,8 @@ enum hd_status reservations_write(const struct broker *b, struct diag *d, struct
 struct load {
 	const struct subnet *s;
 	struct map ports;      /* end ports by GUID */
-	struct text_map nodes; /* by name */
-	const char *at, *end;  /* what is left of the line */
+	struct text_map nodes; /* by node name */
+	const char *at, *end;  /* rest of the line */
 	unsigned line;
 	struct diag *d;
 };
@@ -126,7 +126,7 @@ static bool skip(struct load *l, const char *text)
 	return true;
 }
 
-/* A number of base 10, or 16 with "0x"; the line ends in a zero byte. */
+/* Reads a decimal number, or hexadecimal with "0x"; the line ends with a NUL byte. */
 static bool number(struct load *l, uint64_t most, uint64_t *out)
 {
 	uint64_t value = 0;
@@ -150,7 +150,7 @@ static bool number(struct load *l, uint64_t most, uint64_t *out)
 	return l->at > start;
 }
 
-/* 0xGUID"name": the end port in this fabric. */
+/* Reads 0xGUID"name": an end port of this fabric. */
 static enum hd_status read_end(struct load *l, port_id *out)
 {
 	const struct topo *t = l->s->topo;
@@ -184,7 +184,7 @@ static enum hd_status read_end(struct load *l, port_id *out)
 	return HD_OK;
 }
 
-/* group:METHOD=END,...: the group of that kind with just these members. */
+/* Reads group:METHOD=END,...: the group of that method with exactly these members. */
 static enum hd_status read_group(struct load *l, unsigned subnet, lid_t *out)
 {
 	const struct subnet *s = l->s;

@@ -38,7 +38,7 @@ double stat_overflow(const struct stat_class *classes, unsigned n_classes, doubl
 		return 0;
 	if (means >= capacity)
 		return 1;
-	/* Convex in t, falling at 0: thirds close in on the minimum. */
+	/* Convex in t and decreasing at 0: ternary search for the minimum. */
 	double low = 0, high = 1 / capacity;
 
 	while (exponent(classes, n_classes, capacity, 2 * high) <

@@ -23,7 +23,7 @@ struct stat_class {
 	uint32_t n;
 };
 
-/* The bound on P(demand > capacity); 0 if the peaks fit, 1 if means do not. */
+/* Bound on P(demand > capacity); 0 if the sum of peaks fits, 1 if the sum of means does not. */
 double stat_overflow(const struct stat_class *classes, unsigned n_classes, double capacity);
 
 #endif

@@ -19,8 +19,8 @@ static enum hd_status find_end(const struct topo *t, const struct qos_request *q
 }
 
 /*
- * Both ends, wherever they are; HD_ERR_NOT_FOUND if one is not there,
- * HD_ERR_INPUT if both are the same.
+ * Finds both end ports. HD_ERR_NOT_FOUND if one does not exist, HD_ERR_INPUT if both are the
+ * same.
  */
 static enum hd_status find_ends(const struct topo *t, const struct qos_request *q, struct diag *d,
 				port_id *from, port_id *to)
@@ -34,8 +34,10 @@ static enum hd_status find_ends(const struct topo *t, const struct qos_request *
 	return HD_OK;
 }
 
-/* The TClass of packets that leave `source` with an SL, once routers marked
- * them: that of the SL's number. */
+/*
+ * The TClass of packets that leave `source` with an SL, after marking by routers: that of the
+ * SL's number.
+ */
 static uint8_t tclass_of(const struct qos_terms *t, const struct subnet *s, port_id source,
 			 uint8_t sl)
 {
@@ -50,7 +52,7 @@ static uint8_t sl_in_subnet(const struct qos_terms *t, uint32_t subnet, uint8_t 
 	return t->sl_of_tclass ? t->sl_of_tclass[subnet][tclass] : tclass % N_SLS;
 }
 
-/* Everything but the way. */
+/* Fills everything except the path. */
 static struct broker_request demand(const struct qos_terms *t, const struct qos_request *q,
 				    const struct qos_packets *packets)
 {

@@ -3,9 +3,8 @@
 #define HD_QOS_ADMISSION_TARGET_H
 
 /*
- * Where requests lead in a routed subnet: the names in them become ports, LIDs
- * and groups. What a request names and the fabric does not have is refused
- * with the request's line.
+ * Resolves requests in a routed subnet: names become ports, LIDs and groups. A name that the
+ * fabric does not have is an error with the line of the request.
  */
 
 #include "base/option.h"
@@ -13,13 +12,14 @@
 #include "qos/admission/requests.h"
 #include "subnet/subnet.h"
 
-/* What turns lines of a file into requests of a broker. */
+/* Context for resolving requests. */
 struct qos_terms {
 	struct qos_packets packets;
-	struct hd_ratio margin;    /* on top of what packets are charged */
-	struct option_list groups; /* as subnet/tables/ends.h names them; borrowed */
-	/* Of routers (docs/timing-rules.md, R4 and R4m), by subnet: the SL of a TClass
-	 * (NULL: modulo 16) and the TClass of an SL (NULL: nothing is marked).
+	struct hd_ratio margin;    /* added to the charged rate */
+	struct option_list groups; /* in the syntax of subnet/tables/ends.h; borrowed */
+	/*
+	 * Router maps (docs/timing-rules.md, R4 and R4m), by subnet: SL of a TClass (NULL:
+	 * modulo 16) and TClass of an SL (NULL: no marking).
 	 */
 	const uint8_t (*sl_of_tclass)[256];
 	const uint8_t (*tclass_of_sl)[N_SLS];
@@ -32,8 +32,8 @@ struct qos_target {
 };
 
 /*
- * A destination group:NAME is one of the terms' groups (subnet/tables/ends.h), to
- * which the source may send from now on. HD_ERR_UNFIT if no way leads there.
+ * A destination group:NAME is one of the terms' groups (subnet/tables/ends.h); the source
+ * becomes a permitted sender. HD_ERR_UNFIT without a path.
  */
 HD_MUST_CHECK enum hd_status qos_find_target(struct subnet *s, const struct qos_terms *t,
 					     const struct qos_request *q, struct diag *d,

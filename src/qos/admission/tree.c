@@ -13,7 +13,7 @@ void tree_path_fini(struct tree_path *t)
 	*t = (struct tree_path){ .links = NULL };
 }
 
-/* A walk: links are in the order in which they were found. */
+/* State of a traversal: links are in the order of discovery. */
 struct tree_walk {
 	const struct subnet *s;
 	struct tree_path *out;
@@ -28,13 +28,13 @@ static enum hd_status append(struct tree_walk *w, const struct tree_link *link)
 
 	out->links = hd_grow(out->links, &out->cap, out->n + 1, sizeof(*out->links));
 	out->links[out->n++] = *link;
-	/* More links than ports have been taken: some of them twice. */
+	/* More links than ports: some were visited twice. */
 	if (t->ports[link->port].peer == TOPO_NONE || out->n > t->n_ports)
 		return HD_ERR_NOT_FOUND;
 	return link->vl < w->s->vls_of_port[link->port] ? HD_OK : HD_ERR_UNFIT;
 }
 
-/* Continues the walk at the node that a packet enters by port `in`. */
+/* Continues the traversal at the node entered by port `in`. */
 static enum hd_status fan_out(struct tree_walk *w, port_id in, uint32_t before)
 {
 	const struct subnet *s = w->s;
@@ -44,7 +44,7 @@ static enum hd_status fan_out(struct tree_walk *w, port_id in, uint32_t before)
 	enum hd_status status = HD_OK;
 
 	if (sw == TOPO_NONE)
-		return HD_OK; /* a host: delivered */
+		return HD_OK; /* an end port: delivered */
 	const uint64_t *ports = mft_get(&s->mft[t->ports[in].subnet], sw, s->n_switches, w->mlid);
 
 	if (!ports)
