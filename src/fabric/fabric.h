@@ -3,20 +3,20 @@
 #define HD_FABRIC_FABRIC_H
 
 /*
- * From a scenario to what the simulator runs: the fabric is generated or read,
- * addressed and routed, its VL and arbitration tables are filled, and every
- * traffic row is resolved to flows. All that is random is drawn from the
- * scenario's seed, each purpose and name from a stream of its own, so that a
- * row does not change what others draw, wherever it is written. No other module
- * builds a fabric: all users of one see the same LIDs, routes, VLs and delays.
+ * Builds the input of the simulator from a scenario: the fabric is generated or read,
+ * addressed and routed, its VL and arbitration tables are filled, and every traffic row is
+ * resolved to flows. Random choices are drawn from the scenario's seed, with a stream per
+ * purpose and name, so that adding or moving a row does not change the choices of others. This
+ * is the only module that builds a fabric: all users of a fabric have the same LIDs, routes,
+ * VLs and delays.
  *
  *	struct fabric *fabric;
  *	if (fabric_read("x.yaml", NULL, &d, &fabric) == HD_OK) {
  *		status = run_open(fabric, &options, &d, &run);
  *
- * A fabric owns everything that it points to, but names of files and overrides
- * are borrowed. It is constant after it is built, except for its subnet, which
- * subnet managers program (multicast groups, admitted connections).
+ * A fabric owns everything that it points to, except file names and overrides, which are
+ * borrowed. It is constant after it is built, except for its subnet, which subnet managers
+ * program (multicast groups, admitted connections).
  */
 
 #include "base/option.h"

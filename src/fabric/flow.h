@@ -3,14 +3,13 @@
 #define HD_FABRIC_FLOW_H
 
 /*
- * What a run is asked to carry, when it starts to measure, and when it ends:
- * everything except the fabric itself (setup.h), resolved to numbers.
+ * The traffic of a run and its stop rules, resolved to numbers: everything except the fabric
+ * itself (setup.h).
  *
- * A flow is one traffic row at one source. It makes messages of one or more
- * packets; all packets of a message go to one destination and enter the
- * injection queue at one instant (but see SIM_SATURATING). Flow ids are
- * positions in the array given to sim_new, and order simultaneous packets
- * (T13). Each flow draws from a random stream of its own.
+ * A flow is one traffic row at one source. It creates messages of one or more packets; all
+ * packets of a message have the same destination and enter the injection queue at one
+ * instant (except SIM_SATURATING). Flow ids are indices of the array given to sim_new, and order
+ * simultaneous packets (T13). Each flow has a random stream of its own.
  */
 
 #include <stdbool.h>
@@ -20,8 +19,8 @@
 #include "fabric/setup.h"
 
 /*
- * Someone to send to. `target` matters only on the way to another subnet:
- * there `dlid` is the router's and `target` the end port that is meant.
+ * A destination. For another subnet, `dlid` is that of the router and `target` the destination
+ * end port.
  */
 struct sim_address {
 	lid_t dlid;     /* unicast or multicast */
@@ -33,8 +32,7 @@ enum sim_choice {
 	SIM_TO_UNIFORM, /* any of the list, but not entry `self` */
 	SIM_TO_HOTSPOT, /* with probability hot_share one of list[0 .. n_hot),
 			 * else any of the list; never entry `self` */
-	SIM_TO_CYCLE,   /* one after the other, from entry self + 1, skipping
-			 * `self`; wraps */
+	SIM_TO_CYCLE,   /* in sequence from entry self + 1, skipping `self`; wraps around */
 };
 
 /* Lists are borrowed and may be shared by all flows of a row. */
@@ -42,14 +40,14 @@ struct sim_destinations {
 	enum sim_choice choice;
 	const struct sim_address *list;
 	uint32_t n;
-	uint32_t self; /* the source's own place in the list, or SIM_NONE */
+	uint32_t self; /* index of the source in the list, or SIM_NONE */
 	uint32_t n_hot;
 	double hot_share;
 };
 
 /*
- * A mean gap of num/den picoseconds between messages; the instants of CBR are
- * start + floor(k * num / den). While on, in SIM_ON_OFF and SIM_PARETO.
+ * Mean gap between messages of num/den picoseconds; CBR messages are at start + floor(k * num /
+ * den). SIM_ON_OFF and SIM_PARETO: the gap while on.
  */
 struct sim_interval {
 	uint64_t num;
@@ -60,28 +58,30 @@ struct sim_flow {
 	enum sim_flow_kind kind;
 	uint32_t source; /* sim node of an end port */
 	uint32_t row;    /* traffic row, for results; from 0 */
-	uint64_t stream; /* random numbers: of (seed, stream); 0: its id */
-	uint32_t copies; /* deliveries of each packet: members of a group */
+	uint64_t stream; /* random stream is (seed, stream); 0: its id */
+	uint32_t copies; /* deliveries per packet: members of the group */
 	struct sim_destinations to;
 	uint8_t sl;
 	bool management; /* on VL15 */
-	/* An endpoint posts its messages, if one is attached (sim.h); without
-	 * one it is an ordinary flow. */
+	/*
+	 * An attached endpoint posts its messages (sim.h); without such an endpoint it is an
+	 * ordinary flow.
+	 */
 	bool posted;
 	uint16_t pkey;
-	/* Of packets to other subnets (R1): what a GRH adds, and its fields. */
+	/* For packets to other subnets (R1): size and fields of the GRH. */
 	uint8_t grh_bytes, tclass, hop_limit;
-	bool random_phase;   /* CBR: the first within one interval of start */
-	uint32_t bytes;      /* of a packet, LRH to VCRC (T1) */
-	uint32_t packets;    /* of a message, at least 1 */
-	uint32_t last_bytes; /* of a message's last packet; 0 = bytes */
+	bool random_phase;   /* CBR: the first message within one interval after start */
+	uint32_t bytes;      /* size of a packet, LRH to VCRC (T1) */
+	uint32_t packets;    /* packets per message, at least 1 */
+	uint32_t last_bytes; /* size of a message's last packet; 0: bytes */
 
 	hd_time start;  /* first message of CBR, BURST, SATURATING */
-	hd_time stop;   /* nothing is made at or after; 0 = never stops */
+	hd_time stop;   /* no messages at or after this time; 0: none */
 	uint64_t count; /* messages; 0 = no limit */
 	struct sim_interval interval;
-	double size_scv;           /* 0: all packets alike; see below */
-	double scv;                /* SIM_GE: squared variation of the gaps */
+	double size_scv;           /* 0: constant packet size; see below */
+	double scv;                /* SIM_GE: squared coefficient of variation of the gaps */
 	hd_time mean_on, mean_off; /* SIM_ON_OFF, SIM_PARETO */
 	double shape;              /* SIM_PARETO: between 1 and 2 */
 
@@ -90,63 +90,67 @@ struct sim_flow {
 	size_t n_trace;
 
 	/*
-	 * What deadlines and jitter are relative to: the gap between packets
-	 * that the flow promises; 0 = neither is counted.
+	 * Gap between packets promised by the flow, for deadlines and jitter; 0: neither is
+	 * counted.
 	 */
 	hd_time period;
 
 	/*
-	 * Packets of random size, if size_scv > 0: a payload with a
-	 * generalised exponential law, in whole bytes, at least 1, within
-	 * `bytes`, which is then the largest packet; messages are one packet.
+	 * Random packet sizes, if size_scv > 0: a payload with a generalised exponential
+	 * distribution, rounded to bytes, at least 1 and at most `bytes`, the largest packet.
+	 * Messages have one packet.
 	 */
 	double size_mean;
-	uint32_t size_overhead; /* beyond the payload */
+	uint32_t size_overhead; /* bytes added to the payload */
 };
 
 struct world;
 
 struct sim_rules {
-	/* Measuring begins at `warmup`, and after `warmup_packets` more have
-	 * been delivered. */
+	/*
+	 * Measuring begins when `warmup` has passed and, after that, `warmup_packets` more
+	 * packets have been delivered.
+	 */
 	hd_time warmup;
 	uint64_t warmup_packets;
 
 	/*
-	 * The run ends at `stop` at the latest (0 = open), and before that as
-	 * soon as all stated ones of these hold, counted from the end of the
-	 * warm-up:
+	 * The run ends at `stop` (0: no limit), or before as soon as all stated conditions hold,
+	 * counted from the end of the warm-up:
 	 */
 	hd_time stop;
-	uint64_t packets;          /* delivered in all */
-	uint64_t packets_per_flow; /* delivered of the slowest flow */
-	uint64_t packets_per_sl;   /* delivered of each SL that has a flow */
-	/* Mean latency known to +-precision (relative), at this level. */
+	uint64_t packets;          /* total deliveries */
+	uint64_t packets_per_flow; /* deliveries of the slowest flow */
+	uint64_t packets_per_sl;   /* deliveries on each SL used by a flow */
+	/* Relative precision of the mean latency at this confidence level. */
 	double precision;
 	double level; /* 0 = 0.95 */
 
-	/* What is measured; all on by default in sim_rules_init. */
+	/* Metrics to collect; sim_rules_init enables all. */
 	bool flow_metrics; /* latency, jitter, deadlines */
 	bool port_metrics; /* per SL bytes, queue depth */
 	bool check_order;  /* order, duplicates, loss at the sinks */
 
-	/* When memory is short, the run ends (SIM_FULL), not the program. */
+	/* If memory is exhausted, the run ends (SIM_FULL) instead of the program. */
 	bool yields;
 
-	/* Threads that compute it; 0: the process's number of threads
-	 * (base/parallel_for.h), or fewer if more do not pay. Partitions of the
-	 * network for them; 0: one per thread. */
+	/*
+	 * Threads; 0: those of the process (base/parallel_for.h), or fewer if more threads do
+	 * not pay off. Domains; 0: one per thread.
+	 */
 	uint32_t threads, parts;
-	uint32_t cut_seed; /* of where it is cut: the outcome is the same */
-	/* Processes that compute it together, each on `threads` threads; NULL:
-	 * only this one. Borrowed. */
+	uint32_t cut_seed; /* varies the partitioning, not the results */
+	/*
+	 * Processes that compute the run together, each with `threads` threads; NULL: this
+	 * process only. Borrowed.
+	 */
 	const struct world *world;
 
-	/* Capacity for packets of sim_inject, which belong to no flow. */
-	bool injects;             /* there will be some */
-	bool injects_management;  /* some of them on VL15 */
-	uint32_t injects_bytes;   /* the largest of them */
-	bool injects_at_switches; /* by input 0 (A5) */
+	/* Packets of sim_inject, which belong to no flow: */
+	bool injects;             /* there are such packets */
+	bool injects_management;  /* some of them are on VL15 */
+	uint32_t injects_bytes;   /* size of the largest one */
+	bool injects_at_switches; /* some enter switches by input 0 (A5) */
 };
 
 #endif

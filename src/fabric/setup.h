@@ -3,18 +3,16 @@
 #define HD_FABRIC_SETUP_H
 
 /*
- * Everything a simulation runs on, resolved to numbers: the one input of the
- * engine and of its oracle. docs/timing-rules.md gives the rules (T1, ... F7) that
- * the fields belong to.
+ * The setup of a simulation, resolved to numbers: the only input of the engine and of its
+ * oracle. Comments name the rules of docs/timing-rules.md (T1, ... F7) that use a field.
  *
- * Nodes are switches and end ports (one node per end port, so that an adapter
- * with two ports is two nodes, and a switch's own host is one, on port 0).
- * Ports are numbered as in struct topo: port n of node v is
- * ports[v.first_port + n], n = 0 .. v.n_ports. An end node has its one port at
- * number 1; unused slots have no peer.
+ * Nodes are switches and end ports. Each end port is a node: an adapter with two ports is two
+ * nodes, and a switch's own host is a node, on port 0. Ports are numbered as in struct
+ * topo: port n of node v is ports[v.first_port + n], n = 0 .. v.n_ports. An end node has a
+ * single port with number 1; unused slots have no peer.
  *
- * Forwarding, VLs, arbitration and partitions are those of the subnet,
- * looked up by sim_node.sw (switches) and sim_port.origin.
+ * Forwarding, VLs, arbitration and partitions are those of the subnet, indexed by sim_node.sw
+ * (switches) and sim_port.origin.
  */
 
 #include <stdbool.h>
