@@ -26,7 +26,7 @@ void reserve_manager_fini(struct reserve_manager *m)
 	m->cap = 0;
 }
 
-/* The subnet of a segment of a way. */
+/* Subnet of a segment of a path. */
 static uint32_t subnet_of(const struct reserve_manager *m, const struct broker_way *way,
 			  uint32_t segment)
 {
@@ -35,7 +35,7 @@ static uint32_t subnet_of(const struct reserve_manager *m, const struct broker_w
 	return t->ports[way->segment[segment].source].subnet;
 }
 
-/* Which segment of a way is this manager's; way->n: none. */
+/* The segment of a path in this manager's subnet; way->n: none. */
 static uint32_t find_segment(const struct reserve_manager *m, const struct broker_way *way)
 {
 	uint32_t i = 0;
@@ -113,7 +113,7 @@ static void on_path(struct reserve_manager *m, hd_time now, const struct reserve
 		s = &m->sessions[m->n_sessions++];
 		*s = (struct reserve_session){ 0 };
 	} else if (!same_demand(&s->path.request, &in->request)) {
-		release(m, s); /* another demand: the next RESV renews it */
+		release(m, s); /* the demand has changed: the next RESV reserves it */
 	}
 	s->path = *in;
 	s->path_expires = now + m->lifetime;
@@ -122,7 +122,7 @@ static void on_path(struct reserve_manager *m, hd_time now, const struct reserve
 	send(m, in, RESERVE_PATH, s->next, out);
 }
 
-/* Reserves this subnet's part before the part `then`; false and why. */
+/* Reserves this subnet's part, before the part `then`; returns false with the reason. */
 static bool reserve(struct reserve_manager *m, struct reserve_session *s, uint32_t then,
 		    struct broker_refusal *why)
 {
@@ -134,13 +134,13 @@ static bool reserve(struct reserve_manager *m, struct reserve_session *s, uint32
 		return true;
 	release(m, s);
 	request.way = (struct broker_way){ .segment = { way->segment[part] }, .n = 1 };
-	/* What acknowledgements need in this subnet. */
+	/* Reservation for acknowledgements in this subnet. */
 	part = find_segment(m, &s->path.request.reverse);
 	request.reverse.n = part < s->path.request.reverse.n;
 	if (request.reverse.n)
 		request.reverse.segment[0] = s->path.request.reverse.segment[part];
 	request.then = then;
-	/* The manager of the source knows the bounds of all parts. */
+	/* Only the manager of the source has the bounds of all parts. */
 	if (s->previous != RESERVE_HOST)
 		request.deadline = 0;
 	s->then = then;
@@ -155,7 +155,7 @@ static void on_resv(struct reserve_manager *m, hd_time now, const struct reserve
 	struct reserve_message answer;
 
 	if (!s)
-		return; /* no trail (yet): the next PATH lays one */
+		return; /* no PATH state yet: the next PATH creates it */
 	answer = s->path;
 	if (!reserve(m, s, in->then, &answer.why)) {
 		answer.where = m->subnet;
@@ -167,7 +167,7 @@ static void on_resv(struct reserve_manager *m, hd_time now, const struct reserve
 	send(m, &answer, RESERVE_RESV, s->previous, out);
 }
 
-/* Something nearer the source refused: what is held here is of no use. */
+/* A manager nearer to the source refused: releases this subnet's part. */
 static void on_resv_error(struct reserve_manager *m, const struct reserve_message *in,
 			  struct reserve_outbox *out)
 {

@@ -36,7 +36,7 @@ static void post(struct reserve_run *p, const struct reserve_message *m)
 	box->items[box->n++] = *m;
 }
 
-/* The destination answers PATH with RESV; the source receives RESV last. */
+/* The destination answers PATH with RESV; RESV ends at the source. */
 static void at_host(struct reserve_run *p, const struct reserve_message *in)
 {
 	struct reserve_outcome *o = &p->outcomes[in->session];
@@ -77,7 +77,7 @@ static void carry(struct reserve_run *p, hd_time now)
 	p->mail.n = 0;
 }
 
-/* The instant at which some manager next forgets something. */
+/* The next expiry at any manager. */
 static hd_time next_due(const struct reserve_run *p)
 {
 	hd_time due = HD_TIME_NEVER;
@@ -99,7 +99,7 @@ static void expire_before(struct reserve_run *p, hd_time end)
 	}
 }
 
-/* All sources say the same, one after the other. */
+/* All sources send a message of this kind, one after the other. */
 static void say_all(struct reserve_run *p, hd_time now, enum reserve_kind kind)
 {
 	expire_before(p, now);
@@ -113,7 +113,7 @@ static void say_all(struct reserve_run *p, hd_time now, enum reserve_kind kind)
 	note_states(p, now);
 }
 
-/* The part of a flow's way that a manager has reserved; NULL: none. */
+/* The session of a flow at a manager that has reserved its part; NULL: none. */
 static const struct reserve_session *part_of(const struct reserve_run *p, size_t request,
 					     uint32_t segment)
 {
@@ -128,7 +128,7 @@ static const struct reserve_session *part_of(const struct reserve_run *p, size_t
 	return NULL;
 }
 
-/* What is reserved now: the bounds of all parts, and the ports' tables. */
+/* Records the current bounds of all parts, and the tables of all ports. */
 static void note_reservations(struct reserve_run *p)
 {
 	struct latency l;
@@ -158,7 +158,7 @@ static void play(struct reserve_run *p)
 		p->unconfirmed += !p->outcomes[i].confirmed;
 }
 
-/* What each source says. */
+/* Creates the PATH message of each source. */
 static enum hd_status make_paths(struct reserve_run *p, struct diag *d)
 {
 	d->file = p->requests->file;
@@ -202,7 +202,7 @@ enum hd_status reserve_run(struct reserve_run *p, struct subnet *s,
 
 	if (status == HD_OK) {
 		play(p);
-		d->file = NULL; /* it was the requests' */
+		d->file = NULL; /* not an error in the requests file */
 	}
 	if (status == HD_OK && params->tables)
 		status = port_conf_save(params->tables, s, p->tables, d);

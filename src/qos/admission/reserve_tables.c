@@ -81,7 +81,7 @@ static const char *party(struct table *t, uint32_t who, const char *host)
 	return who == RESERVE_HOST ? host : table_text(t, "subnet %u", who);
 }
 
-/* Sources speak PATH and TEAR to managers; destinations hear and answer. */
+/* Sources send PATH and TEAR to managers; destinations receive them and answer. */
 static void put_message(struct table *t, const struct reserve_run *p, const struct reserve_event *e)
 {
 	static const char *const names[] = {
@@ -138,7 +138,7 @@ static void put_flow(struct table *t, const struct reserve_run *p, size_t i)
 	table_put_row(t, &row);
 }
 
-/* The parts of a flow's way, one of each subnet. */
+/* The parts of a flow's path, one per subnet. */
 static void put_parts(struct table *t, const struct reserve_run *p, size_t i)
 {
 	const struct broker_way *way = &p->paths[i].request.way;

@@ -17,7 +17,7 @@ static uint32_t quantum(const struct broker *b)
 	return blocks && blocks < ENTRY_SLOTS ? blocks : ENTRY_SLOTS;
 }
 
-/* Whether packets without a reservation are sent on the VL. */
+/* Whether unreserved packets are sent on the VL. */
 static bool is_open(const struct broker *b, port_id port, unsigned vl)
 {
 	return b->links[port].unreserved_vls >> vl & 1;
@@ -50,7 +50,7 @@ static bool is_greedy(const struct broker *b, port_id port, unsigned vl)
 	return is_open(b, port, vl) || b->links[port].packets[vl].n_greedy;
 }
 
-/* What a VL sends at one visit, at most. */
+/* Most blocks that a VL sends in one visit. */
 static uint32_t most_sent(const struct broker *b, port_id port, unsigned vl, uint32_t weight)
 {
 	const struct broker_packets *p = &b->links[port].packets[vl];
@@ -62,15 +62,15 @@ static uint32_t most_sent(const struct broker *b, port_id port, unsigned vl, uin
 	return weight - 1 + p->most;
 }
 
-/* What one round of the low table is worth, in blocks. */
+/* Service in one round of the low table, in blocks. */
 struct round {
-	uint64_t served[N_DATA_VLS]; /* of a VL that always has packets */
-	uint64_t sent[N_DATA_VLS];   /* at most, of VLs that may have */
+	uint64_t served[N_DATA_VLS]; /* least service of a VL that always has packets */
+	uint64_t sent[N_DATA_VLS];   /* most blocks of VLs that may have packets at every visit */
 	uint64_t greedy;             /* sum of `sent` */
-	uint64_t reserved;           /* slots of all other VLs, both tables */
+	uint64_t reserved;           /* slots of all other VLs, in both tables */
 };
 
-/* Whether a VL other than that always has packets for an entry. */
+/* Whether a VL other than `vl` may always have packets for an entry. */
 static bool is_contender(const struct broker *b, port_id port, unsigned vl,
 			 const struct vlarb_entry *e)
 {
@@ -78,10 +78,9 @@ static bool is_contender(const struct broker *b, port_id port, unsigned vl,
 }
 
 /*
- * What the entries of a VL serve in one round, each no more than a visit.
- * Where others send more at once than a buffer holds, the next switch finds the
- * VL without packets after each such gap: entries with none of a contender
- * between them are one visit then.
+ * Service of a VL's entries in one round, each at most a visit. If others send more at once than
+ * a buffer holds, the next switch finds the VL empty after each such gap: entries of the VL
+ * without a contender between them count as one visit.
  */
 static uint64_t served_of(const struct broker *b, port_id port, unsigned vl, uint32_t visit)
 {
@@ -138,7 +137,7 @@ static bool is_served(const struct round *r, unsigned vl, uint64_t slots)
 	       FRAME_SLOTS * r->served[vl];
 }
 
-/* A VL of the high table that may always have packets stops the low one. */
+/* A VL of the high table that may always have packets starves the low table. */
 static bool high_starves(const struct broker *b, port_id port)
 {
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
@@ -148,13 +147,13 @@ static bool high_starves(const struct broker *b, port_id port)
 	return false;
 }
 
-/* Whole packets that a buffer holds, in blocks. */
+/* Size of a buffer in whole packets, in blocks. */
 static uint32_t whole_packets(const struct broker *b, uint32_t bytes)
 {
 	return bytes / BLOCK_BYTES / largest(b) * largest(b);
 }
 
-/* What of it a visit finds: half, but for a packet whose credits travel. */
+/* Blocks that a visit finds in a buffer: half of it, less a packet whose credits are returning. */
 static uint32_t found_in(const struct broker *b, uint32_t bytes)
 {
 	uint32_t whole = whole_packets(b, bytes);
@@ -162,7 +161,7 @@ static uint32_t found_in(const struct broker *b, uint32_t bytes)
 	return whole < largest(b) ? 0 : (whole - largest(b)) / 2;
 }
 
-/* Queues at outputs, which a crossbar fills. */
+/* Whether the output has a queue, which a crossbar fills. */
 static bool has_crossbar(const struct broker *b, port_id port)
 {
 	return b->params.latency.speedup.den &&
@@ -186,8 +185,8 @@ double service_crossing(const struct broker *b, port_id port)
 }
 
 /*
- * Whether a VL with `slots` slots gets its share of the crossbar, where each
- * of its packets waits for one packet of each VL that may always have one.
+ * Whether a VL with `slots` slots gets its share of the crossbar, where each of its packets
+ * waits for one packet of each VL that may always have one.
  */
 static bool crosses(const struct broker *b, port_id port, unsigned vl, uint64_t slots)
 {
@@ -206,7 +205,7 @@ static bool crosses(const struct broker *b, port_id port, unsigned vl, uint64_t 
 	return reserved + (double)slots * in_turn / link->packets[vl].least <= blocks;
 }
 
-/* Blocks that a VL has ready at a visit, whatever the tables of neighbours. */
+/* Blocks that a VL has ready at a visit, for any tables of neighbours. */
 static uint32_t visit_of(const struct broker *b, port_id port)
 {
 	const struct topo *t = b->subnet->topo;
@@ -225,7 +224,7 @@ static uint32_t visit_of(const struct broker *b, port_id port)
 	return least;
 }
 
-/* Whether the credits of a buffer last for a share until they come back. */
+/* Whether the credits of a buffer cover a share over the time until they return. */
 static bool credits_last(const struct broker *b, port_id port, uint64_t slots)
 {
 	const struct latency_model *m = &b->params.latency;
@@ -240,7 +239,7 @@ static bool credits_last(const struct broker *b, port_id port, uint64_t slots)
 	return bytes >= 2 * packet && needed <= (double)bytes;
 }
 
-/* In strict order a VL waits for all lower ones. */
+/* With strict priority, a VL waits for all lower-numbered VLs. */
 static bool comes_after_open(const struct broker *b, port_id port, unsigned vl)
 {
 	return b->params.latency.strict && b->links[port].rest_vls & ((1u << vl) - 1);
@@ -257,7 +256,7 @@ static bool high_suffices(const struct broker *b, port_id port)
 	return (uint64_t)link->high.total * (limit + largest(b)) <= limit * FRAME_SLOTS;
 }
 
-/* Whether anything is sent there beyond what is reserved. */
+/* Whether unreserved traffic is sent at the port. */
 static bool is_contended(const struct broker *b, port_id port)
 {
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {

@@ -11,7 +11,7 @@
 #include "base/rng.h"
 
 #define UNIT                        HD_US
-/* Sums of rates in another order may differ in their last digits. */
+/* Tolerates rounding differences of sums in different orders. */
 #define MORE_THAN(demand, capacity) ((demand) > (capacity) * (1 + 1e-9))
 
 void stat_broker_init(struct stat_broker *b, const struct subnet *s, double share, double allowed)
@@ -50,7 +50,7 @@ static void link_add(struct stat_link *link, double peak, double mean)
 	link->classes[link->n_classes++] = (struct stat_class){ peak, mean, 1 };
 }
 
-/* The bound with one source more. */
+/* The bound with an additional source. */
 static double bound_with(const struct stat_link *link, double peak, double mean)
 {
 	size_t n = link->n_classes;
@@ -115,8 +115,8 @@ struct watch {
 	struct eventq q;
 	bool *on;       /* per source */
 	double *demand; /* per port */
-	hd_time *since; /* ... it is asked for too much; NEVER: it is not */
-	hd_time *over;  /* ... and how long it was before */
+	hd_time *since; /* per port: overloaded since; NEVER: not overloaded */
+	hd_time *over;  /* per port: previous overload time */
 };
 
 static void plan_next(struct watch *w, uint32_t i, hd_time now)
@@ -125,8 +125,8 @@ static void plan_next(struct watch *w, uint32_t i, hd_time now)
 	double mean = w->on[i] ? 1 : s->peak / s->mean - 1;
 
 	if (mean <= 0)
-		return; /* on for ever */
-	/* A source that is hardly ever on waits for longer than time lasts. */
+		return; /* always on */
+	/* The off-time of a rarely active source may exceed the range of hd_time. */
 	double wait = rng_exponential(&w->rng, mean) * (double)UNIT;
 
 	eventq_push(&w->q, now + 1 + (hd_time)fmin(wait, 1e18), i);

@@ -3,13 +3,11 @@
 #define HD_QOS_ADMISSION_STAT_BROKER_H
 
 /*
- * Statistical admission link by link (thesis, 3.2): on-off sources are
- * admitted on every link of their path as long as the chance that a link is
- * asked for more than it has, by the bound of statistical.h, stays within what
- * is allowed; on all of them or on none.
- *
- * A simulation checks the promise: the admitted sources turn on and off
- * independently, and the time in which a link is overloaded is counted.
+ * Statistical admission per link (thesis, 3.2). An on-off source is admitted on every link of
+ * its path if the probability that the demand exceeds the capacity, by the bound of
+ * statistical.h, stays within the allowed limit on each; otherwise on none. A simulation
+ * verifies the result: admitted sources turn on and off independently, and the time in which
+ * each link is overloaded is measured.
  */
 
 #include "base/diag.h"
@@ -38,7 +36,7 @@ struct stat_broker {
 	size_t cap;
 };
 
-/* `share` of every link is for these sources; 0 < allowed < 1. */
+/* `share` of each link is available to these sources; 0 < allowed < 1. */
 void stat_broker_init(struct stat_broker *b, const struct subnet *s, double share, double allowed);
 void stat_broker_fini(struct stat_broker *b);
 
@@ -50,27 +48,27 @@ struct stat_request {
 };
 
 /*
- * HD_OK, or HD_ERR_FULL with the first link that would violate too often and
- * how often; HD_ERR_NOT_FOUND, HD_ERR_UNFIT: no path. In `d`.
+ * HD_OK, or HD_ERR_FULL with the first link that would violate the limit and its probability;
+ * HD_ERR_NOT_FOUND, HD_ERR_UNFIT: no path. The reason is in `d`.
  */
 HD_MUST_CHECK enum hd_status stat_broker_admit(struct stat_broker *b, const struct stat_request *r,
 					       struct diag *d);
 
-/* The bound on the chance that the link of a port is asked for too much. */
+/* Bound on the probability that the link of a port is overloaded. */
 double stat_broker_bound(const struct stat_broker *b, port_id port);
-/* How many sources use it. */
+/* Number of sources that use the link. */
 uint32_t stat_broker_users(const struct stat_broker *b, port_id port);
 
 /*
- * seen[port_id]: the part of the time in which each link was asked for more
- * than it has, while sources are on for exponential times of one unit in the
- * mean, and off accordingly, for `units` of them.
+ * seen[port_id]: fraction of time in which each link is overloaded, in a simulation of `units`
+ * time units; the on-times of sources are exponential with a mean of one unit, the off-times
+ * follow from the mean rate.
  */
 void stat_broker_watch(const struct stat_broker *b, uint64_t seed, uint32_t units, double *seen);
 
 /*
- * seen[port_id]: the same in the mean of independent runs that are long enough
- * to see violations of some per mille, with a 95 % interval.
+ * seen[port_id]: mean of stat_broker_watch over independent runs that are long enough for
+ * violations of some per mille, with a 95 % interval.
  */
 void stat_broker_survey(const struct stat_broker *b, uint64_t seed, struct interval *seen);
 

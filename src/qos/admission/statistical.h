@@ -3,17 +3,17 @@
 #define HD_QOS_ADMISSION_STATISTICAL_H
 
 /*
- * Statistical admission (thesis, 3.2): for services that bear a rare
- * violation, more sources fit a link than their peaks add up to.
+ * Statistical admission (thesis, 3.2): for services that tolerate rare violations, a link can admit
+ * sources whose peaks sum to more than its capacity.
  *
- * Sources are independent and on or off: at `peak` a share mean/peak of the
- * time, else silent. The chance that together they want more than the link
- * has is bounded by Chernoff's inequality,
+ * Sources are independent on-off sources: they send at `peak` for a fraction mean/peak of the
+ * time, and are silent otherwise. The probability that their demand exceeds the capacity is
+ * bounded by Chernoff's inequality,
  *
  *	P(demand > C) <= min over t of exp(sum ln E[exp(t rate)] - t C),
  *
- * so that what is admitted violates at most as often as was allowed, whatever
- * the mix of sources.
+ * so that admitted sources violate the capacity at most as often as allowed, for any
+ * mix of sources.
  */
 
 #include <stdint.h>
