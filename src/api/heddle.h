@@ -46,27 +46,27 @@ extern "C" {
 #define HD_API __attribute__((visibility("default")))
 
 /*
- * Raised when programs must be recompiled. Additions do not raise it:
- * structs that callers make begin with their size.
+ * Incremented when programs must be recompiled. Additions do not increment it: structs allocated
+ * by callers begin with their size.
  */
 #define HD_ABI 1
 HD_API unsigned hd_abi(void);
 HD_API const char *hd_version(void); /* "0.2.0" */
 
-/* The numbers are the exit statuses of the program heddle. */
+/* The values equal the exit statuses of the program heddle. */
 enum hd_code {
 	HD_DONE = 0,
 	HD_MISUSE = 2,  /* an invalid call */
-	HD_REFUSED = 3, /* a file, or what it says, is refused */
-	HD_LACKING = 4, /* of memory, of a file's space, ... */
-	HD_STOPPED = 5, /* by the progress function */
+	HD_REFUSED = 3, /* a file or its content is refused */
+	HD_LACKING = 4, /* out of memory, file space, ... */
+	HD_STOPPED = 5, /* stopped by the progress function */
 };
 
-/* Why a call failed. */
+/* Reason for the failure of a call. */
 struct hd_error {
-	size_t size;           /* HD_ERROR_INIT sets it */
+	size_t size;           /* set by HD_ERROR_INIT */
 	int code;              /* enum hd_code */
-	unsigned line, column; /* in the file; 0: of no line */
+	unsigned line, column; /* in the file; 0: no line */
 	char text[1000];       /* "x.yaml:3:5: unknown field 'hots' ..." */
 };
 #define HD_ERROR_INIT                             \
@@ -78,29 +78,28 @@ struct hd_error {
 	}
 
 /*
- * Of the process. Threads that a run may use: 1 unless this says otherwise, 0
- * for as many as are worth it; results do not depend on it. Memory: bytes that
- * the process may take from now on (0: any), before a run ends with
- * HD_LACKING. Not while there are runs.
+ * Settings of the process. Threads that a run may use: 1 by default, 0: as many as pay off;
+ * results do not depend on it. Memory: bytes that the process may allocate from now on (0: no
+ * limit) before a run ends with HD_LACKING. Not to be called while a run exists.
  */
 HD_API void hd_set_threads(unsigned n);
 HD_API void hd_set_memory(uint64_t bytes);
 
 /* ---- runs -------------------------------------------------------------- */
 
-/* A field of the scenario: { "traffic.0.load", "50%" }, as --set has them. */
+/* A field of the scenario: { "traffic.0.load", "50%" }, as with --set. */
 struct hd_setting {
 	const char *path, *value;
 };
 
 struct hd_run_options {
-	size_t size; /* HD_RUN_OPTIONS_INIT sets it */
-	/* In the place of what the file says; later ones hold. */
+	size_t size; /* set by HD_RUN_OPTIONS_INIT */
+	/* Override the fields of the file; later settings override earlier ones. */
 	const struct hd_setting *settings;
 	size_t n_settings;
-	int all;           /* tables have every port and flow */
-	const char *pcap;  /* a capture of the packets, or NULL */
-	const char *trace; /* a line for each of them, or NULL */
+	int all;           /* tables have a row for every port and flow */
+	const char *pcap;  /* packet capture to write, or NULL */
+	const char *trace; /* packet trace to write, a line per packet, or NULL */
 	/*
 	 * Called now and then with how far it is (0 to 1; simulated
 	 * picoseconds); 0 ends hd_run_go, hd_net_run_until or hd_net_step with
@@ -117,31 +116,33 @@ struct hd_run_options {
 
 struct hd_run;
 
-/* From a file. Options may be NULL. */
+/* Opens a scenario file. Options may be NULL. */
 HD_API int hd_run_open(const char *file, const struct hd_run_options *options, struct hd_run **out,
 		       struct hd_error *error);
-/* From text; `name` is what errors call it, and its folder is where files that
- * it names are. */
+/*
+ * Opens a scenario text. `name` is used in errors, and its folder is that of the files that the
+ * scenario names.
+ */
 HD_API int hd_run_load(const char *text, size_t len, const char *name,
 		       const struct hd_run_options *options, struct hd_run **out,
 		       struct hd_error *error);
-/* To its end, or to where it is stopped; once. Its tables are there from then
- * on. */
+/* Runs to the end, or until it is stopped; call once. Tables are available afterwards. */
 HD_API int hd_run_go(struct hd_run *run, struct hd_error *error);
-/* Whether every goal of the scenario was met and there is no deadlock. */
+/* Whether all goals of the scenario were met without a deadlock. */
 HD_API int hd_run_met(const struct hd_run *run);
-/* One number that all deliveries and counters enter. */
+/* Checksum of all deliveries and counters. */
 HD_API uint64_t hd_run_checksum(const struct hd_run *run);
-/* Ends it wherever it is; NULL is accepted and ignored. Inside the progress
- * function: hd_run_go returns HD_STOPPED, and the run is freed by then. */
+/*
+ * Frees the run in any state; NULL is accepted and ignored. In the progress function: hd_run_go
+ * returns HD_STOPPED, and the run is freed by then.
+ */
 HD_API void hd_run_close(struct hd_run *run);
 
 /* ---- tables ------------------------------------------------------------ */
 
 /*
- * What 'heddle sim --json' shows, by the same names: docs/library.md. Tables
- * live as long as their run. Numbers that are out of range, or of another
- * kind, have no value.
+ * The tables of 'heddle sim --json', with the same names: docs/library.md. Tables live as long
+ * as their run. Cells out of range, or of another kind, have no value.
  */
 struct hd_table;
 
@@ -156,7 +157,7 @@ enum hd_kind {
 
 HD_API size_t hd_run_n_tables(const struct hd_run *run);
 HD_API const struct hd_table *hd_run_table_at(const struct hd_run *run, size_t number);
-/* NULL if no table has this name. */
+/* NULL if there is no table of this name. */
 HD_API const struct hd_table *hd_run_table(const struct hd_run *run, const char *name);
 
 HD_API const char *hd_table_name(const struct hd_table *t);
@@ -166,16 +167,16 @@ HD_API size_t hd_table_columns(const struct hd_table *t);
 HD_API const char *hd_column_name(const struct hd_table *t, size_t column);
 HD_API const char *hd_column_unit(const struct hd_table *t, size_t column);
 HD_API enum hd_kind hd_column_kind(const struct hd_table *t, size_t column);
-/* The number of the column of that name; hd_table_columns if no column has it. */
+/* The index of the column; hd_table_columns if there is no such column. */
 HD_API size_t hd_column_find(const struct hd_table *t, const char *name);
 
-/* The column's kind, or HD_NONE where there is no value. */
+/* The column's kind, or HD_NONE if the cell has no value. */
 HD_API enum hd_kind hd_cell_kind(const struct hd_table *t, size_t row, size_t column);
-/* NULL if it is no text. */
+/* NULL if the cell is not text. */
 HD_API const char *hd_cell_text(const struct hd_table *t, size_t row, size_t column);
 /* A number of any kind, or a bool as 0 or 1; NaN for other kinds. */
 HD_API double hd_cell_real(const struct hd_table *t, size_t row, size_t column);
-/* Whole numbers, exactly; 0 for other kinds. */
+/* Unsigned integers, exactly; 0 for other kinds. */
 HD_API uint64_t hd_cell_uint(const struct hd_table *t, size_t row, size_t column);
 HD_API int64_t hd_cell_int(const struct hd_table *t, size_t row, size_t column);
 
@@ -193,55 +194,53 @@ HD_API int64_t hd_cell_int(const struct hd_table *t, size_t row, size_t column);
 struct hd_net;
 
 #define HD_NO_CLASS   UINT32_MAX          /* service level 0 */
-#define HD_MOST_BYTES ((uint64_t)1 << 40) /* of a message */
+#define HD_MOST_BYTES ((uint64_t)1 << 40) /* maximum size of a message */
 #define HD_NEVER      UINT64_MAX          /* later than any time */
 
-/* As with hd_run_open; options.all means nothing here. */
+/* As hd_run_open; options.all is ignored. */
 HD_API int hd_net_open(const char *file, const struct hd_run_options *options, struct hd_net **out,
 		       struct hd_error *error);
 HD_API int hd_net_load(const char *text, size_t len, const char *name,
 		       const struct hd_run_options *options, struct hd_net **out,
 		       struct hd_error *error);
 
-/* Hosts, as 'heddle topo show' has them, are numbered from 0. */
+/* Number of hosts, as in 'heddle topo show'; numbered from 0. */
 HD_API uint32_t hd_net_hosts(const struct hd_net *net);
-/* "h3", or "h3:2" of a host with several ports; NULL: no such host. */
+/* "h3", or "h3:2" for a host with several ports; NULL: no such host. */
 HD_API const char *hd_net_host_name(const struct hd_net *net, uint32_t host);
 HD_API int hd_net_host(const struct hd_net *net, const char *name, uint32_t *out,
 		       struct hd_error *error);
-/* The number of a class of the scenario's qos. */
+/* The number of a class of the scenario's qos section. */
 HD_API int hd_net_class(const struct hd_net *net, const char *name, uint32_t *out,
 			struct hd_error *error);
 
 /*
- * The last byte of a message is there, or (`lost` not 0) its last packet has
- * ended and not all of them arrived. Inside it hd_net_now is that time, and it
- * may send; other calls that change the network are HD_MISUSE there.
+ * Called when the last byte of a message has arrived, or (`lost` not 0) when its last packet has
+ * ended and not all have arrived. hd_net_now is that time. The function may send messages; other
+ * calls that change the network return HD_MISUSE.
  */
 typedef void hd_net_done(void *context, struct hd_net *net, int lost);
 
-/*
- * A message of 0 to HD_MOST_BYTES bytes is ready at its source now; `done` may
- * be NULL.
- */
+/* Sends a message of 0 to HD_MOST_BYTES bytes, ready at its source now. `done` may be NULL. */
 HD_API int hd_net_send(struct hd_net *net, uint32_t source, uint32_t target, uint64_t bytes,
 		       uint32_t traffic_class, hd_net_done *done, void *context,
 		       struct hd_error *error);
 
 HD_API uint64_t hd_net_now(const struct hd_net *net);
-/* Messages that were sent and are not done. */
+/* Number of messages that were sent and are not done. */
 HD_API uint64_t hd_net_pending(const struct hd_net *net);
 /*
- * Everything up to and including that time, which is now afterwards; HD_NEVER:
- * until the last message is done. HD_REFUSED if packets wait for each other in
- * a circle. HD_STOPPED if the progress function ended it: hd_net_now is how far
- * it came, and another call resumes.
+ * Simulates all events up to and including that time, to which the network's time is set;
+ * HD_NEVER: until the last message is done. HD_REFUSED in case of a deadlock. HD_STOPPED if the
+ * progress function returned 0: hd_net_now is the time reached, and another call resumes.
  */
 HD_API int hd_net_run_until(struct hd_net *net, uint64_t time, struct hd_error *error);
-/* The same, but not beyond the instant at which the next message is done: for
- * simulators that must not be late. */
+/*
+ * As hd_net_run_until, but stops at the instant at which the next message is done, for
+ * simulators that must not be late.
+ */
 HD_API int hd_net_step(struct hd_net *net, uint64_t limit, struct hd_error *error);
-/* Messages that are under way are never done; NULL is well. */
+/* Messages in flight are never done. NULL is accepted and ignored. */
 HD_API void hd_net_close(struct hd_net *net);
 
 #ifdef __cplusplus

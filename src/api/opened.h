@@ -3,34 +3,34 @@
 #define HD_API_OPENED_H
 
 /*
- * A scenario that a program has opened, with its settings, as a simulation:
- * what runs and networks of heddle.h have in common.
+ * A scenario opened by a program, with its settings, as a simulation. Shared by runs and
+ * networks of heddle.h.
  */
 
 #include "api/heddle.h"
 #include "run/run.h"
 
-/* What a caller asks for. */
+/* Parameters of opening a scenario. */
 struct api_opening {
 	const char *file;
-	const char *text; /* or NULL: what is in the file */
+	const char *text; /* scenario text; NULL: read the file */
 	size_t len;
 	const struct hd_run_options *options; /* or NULL */
-	const struct sim_endpoint *outside;   /* of a network, or NULL */
+	const struct sim_endpoint *outside;   /* endpoint of a network, or NULL */
 	struct api_opened *out;
 };
 
 struct api_opened {
-	struct hd_run_options options; /* all that the library knows */
+	struct hd_run_options options; /* copy with all fields of this library version */
 	struct overrides overrides;
 	char *file, *pcap, *trace;
 	struct run *simulation;
-	bool is_broken;  /* memory ran short inside */
-	bool is_looking; /* the progress function is called now */
-	bool is_closed;  /* by that function: its run ends, and is freed then */
+	bool is_broken;  /* out of memory occurred inside */
+	bool is_looking; /* the progress function is being called */
+	bool is_closed;  /* closed by the progress function: freed when the run returns */
 };
 
-/* An enum hd_code; zeroes what is not there. */
+/* Returns an enum hd_code; zeroes the fields that are not set. */
 int api_opened_init(const struct api_opening *what, struct hd_error *error);
 void api_opened_fini(struct api_opened *o);
 

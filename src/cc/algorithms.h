@@ -2,13 +2,13 @@
 #ifndef HD_CC_ALGORITHMS_H
 #define HD_CC_ALGORITHMS_H
 
-/* The rows of cc_algorithms[], one per file; private to cc/. */
+/* The entries of cc_algorithms[], one per file. Private to src/cc. */
 
 #include "cc/response.h"
 
 extern const struct cc_algorithm cc_fimd, cc_lipd, cc_pipd, cc_aimd, cc_cct;
 
-/* CCT is driven by events rather than by a rate function. */
+/* CCT reacts to events and has no rate function. */
 void cct_on_becn(const struct cc_config *config, struct cc_state *state, hd_time now);
 void cct_adapt(const struct cc_config *config, struct cc_state *state, hd_time now);
 void cct_on_timer(const struct cc_config *config, struct cc_state *state, hd_time now);

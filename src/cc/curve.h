@@ -2,7 +2,7 @@
 #ifndef HD_CC_CURVE_H
 #define HD_CC_CURVE_H
 
-/* What an algorithm does to a rate, and how long the way back takes. */
+/* Curves of an algorithm: its effect on a rate, and the recovery time. */
 
 #include "cc/response.h"
 #include "measure/results.h"

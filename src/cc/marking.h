@@ -24,31 +24,31 @@
 
 enum mark_rule { MARK_NONE, MARK_TWO_COUNTER, MARK_THRESHOLD, MARK_IBA, N_MARK_RULES };
 
-/* Words for the rules and, last, for two-counter without its guard. */
+/* Names of the rules; the last one is two-counter without its guard. */
 #define MARK_PUBLISHED N_MARK_RULES
-extern const char *const marking_names[]; /* up to NULL */
+extern const char *const marking_names[]; /* ends with NULL */
 
-/* iba: which of a switch's settings hold, as bits of its Control_Map. */
+/* iba: valid settings of a switch, as bits of its Control_Map. */
 enum { MARK_MAP_VICTIMS = 1, MARK_MAP_THRESHOLD = 4, MARK_MAP_RATE = 16 };
 
 struct mark_config {
 	enum mark_rule rule;
 	/*
-	 * two-counter: do not mark at an output with no other packet waiting. The
-	 * published rule (false) marks a victim that merely shares the full
-	 * buffer, and pushes it below its uncontrolled rate.
+	 * two-counter: do not mark at an output without other waiting packets. The published
+	 * rule (false) marks a victim flow that only shares the full buffer, and reduces it
+	 * below its uncontrolled rate.
 	 */
 	bool guard;
 	uint32_t depth;      /* threshold: blocks, at least 1 */
 	uint8_t threshold;   /* iba: 0 off, 1 loose .. 15 aggressive */
 	bool mark_victims;   /* iba: this output is in the victim mask */
-	uint32_t min_bytes;  /* iba: smaller packets are never marked */
+	uint32_t min_bytes;  /* iba: smaller packets are not marked */
 	uint32_t mark_every; /* iba: packets between marks; 0 marks all */
 };
 
 struct mark_output {
-	uint32_t waiting;    /* packets in the switch that want this output */
-	uint32_t blocks;     /* and their size */
+	uint32_t waiting;    /* packets in the switch waiting for this output */
+	uint32_t blocks;     /* size of these packets, blocks */
 	uint32_t to_mark;    /* two-counter: how many more to mark */
 	uint32_t since_mark; /* iba */
 	uint64_t marked;
