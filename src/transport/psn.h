@@ -3,8 +3,8 @@
 #define HD_TRANSPORT_PSN_H
 
 /*
- * Packet, message and send sequence numbers: 24 bits that wrap. Which of two
- * comes first is the sign of their difference, never a plain comparison.
+ * Packet, message and send sequence numbers: 24 bits with wrap-around. Order is given by the
+ * sign of psn_diff(), never by a plain comparison.
  */
 
 #include <stdint.h>
@@ -16,7 +16,7 @@ static inline uint32_t psn_add(uint32_t psn, uint32_t n)
 	return (psn + n) & PSN_MASK;
 }
 
-/* How far `a` is after `b`: negative if it is before; -2^23 .. 2^23 - 1. */
+/* Distance from `b` to `a`, -2^23 .. 2^23 - 1; negative if `a` is before `b`. */
 static inline int32_t psn_diff(uint32_t a, uint32_t b)
 {
 	return (int32_t)((a - b) << 8) >> 8;

@@ -23,41 +23,45 @@ enum responder_verdict {
 	RESPONDER_NO_RECEIVE, /* RC: RNR NAK; UC, UD: the message is dropped */
 	RESPONDER_BAD_REQUEST,
 	RESPONDER_BAD_LENGTH, /* longer than the receive */
-	RESPONDER_BAD_ACCESS, /* of the R_Key */
-	RESPONDER_BAD_BUFFER, /* of the receive's L_Keys */
+	RESPONDER_BAD_ACCESS, /* by the R_Key */
+	RESPONDER_BAD_BUFFER, /* by the receive's L_Keys */
 };
 
 /* Consequences of a refusal for RC. */
 struct responder_refusal {
 	uint8_t nak;                   /* enum nak_code */
-	enum wc_status receive_status; /* of the receive that the request has taken */
+	enum wc_status receive_status; /* of the receive consumed by the request */
 	bool has_event;                /* an asynchronous event reports the refusal */
 	enum qp_event event;
 };
 
-/* Of the verdicts RESPONDER_BAD_*. */
+/* For the verdicts RESPONDER_BAD_*. */
 const struct responder_refusal *responder_refusal(enum responder_verdict verdict);
-/* The status of the requester's completion after a NAK that is fatal. */
+/* Completion status of the requester after a fatal NAK. */
 enum wc_status responder_nak_status(unsigned nak);
 
-/* SENDs and RDMA WRITEs with immediate data take a receive. */
+/* SENDs, and RDMA WRITEs with immediate data, consume a receive. */
 bool responder_takes_receive(enum wr_kind kind);
 
-/* A receive with `room` bytes, and `bytes` of a message (UD: with a GRH) for it.
- * `is_allowed`: its L_Keys permit local writes. */
+/*
+ * Checks a receive with room for `room` bytes against `bytes` of a message (UD: plus GRH).
+ * `is_allowed`: its L_Keys permit local writes.
+ */
 enum responder_verdict responder_check_receive(uint64_t bytes, uint64_t room, bool is_allowed);
 
-/* Whether a queue pair with these ACCESS_ bits takes a kind of request at all;
- * checked before a receive is taken. */
+/*
+ * Whether a queue pair with these ACCESS_ bits accepts a kind of request; checked before a
+ * receive is consumed.
+ */
 bool responder_permits(unsigned access, enum wr_kind kind);
-/* The ACCESS_ bit that a memory region must grant to it; 0: none. */
+/* The ACCESS_ bit that the memory region must grant; 0: none. */
 unsigned responder_access(enum wr_kind kind);
 
-/* An RDMA WRITE, RDMA READ or atomic that the queue pair permits. */
+/* An RDMA WRITE, RDMA READ or atomic permitted by the queue pair. */
 struct responder_request {
 	enum wr_kind kind;
 	uint64_t va, length;
-	/* READs and atomics that are not answered yet, and the queue pair's limit. */
+	/* Unanswered READs and atomics, and the limit of the queue pair. */
 	uint32_t outstanding, max_outstanding;
 };
 

@@ -2,10 +2,7 @@
 #ifndef HD_TRANSPORT_WORK_H
 #define HD_TRANSPORT_WORK_H
 
-/*
- * What programs give to a queue pair and get back: work requests and
- * completions, with the numbers of verbs where programs see them.
- */
+/* Work requests and completions of queue pairs. Values visible to programs are those of verbs. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,7 +13,7 @@
 #define WR_MAX_INLINE 256
 #define WR_MAX_LENGTH (UINT64_C(1) << 31)
 
-/* A piece of registered memory. */
+/* A range of registered memory. */
 struct sge {
 	uint64_t addr;
 	uint32_t length;
@@ -26,7 +23,7 @@ struct sge {
 enum wr_kind {
 	WR_SEND,
 	WR_SEND_IMM,
-	WR_SEND_INV, /* and invalidate the peer's R_Key */
+	WR_SEND_INV, /* also invalidates the peer's R_Key */
 	WR_WRITE,
 	WR_WRITE_IMM,
 	WR_READ,
@@ -35,22 +32,22 @@ enum wr_kind {
 };
 
 enum {
-	WR_SIGNALED = 1 << 0,  /* completes with a completion */
-	WR_SOLICITED = 1 << 1, /* wakes a peer that waits for solicited ones */
-	WR_FENCE = 1 << 2,     /* after all earlier reads and atomics */
+	WR_SIGNALED = 1 << 0,  /* generates a completion */
+	WR_SOLICITED = 1 << 1, /* wakes a peer waiting for solicited completions */
+	WR_FENCE = 1 << 2,     /* starts after all earlier reads and atomics */
 	WR_INLINE = 1 << 3,    /* data are copied when posted */
 };
 
-/* Where a datagram goes. */
+/* Destination of a datagram. */
 struct wr_datagram {
-	uint32_t qpn, qkey; /* Q_Key with bit 31: the QP's own */
+	uint32_t qpn, qkey; /* Q_Key with bit 31 set: the queue pair's own */
 	uint16_t dlid;
 	uint8_t sl;
 	bool global; /* send a GRH */
 	uint8_t dgid[16];
 	uint8_t tclass, hop_limit;
 	uint32_t flow_label;
-	uint32_t pd; /* of the address handle */
+	uint32_t pd; /* protection domain of the address handle */
 };
 
 struct send_wr {
@@ -63,10 +60,10 @@ struct send_wr {
 	uint64_t swap_add, compare;
 	struct wr_datagram to; /* UD */
 	uint32_t n_sge;
-	struct sge sge[WR_MAX_SGE]; /* the last (send_wr_copy) */
+	struct sge sge[WR_MAX_SGE]; /* must be the last member (send_wr_copy) */
 };
 
-/* Packets of a message of `length` bytes. */
+/* Number of packets of a message of `length` bytes. */
 static inline uint32_t wr_packets(uint64_t length, uint32_t mtu)
 {
 	return length > mtu ? (uint32_t)((length + mtu - 1) / mtu) : 1;
@@ -78,7 +75,7 @@ struct recv_wr {
 	struct sge sge[WR_MAX_SGE];
 };
 
-/* Of requests: what is used of them, not the room for all segments. */
+/* Copies a request with its used segments only. */
 static inline void send_wr_copy(struct send_wr *to, const struct send_wr *from)
 {
 	memcpy(to, from, offsetof(struct send_wr, sge) + from->n_sge * sizeof(*from->sge));
@@ -89,7 +86,7 @@ static inline void recv_wr_copy(struct recv_wr *to, const struct recv_wr *from)
 	memcpy(to, from, offsetof(struct recv_wr, sge) + from->n_sge * sizeof(*from->sge));
 }
 
-/* The numbers of enum ibv_wc_status. */
+/* Values of enum ibv_wc_status. */
 enum wc_status {
 	WC_SUCCESS = 0,
 	WC_LOC_LEN_ERR = 1,
@@ -118,7 +115,7 @@ enum wc_kind {
 
 enum { WC_WITH_IMM = 1 << 0, WC_WITH_INV = 1 << 1, WC_GRH = 1 << 2 };
 
-/* With an error status only id, status and qpn mean anything. */
+/* With an error status, only id, status and qpn are valid. */
 struct completion {
 	uint64_t id;
 	enum wc_status status;

@@ -116,7 +116,7 @@ struct watch {
 	bool *on;       /* per source */
 	double *demand; /* per port */
 	hd_time *since; /* per port: overloaded since; NEVER: not overloaded */
-	hd_time *over;  /* per port: previous overload time */
+	hd_time *over;  /* per port: overload time up to `since` */
 };
 
 static void plan_next(struct watch *w, uint32_t i, hd_time now)

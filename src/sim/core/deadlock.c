@@ -9,9 +9,9 @@
 /*
  * The graph of waiting packets when no packet moves. Its places are the input buffers and, with
  * cioq, the output queues. The first packet of each queue in a place waits for another place. A
- * place is free if no packet waits in it, or if one of its packets waits for a sink, for a dead
- * link (which discards) or for a free place: such a packet will move. A place that is not free
- * waits only for places that are not free, so these contain a cycle: a deadlock.
+ * place is free if no packet waits in it, or if one of its packets can move because it waits for
+ * a sink, for a dead link (which discards) or for a free place. A place that is not free waits
+ * only for places that are not free, so these contain a cycle: a deadlock.
  */
 struct wait_edge {
 	uint32_t from, to; /* places; NONE: a destination where packets move */

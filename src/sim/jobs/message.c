@@ -91,7 +91,7 @@ static void packet_offer(struct job_domain *s, uint32_t id, hd_time when)
 
 /*
  * J14: posts messages at the head of the queue to their queue pairs as early as allowed. Returns
- * true if the first message is such a message and must wait.
+ * true if the first message is for a queue pair and must wait.
  */
 static bool line_gives(struct job_domain *s, struct actor *a, hd_time now)
 {

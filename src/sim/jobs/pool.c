@@ -57,7 +57,7 @@ static void block_need(struct placed_job *p, uint32_t block)
 		return;
 	*at = hd_alloc(MESSAGES_IN_BLOCK, sizeof(**at));
 	for (uint32_t i = 0; i < MESSAGES_IN_BLOCK; i++) {
-		(*at)[i].target = RANK_GROUP_NONE; /* not in use */
+		(*at)[i].target = RANK_GROUP_NONE; /* no target yet */
 		(*at)[i].here.receive = RANK_GROUP_NONE;
 	}
 }
