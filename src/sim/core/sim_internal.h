@@ -438,7 +438,7 @@ struct sums_state {
 	struct count *by_sl; /* n_sls per port; NULL if VL counters suffice */
 	uint32_t *carries;   /* per VL: overflows of port_vl.packets */
 	struct rare_counters *rare;
-	/* Per port: time carried over of a packet on the link when measuring began. */
+	/* Per port: remaining transmission time of the packet on the link when measuring began. */
 	hd_time *carried;
 	/* Per port: packets not received, by VL and then by used SL. */
 	struct count *missed;

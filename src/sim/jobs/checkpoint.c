@@ -240,7 +240,7 @@ static bool is_landing(const struct job_recv_slot *l)
 	return !l->is_over && (l->arrived || l->receive != RANK_GROUP_NONE);
 }
 
-/* Arrival state of a message, read before the source half. */
+/* Identity of a message that a destination knows before the source half is read. */
 struct job_recv_slot_name {
 	uint32_t id, source, number, actor;
 	uint8_t kind;

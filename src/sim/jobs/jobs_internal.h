@@ -174,7 +174,7 @@ struct placed_job {
 	uint32_t n_timelines, spacing;
 	uint32_t *bins; /* per actor (pairs.c) */
 	uint32_t n_bins;
-	uint32_t *names;               /* message ids in a listed state, by message */
+	uint32_t *names;               /* by message id: index in a listed state */
 	struct iteration_watch *watch; /* repeat.c; or NULL */
 };
 
