@@ -35,14 +35,14 @@
 #include <stdint.h>
 
 #define LIVE_MAGIC  UINT32_C(0x68644c31) /* "hdL1" */
-#define LIVE_DIR    "HEDDLE_LIVE"        /* environment: the fabric's folder */
-#define LIVE_HOST   "HEDDLE_HOST"        /* and where a program is: place.h */
+#define LIVE_DIR    "HEDDLE_LIVE"        /* environment: folder of the fabric */
+#define LIVE_HOST   "HEDDLE_HOST"        /* environment: host of a program (place.h) */
 #define LIVE_SOCKET "socket"
 
 enum {
 	LIVE_NAME = 96,
 	LIVE_INLINE = 65536,
-	LIVE_TEXT = 65536, /* most of a call's or a reply's text */
+	LIVE_TEXT = 65536, /* largest text of a call or a reply */
 	UMAD_HEADER = 64,
 };
 
@@ -59,32 +59,37 @@ enum live_question {
 	LIVE_REGISTER = 1, /* text: struct live_agent; number: its id */
 	LIVE_UNREGISTER,   /* text: struct live_agent */
 	LIVE_SYSFS,        /* text: a path below /sys; its content */
-	LIVE_COMMAND,      /* text: words, each ended by NUL; what it prints */
-	/* In structs of live/adapter.h: */
+	LIVE_COMMAND,      /* text: words, each ended by NUL; reply: output */
+	/* Structs of live/adapter.h: question; reply. */
 	LIVE_ASK_NODE,   /* struct live_node */
-	LIVE_ASK_PORT,   /* uint32_t, its number; struct live_port */
+	LIVE_ASK_PORT,   /* uint32_t port number; struct live_port */
 	LIVE_ASK_PATH,   /* struct live_path_question; struct live_path */
-	LIVE_ASK_MEMORY, /* uint32_t, a program; the file comes with it */
+	LIVE_ASK_MEMORY, /* uint32_t program; the reply carries the file */
 	LIVE_MEMBER,     /* struct live_member */
-	LIVE_ASK_GROUP,  /* struct live_group_question; uint32_t of each QP */
-	LIVE_BE_ENGINE,  /* the caller is the engine; the page comes with it */
-	LIVE_ASK_ALL,    /* uint32_t of each program that has memory */
-	/* By the engine: uint32_t, the capture of data that it knows, or 0;
-	 * struct live_capture_wanted, and a file if it is another. */
+	LIVE_ASK_GROUP,  /* struct live_group_question; uint32_t per QP */
+	LIVE_BE_ENGINE,  /* the caller is the engine; the reply carries the page */
+	LIVE_ASK_ALL,    /* reply: uint32_t of each program with memory */
+	/*
+	 * From the engine: uint32_t serial number of the capture that it writes, or 0. Reply:
+	 * struct live_capture_wanted, and the file if the capture is another one.
+	 */
 	LIVE_ASK_CAPTURE,
-	LIVE_CAPTURED, /* uint32_t: it is over, and whole or not */
-	/* By the engine: uint32_t, the serial number of the traffic that it carries, or 0; the
-	 * serial number that it is to carry, and of a new one its words and standard output. */
+	LIVE_CAPTURED, /* from the engine: uint32_t, the capture has ended; true: complete */
+	/*
+	 * From the engine: uint32_t serial number of the traffic that it simulates, or 0. Reply:
+	 * the serial number of the traffic to simulate; for new traffic also its words and standard
+	 * output.
+	 */
 	LIVE_ASK_TRAFFIC,
 	/*
-	 * A command of rdma/rdma_user_cm.h behind the uint32_t number of its
-	 * LIVE_CM connection; what it answers, and as the reply's number how
-	 * many bytes of events are to be read.
+	 * Text: the uint32_t number of the LIVE_CM connection, then a command of
+	 * rdma/rdma_user_cm.h. Reply: the response; number: bytes of events to read from the
+	 * connection.
 	 */
 	LIVE_CM_COMMAND,
 	LIVE_VIOLATION,   /* struct live_violation */
-	LIVE_ASK_FAULTS,  /* struct live_fault of each fault of the host */
-	LIVE_ASK_ADDRESS, /* the name of a host, NUL; number: IPv4 address */
+	LIVE_ASK_FAULTS,  /* reply: struct live_fault per fault of the host */
+	LIVE_ASK_ADDRESS, /* text: name of a host, NUL; reply number: IPv4 address */
 };
 
 struct live_call {
@@ -96,25 +101,25 @@ struct live_reply {
 	uint32_t number;
 };
 
-/* What a program wants to hear of: as the kernel's registration has it. */
+/* A registration of a program for MADs, with the fields of the kernel's interface. */
 struct live_agent {
-	uint32_t connection; /* the number of the LIVE_UMAD one */
-	uint32_t id;         /* unregistering */
+	uint32_t connection; /* number of the LIVE_UMAD connection */
+	uint32_t id;         /* for LIVE_UNREGISTER */
 	uint8_t mgmt_class;
 	uint8_t class_version;
 	uint8_t rmpp_version;
 	uint8_t oui[3];
-	uint32_t methods[4]; /* bit m: unasked-for MADs of method m */
+	uint32_t methods[4]; /* bit m: unsolicited MADs of method m */
 };
 
-/* The kernel's header of a MAD (ABI 5), as programs read and write it. */
+/* The kernel's header of a MAD (user_mad ABI 5), as programs read and write it. */
 struct umad_header {
 	uint32_t agent;
 	uint32_t status;  /* an errno */
 	uint32_t timeout; /* ms */
 	uint32_t retries;
 	uint32_t length;
-	uint32_t qp; /* big-endian from here on */
+	uint32_t qp; /* big-endian, as the fields up to flow_label */
 	uint32_t qkey;
 	uint16_t lid;
 	uint8_t sl;
@@ -132,8 +137,8 @@ struct umad_header {
 _Static_assert(sizeof(struct umad_header) == UMAD_HEADER, "the kernel's interface");
 
 /*
- * The folder of a node's files, below that of the fabric: its name, with what
- * could lead elsewhere replaced.
+ * Name of a node's folder, below the folder of the fabric: the node's name, with characters that
+ * are special in paths replaced.
  */
 static inline void live_host_folder(const char *host, char *out, size_t size)
 {

@@ -2,7 +2,11 @@
 #ifndef HD_LIVE_CLOCK_ENGINE_H
 #define HD_LIVE_CLOCK_ENGINE_H
 
-/* What the engine remembers; private to live/timed. */
+/*
+ * State of the engine of a live fabric; private to live/clock. struct engine owns its programs,
+ * queue pairs and messages. The daemon's page and the programs' memories are mapped; the run is
+ * owned by struct timed_source.
+ */
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -15,20 +19,20 @@ struct engine;
 struct program;
 struct seen;
 
-/* A message that is not done, or may still arrive. */
+/* A message that is not done, or that may still arrive. */
 struct message {
 	struct live_request request; /* as the program posted it */
-	bool has_landed;             /* it has arrived, or is lost for good, */
-	bool is_spread;              /* to a group: it has at one of its members */
+	bool has_landed;             /* it has arrived, or is lost */
+	bool is_spread;              /* multicast: at least one member has received it */
 	bool is_done;
-	bool is_over; /* nothing more is heard of it */
+	bool is_over; /* no further event can follow */
 };
 
 /* A shared receive queue of a program. */
 struct shared {
 	struct external_srq *queue; /* NULL: not in the simulation */
 	uint32_t max;               /* 0: not created */
-	uint64_t receives;          /* posted, and not taken */
+	uint64_t receives;          /* number of receives posted and not consumed */
 };
 
 struct membership {
@@ -44,12 +48,12 @@ struct pair {
 	struct external_qp *sim_qp; /* NULL: not in the simulation */
 	struct {
 		uint32_t send, receive;
-	} psn; /* with which it entered that */
+	} psn; /* initial values in the simulation */
 	bool is_connected, has_started;
-	bool is_alone;                      /* connected to one that was not there yet */
-	uint64_t receives;                  /* posted, and not taken */
-	struct message *messages;           /* ring; `head` and `tail` count */
-	uint32_t size, head, tail, entered; /* entered: up to there in the simulation */
+	bool is_alone;                      /* connected to a queue pair that did not exist yet */
+	uint64_t receives;                  /* number of receives posted and not consumed */
+	struct message *messages;           /* ring; `head` and `tail` count messages */
+	uint32_t size, head, tail, entered; /* entered: messages before it are in the simulation */
 	struct membership *groups;
 	size_t n_groups, groups_cap;
 };
@@ -57,17 +61,17 @@ struct pair {
 struct program {
 	uint32_t number;
 	struct live_memory *memory;
-	struct pair **pairs; /* by the index in their number */
+	struct pair **pairs; /* by queue pair index */
 	struct shared *shared;
 	size_t n_shared;
 	struct {
-		uint64_t used;  /* processor time, when it was last seen busy */
-		uint64_t words; /* that it had said and heard by then */
+		uint64_t used;  /* processor time at the last observed activity */
+		uint64_t words; /* number of requests and notes at that time */
 		bool is_known;
 	} patience;
 	int bell; /* -1: not opened yet */
 	unsigned rings;
-	bool seen; /* among those that there are */
+	bool seen; /* present in the daemon's last list of programs */
 };
 
 struct engine {
@@ -75,26 +79,26 @@ struct engine {
 	int calls; /* connection to the daemon */
 	const struct live_page *page;
 	uint32_t generation;
-	uint64_t version; /* of what is programmed */
+	uint64_t version; /* of the programmed state */
 	const struct timed_source *from;
 	struct hca_profile profile;
-	struct run *run; /* NULL: not yet */
+	struct run *run; /* NULL: not opened yet */
 	struct external_qps *external;
 	hd_time base;        /* time of the engine at time 0 of the run */
 	uint64_t idle_since; /* ns of the machine's clock at the last idle step; 0: none */
 	struct {
-		uint32_t serial; /* of 'live traffic'; 0: none */
+		uint32_t serial; /* serial number of 'live traffic'; 0: none */
 		pid_t pid;       /* its process */
 		bool is_changed, is_over, is_detached;
-		struct sim_counters *counters; /* of packets of programs, per port_id */
-		hd_time from;                  /* measured from here */
+		struct sim_counters *counters; /* packets of programs, per port_id */
+		hd_time from;                  /* start of the measured time */
 	} traffic;
 	struct program *programs[LIVE_PROGRAMS];
-	uint64_t under_way; /* messages */
-	uint32_t *fresh;    /* queue pairs, one for each that is to enter */
+	uint64_t under_way; /* number of messages in flight */
+	uint32_t *fresh;    /* numbers of queue pairs that are to enter the simulation */
 	size_t n_fresh, fresh_cap;
 	struct seen *seen; /* the capture (seen.h), or NULL */
-	bool is_fresh;     /* something was programmed since the last try */
+	bool is_fresh; /* the programmed state has changed since the last attempt to open a run */
 };
 
 static inline hd_time engine_now(const struct engine *e)
@@ -102,25 +106,25 @@ static inline hd_time engine_now(const struct engine *e)
 	return e->base + (e->external ? external_qps_now(e->external) : 0);
 }
 
-/* ---- engine.c: the daemon. An errno; a file is the caller's. */
+/* ---- engine.c: questions to the daemon; they return an errno. The caller owns the file. */
 struct asked {
 	uint32_t question;
 	const void *text;
 	size_t size;
 };
-/* Observes hops as long as a capture or attached traffic needs them. */
+/* Observes hops while a capture or attached traffic needs them. */
 void clock_observe(struct engine *e);
 int clock_ask_daemon(struct engine *e, const struct asked *a, void *out, size_t *size, int *file);
 
 /* ---- programs.c */
 
-/* Those that there are now. */
+/* Updates the list of programs. */
 void clock_programs_look(struct engine *e);
 void clock_programs_free(struct engine *e);
 void clock_program_notify(struct engine *e, struct program *p, const struct live_note *n);
-/* Whether all programs have read their notes, also those that slept. */
+/* True if all programs, including those that slept, have read their notes. */
 bool clock_programs_have_read(struct engine *e);
-/* Whether all programs wait, so that time may advance. */
+/* True if all programs wait, so that time may advance. */
 bool clock_programs_wait(struct engine *e);
 /* Publishes the time to all programs. */
 void clock_programs_time(struct engine *e);
@@ -131,7 +135,7 @@ bool clock_programs_need_time(const struct engine *e);
 
 /* ---- pairs.c */
 
-/* What programs have posted; true if there was something. */
+/* Takes the requests of all programs; true if there were any. */
 bool clock_pairs_take(struct engine *e);
 /*
  * Messages that were taken enter the simulation once all programs wait: a sender's
@@ -140,9 +144,9 @@ bool clock_pairs_take(struct engine *e);
  */
 bool clock_pairs_send(struct engine *e);
 void clock_pairs_forget(struct engine *e, struct program *p);
-/* Puts all of them into a simulation of the fabric as it is, */
+/* Adds all queue pairs to a new simulation of the fabric. */
 void clock_pairs_enter(struct engine *e);
-/* and takes them out again, before it ends. */
+/* Removes all queue pairs from the simulation before it ends. */
 void clock_pairs_leave(struct engine *e);
 struct pair *clock_pair_find(struct engine *e, uint32_t qpn);
 static inline bool pair_is_ud(const struct pair *q)
@@ -150,7 +154,7 @@ static inline bool pair_is_ud(const struct pair *q)
 	return q->asked.kind == QP_UD;
 }
 
-/* A message that is not over; or NULL. */
+/* The message if it is not over; else NULL. */
 struct message *clock_pair_message(const struct pair *q, uint64_t number);
 /* Notifies the program of the event's queue pair. */
 void clock_pairs_events(struct engine *e, const struct external_event *n);

@@ -36,9 +36,9 @@ struct timed_source {
 	/* True if the tables differ from those of the open run. */
 	bool (*is_old)(void *context);
 	/*
-	 * Runs the rows that `words` ('live traffic': its process, its folder, its words; each
-	 * ends with NUL) describe, by timed_enter and clock_carry. Results go to `file`, which
-	 * stays the caller's, messages to `errors`. Returns the exit status.
+	 * Simulates the traffic rows described by `words` ('live traffic': its process, its folder,
+	 * its words; each ends with NUL), with timed_enter and clock_carry. Results go to `file`,
+	 * which the caller keeps; messages go to `errors`. Returns the exit status.
 	 */
 	int (*run_traffic)(void *context, struct engine *e, const struct strbuf *words, int file,
 			   struct strbuf *errors);
@@ -48,25 +48,25 @@ struct timed_source {
 /* ---- called by run_traffic */
 
 /*
- * Advances a new run to `now` and then attaches the queue pairs of all programs; what they have
- * in flight is sent again. The run has run_options.carries_programs.
+ * Advances a new run to `now` and attaches the queue pairs of all programs; their messages in
+ * flight are sent again. The run has run_options.carries_programs.
  */
 HD_MUST_CHECK enum hd_status timed_enter(struct engine *e, struct run *run, hd_time now,
 					 struct diag *d);
-/* Detaches them, before the run is closed or shown. */
+/* Detaches the queue pairs; called before the run is closed or shown. */
 void clock_leave(struct engine *e);
 
 enum timed_pause {
 	TIMED_CHANGED,  /* tables or links may have changed */
 	TIMED_OVER,     /* the run has ended */
-	TIMED_DETACHED, /* 'live traffic' has ended, or the fabric */
+	TIMED_DETACHED, /* 'live traffic' or the fabric has ended */
 };
 /* Advances the run and the programs. */
 enum timed_pause clock_carry(struct engine *e);
-/* What packets of programs added to the counters of a port of the topology in the measured time. */
+/* Increments by packets of programs to the counters of a port during the measured time. */
 const struct sim_counters *clock_program_counters(const struct engine *e, port_id port);
 
-/* Until the fabric in `dir` is gone; says when it is ready. */
+/* Runs the engine until the fabric in `dir` has ended; calls `ready` once it is ready. */
 HD_MUST_CHECK enum hd_status timed_run(const char *dir, const char *profile,
 				       const struct timed_source *from, void (*ready)(void *who),
 				       void *who, struct diag *d);

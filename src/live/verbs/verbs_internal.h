@@ -3,14 +3,13 @@
 #define HD_LIVE_VERBS_VERBS_INTERNAL_H
 
 /*
- * An adapter for programs written to verbs: libheddle-verbs.so, private to
- * this room. What programs call is in files named after their objects; what
- * happens to a work request is behind backend.h.
+ * State of the simulated adapter in a program, and functions shared by the files of
+ * libheddle-verbs.so; private to live/verbs. Functions that programs call are in files named after
+ * their objects; the execution of work requests is behind backend.h.
  *
- * Locks of a program, in the order in which they are taken: a queue pair's
- * `send`, then those of shared memory, then `verbs_adapter.peers_lock`. The last is
- * never held while the daemon or a peer is waited for. "With `send`", in this
- * and the other headers of the room: the caller holds the queue pair's.
+ * Lock order in a program: `send` of a queue pair, then the locks of shared memory, then
+ * `verbs_adapter.peers_lock`. peers_lock is never held while waiting for the daemon or a peer.
+ * "With `send`", in all headers of live/verbs: the caller holds the queue pair's `send`.
  */
 
 #include <infiniband/verbs.h>
@@ -28,17 +27,20 @@
 
 enum { MAX_CHANNELS = 64 };
 
-/* ---- memory.c: our own memory, and what is allocated in it */
+/* ---- memory.c: memory of this program, and its allocator */
 
-/* Maps the memory of a program, and its size; MAP_FAILED with errno. */
+/* Maps the memory of a program and returns its size; MAP_FAILED with errno. */
 void *verbs_memory_map(int file, size_t *size);
-/* Maps new memory and starts its allocator; an errno. */
+/* Creates and maps the memory of this program and starts its allocator; returns an errno. */
 int verbs_memory_create(struct program_memory **out, int *file);
-/* Zeros; 0 if there is no more. */
+/* Offset of `size` zeroed bytes; 0 if the memory is exhausted. */
 uint64_t verbs_memory_alloc(size_t size);
 void verbs_memory_free(uint64_t offset, size_t size);
 
-/* Numbers below `most`, the longest unused first, so that old ones rest. */
+/*
+ * Allocator of numbers below `most`. The number unused for the longest time is next, so that stale
+ * numbers stay invalid for as long as possible.
+ */
 struct id_pool {
 	uint32_t most;
 	uint32_t next, used;
@@ -48,13 +50,13 @@ struct id_pool {
 int32_t verbs_id_alloc(struct id_pool *n);
 void verbs_id_free(struct id_pool *n, int32_t number);
 
-/* ---- peer.c: memories of programs, ours among them */
+/* ---- peer.c: memories of programs, including this one */
 
-/* A completion channel of a peer, opened here. */
+/* A completion channel of a peer, opened in this process. */
 struct channel_to {
-	int32_t remote; /* descriptor there */
+	int32_t remote; /* descriptor in the peer */
 	uint32_t id;
-	int fd; /* here; -1: the entry is free */
+	int fd; /* descriptor in this process; -1: the entry is free */
 };
 
 struct peer_program {
@@ -67,58 +69,61 @@ struct peer_program {
 	unsigned n_channels;
 };
 
-/* The program of that number, held until verbs_peer_put; NULL if it is gone. */
+/* References the program of that number until verbs_peer_put; NULL if it has ended. */
 struct peer_program *verbs_peer_get(uint32_t number);
 void verbs_peer_put(struct peer_program *p);
 static inline bool verbs_peer_is_gone(const struct peer_program *p)
 {
 	return atomic_load_explicit(&p->memory->head.gone, memory_order_relaxed) != 0;
 }
-/* Writes to a descriptor of the peer's; false if it took nothing. */
+/* Writes to a descriptor of the peer; false if nothing was written. */
 bool verbs_peer_write(struct peer_program *p, int32_t fd, uint32_t id, const void *bytes,
 		      size_t size);
 void verbs_peer_notify(struct peer_program *p, const struct notification *n);
-/* Pieces of memory. */
+/* Ranges of memory. */
 struct iovec_list {
 	const struct iovec *list;
 	unsigned n;
 };
 
-/* Bytes between our memory and a peer's; false if not all of it is there. */
+/*
+ * Copies `size` bytes between local and peer memory; `towards`: to the peer. False if not all of
+ * it is mapped.
+ */
 bool verbs_peer_copy(const struct peer_program *p, const struct iovec_list *here,
 		     const struct iovec_list *there, size_t size, bool towards);
 
-/* ---- fabric.c: the daemon */
+/* ---- fabric.c: questions to the daemon */
 
 /*
- * The port that a LID leads to, and the one where answers from there arrive, by
- * the fabric's numbers or LIVE_NO_PORT, as the tables were at a generation.
+ * A path: the port of a LID, and the port at which answers from it arrive, as of a generation of
+ * the tables. Values are port_ids or LIVE_NO_PORT.
  */
 struct verbs_path {
 	uint32_t generation;
 	int32_t there, back;
 };
 
-/* What the daemon says: room for text, how much came, and a file or -1. */
+/* Reply of the daemon: buffer of `size` bytes (then the bytes received), and a file or -1. */
 struct daemon_reply {
 	void *text;
 	size_t size;
 	int file;
 };
 
-/* An errno. A file is the caller's. */
+/* Sends a question; returns an errno. The caller owns the file of the reply. */
 int verbs_daemon_call(uint32_t question, const void *asked, size_t size, struct daemon_reply *out);
 int verbs_query_node(struct live_node *out);
 int verbs_query_live_port(uint32_t number, struct live_port *out);
-/* Asks for the path again, if the fabric has changed since. */
+/* Queries the path again if the fabric has changed since its generation. */
 void verbs_query_path(struct verbs_path *p, uint32_t port, uint16_t slid, uint16_t dlid,
 		      unsigned sl);
 uint32_t verbs_generation(void);
-/* Packets from a port to a LID. */
+/* Counts packets sent from a port to a LID. */
 void verbs_count_packets(uint32_t from, uint16_t dlid, unsigned sl, uint64_t packets,
 			 uint64_t octets);
 
-/* The first GID of a port, as on the wire. */
+/* The first GID of a port, in network byte order. */
 static inline void verbs_port_gid(const struct live_port *p, uint8_t out[16])
 {
 	const uint64_t ids[2] = { p->prefix, p->guid };
@@ -133,8 +138,8 @@ struct soft_qp;
 
 struct adapter {
 	bool is_on;             /* attached to a fabric */
-	bool is_lost;           /* which ended */
-	atomic_bool has_failed; /* by a fault: queue pairs cannot be modified any more */
+	bool is_lost;           /* the fabric has ended */
+	atomic_bool has_failed; /* by an injected fault; queue pairs cannot be modified any more */
 	uint32_t number;        /* of this program */
 	struct program_memory *memory;
 	struct peer_program *self;
@@ -143,8 +148,8 @@ struct adapter {
 	int events, calls; /* connections to the daemon */
 	int bell[2];
 	pthread_mutex_t call_lock;
-	pthread_mutex_t lock;   /* lists and numbers below */
-	uint32_t forks;         /* between the first that attached and this process */
+	pthread_mutex_t lock; /* lists and numbers below */
+	uint32_t forks; /* number of forks between the process that attached and this process */
 	uint32_t first_key_use; /* random, so that keys cannot be guessed */
 	struct id_pool qp_numbers, cq_numbers, srq_numbers, region_numbers;
 	struct soft_qp *qps[LIVE_QPS];
@@ -155,13 +160,13 @@ struct adapter {
 	struct pd *pds;
 	struct xrcd *xrcds;
 	uint32_t last_xrcd;
-	pthread_mutex_t flow_lock;    /* new rows of the memory's flows */
-	pthread_mutex_t path_lock;    /* paths of datagrams */
-	pthread_mutex_t request_lock; /* requests to the engine */
-	pthread_mutex_t notes_lock;   /* what the engine says */
+	pthread_mutex_t flow_lock;    /* guards the allocation of entries in the memory's flows */
+	pthread_mutex_t path_lock;    /* guards the paths of datagrams */
+	pthread_mutex_t request_lock; /* guards the requests to the engine */
+	pthread_mutex_t notes_lock;   /* guards the notes of the engine */
 	pthread_mutex_t peers_lock;
 	struct peer_program *peers[LIVE_PROGRAMS];
-	/* Queue pairs whose sends wait for something. */
+	/* Queue pairs whose sends wait for a receive or an answer. */
 	pthread_mutex_t waiting_lock;
 	struct soft_qp *waiting;
 	_Atomic uint32_t n_waiting;
@@ -169,7 +174,7 @@ struct adapter {
 
 extern struct adapter verbs_adapter;
 
-/* Attaches to the fabric that the environment names; an errno. */
+/* Attaches to the fabric named by the environment; returns an errno. */
 int verbs_attach(void);
 
 /* ---- device.c */
@@ -186,7 +191,7 @@ static inline struct context *context_of(struct ibv_context *c)
 	return container(c, struct context, verbs.context);
 }
 
-/* It, and all that was made of it, is the adapter of a parent process. */
+/* True if the context, and all objects created from it, belong to a parent process. */
 static inline bool context_is_inherited(struct ibv_context *c)
 {
 	return context_of(c)->forks != verbs_adapter.forks;
@@ -200,8 +205,8 @@ struct pd {
 	struct ibv_pd ibv;
 	uint32_t id;
 	_Atomic uint32_t users;
-	struct pd *base;   /* of a parent domain: the protection domain */
-	struct ibv_td *td; /* of a parent domain, or NULL */
+	struct pd *base;   /* for a parent domain: its protection domain */
+	struct ibv_td *td; /* for a parent domain; or NULL */
 	struct pd *next;   /* in verbs_adapter.pds */
 };
 
@@ -230,7 +235,7 @@ struct xrcd {
 struct ibv_xrcd *verbs_open_xrcd(struct ibv_context *context, struct ibv_xrcd_init_attr *attr);
 int verbs_close_xrcd(struct ibv_xrcd *xrcd);
 
-/* Queue pairs of the type have acknowledgements. */
+/* True if queue pairs of the type have acknowledgements. */
 static inline bool verbs_is_reliable(uint32_t type)
 {
 	return type == IBV_QPT_RC || type == IBV_QPT_XRC_SEND || type == IBV_QPT_XRC_RECV;
@@ -248,7 +253,7 @@ struct ah {
 	union ibv_gid dgid;
 };
 
-/* Access that regions and queue pairs grant, and what they know besides. */
+/* Access flags that regions and queue pairs grant, and all flags that they accept. */
 enum {
 	REMOTE_ACCESS = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC,
 	GRANTED_ACCESS = IBV_ACCESS_LOCAL_WRITE | REMOTE_ACCESS,
@@ -256,19 +261,19 @@ enum {
 		       IBV_ACCESS_ON_DEMAND | IBV_ACCESS_HUGETLB | IBV_ACCESS_OPTIONAL_RANGE,
 };
 
-/* A key of a new index, which it returns; or NO_INDEX. */
+/* Allocates a key with a new index; returns the index, or NO_INDEX. */
 int32_t verbs_key_alloc(uint32_t *key);
-/* Nothing uses the key of that index any more, and the index is free. */
+/* Frees the index; its key must not be in use. */
 void verbs_key_free(int32_t index);
 
-/* Bytes under a key, as a request names them. */
+/* A range of bytes that a request accesses under a key. */
 struct key_range {
 	uint32_t key;
 	uint64_t addr, length;
-	uint32_t qpn; /* of the responder, which may use windows; 0: local use */
+	uint32_t qpn; /* QPN of the responder, for access through windows; 0: local access */
 };
 
-/* Where they are; false if they may not be used so by that domain. */
+/* Resolves the range to an address; false if the domain has no such access to it. */
 bool verbs_region_find(const struct program_memory *m, uint32_t pd, const struct key_range *s,
 		       unsigned access, uint64_t *where);
 
@@ -278,30 +283,32 @@ int verbs_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_
 
 /* ---- window.c: memory windows */
 
-/* Memory windows, invalidation, XRC and atomic writes: with the free clock only, since neither the
- * simulated transport nor RoCE's has them. */
+/*
+ * True if memory windows, invalidation, XRC and atomic writes are available: with the free clock
+ * only, because neither the simulated transport nor RoCE's has them.
+ */
 bool verbs_has_extensions(void);
 struct ibv_mw *verbs_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
 int verbs_dealloc_mw(struct ibv_mw *mw);
 int verbs_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind_info);
 bool verbs_region_has_windows(int32_t index);
-/* After fork(): they are the parent's. */
+/* After fork(): the windows belong to the parent. */
 void verbs_windows_forget(void);
 
 /* A work request that binds a window. */
 struct window_bind {
-	uint32_t window; /* the window's key */
-	uint32_t key;    /* the key that it gets */
-	uint32_t lkey;   /* of the region */
+	uint32_t window; /* the window's current key */
+	uint32_t key;    /* its new key */
+	uint32_t lkey;   /* key of the region */
 	uint32_t access;
 	uint64_t addr, length;
 };
 
 struct soft_qp;
 
-/* The status of the work request. */
+/* Executes the bind; returns the status of the work request. */
 enum ibv_wc_status verbs_window_bind(const struct soft_qp *q, const struct window_bind *b);
-/* Ends the binding of a window of type 2; false if that queue pair has none of that key. */
+/* Ends the binding of a window of type 2; false if the queue pair has no window with that key. */
 bool verbs_window_invalidate(struct program_memory *m, uint32_t key, uint32_t pd, uint32_t qpn);
 
 /* ---- completion.c */
@@ -313,18 +320,18 @@ struct cq {
 	};
 	int32_t index;
 	struct shared_cq *shared;
-	_Atomic uint64_t hidden_until; /* by a fault, in ns */
+	_Atomic uint64_t hidden_until; /* by an injected fault; in ns */
 	struct pd *parent;             /* the parent domain that it was created with, or NULL */
-	pthread_mutex_t take;          /* of who polls */
+	pthread_mutex_t take;          /* held while polling */
 	uint32_t users;
-	uint32_t got, got_async; /* events that must be acknowledged */
+	uint32_t got, got_async; /* numbers of events that must be acknowledged */
 	uint64_t wc_flags;
-	/* cq_ex: between start_poll and end_poll */
+	/* ibv_cq_ex: valid between start_poll and end_poll */
 	struct ibv_wc current;
 	uint64_t stamp;
 };
 
-/* The queue has completions. */
+/* True if the queue has completions. */
 static inline bool verbs_cq_has_any(const struct cq *cq)
 {
 	return atomic_load_explicit(&cq->shared->head, memory_order_relaxed) !=
@@ -337,7 +344,7 @@ struct comp_channel {
 	uint32_t id;
 };
 
-/* What a completion says, and what comes with it. */
+/* A completion to add, and the message bytes that it carries. */
 struct new_completion {
 	struct shared_cqe cqe;
 	const void *carried;
@@ -345,12 +352,12 @@ struct new_completion {
 };
 
 /*
- * Adds to a queue of `owner`; false if it overran. `ring`: of the receive that
- * it completes, which is taken with it; or NULL.
+ * Adds a completion to a queue of `owner`; false if the queue overran. `ring`: the ring of the
+ * receive that it completes, which is removed in the same step; or NULL.
  */
 bool verbs_cq_add(struct peer_program *owner, int32_t index, struct new_completion *c,
 		  struct shared_ring *ring);
-/* After a death: what the dead one may have left undone. */
+/* After a program died: repairs the queue's event state. */
 void verbs_cq_recover(struct cq *cq);
 /* Removes the entries of a queue pair. */
 void verbs_cq_clean(struct cq *cq, uint32_t qpn);
@@ -365,12 +372,12 @@ bool verbs_cq_take(struct cq *cq, struct ibv_wc *wc);
 
 int verbs_ring_create(struct shared_ring *r, uint32_t depth, uint32_t max_sge);
 void verbs_ring_free(struct shared_ring *r);
-/* An errno. */
+/* Returns an errno. */
 int verbs_ring_post(struct program_memory *m, struct shared_ring *r, const struct ibv_recv_wr *wr);
-/* The first receive, or NULL; call with the lock. */
+/* The first receive, or NULL; the caller holds the ring's lock. */
 const struct shared_receive *verbs_ring_first(struct program_memory *m,
 					      const struct shared_ring *r);
-/* After a death: is the receive that was being taken taken? */
+/* After a program died: decides whether the receive in `taking` has been consumed. */
 void verbs_ring_recover(struct program_memory *m, struct shared_ring *r);
 
 struct srq {
@@ -380,8 +387,8 @@ struct srq {
 	pthread_mutex_t post;
 	uint32_t users;
 	uint32_t got_async;
-	struct xrcd *xrcd; /* of an XRC one, or NULL; */
-	struct cq *cq;     /* where its receives complete */
+	struct xrcd *xrcd; /* for an XRC queue, else NULL */
+	struct cq *cq;     /* for an XRC queue: the completion queue of its receives */
 };
 
 int verbs_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
@@ -390,7 +397,7 @@ int verbs_get_srq_num(struct ibv_srq *srq, uint32_t *number);
 
 /* ---- queue_pair.c */
 
-/* A send that was posted; inline bytes stand behind the list. */
+/* A posted send; its inline bytes follow the list of pieces. */
 struct send_wqe {
 	uint64_t wr_id;
 	uint32_t opcode; /* enum ibv_wr_opcode */
@@ -400,11 +407,11 @@ struct send_wqe {
 	uint64_t remote_addr, compare, swap;
 	uint64_t length;
 	struct window_bind bind;
-	uint32_t status;  /* enum ibv_wc_status, once it has arrived */
-	uint32_t is_over; /* timed UC, UD: it has arrived, or is lost */
+	uint32_t status;  /* enum ibv_wc_status, valid after arrival */
+	uint32_t is_over; /* timed UC, UD: arrived or lost */
 	uint32_t n_sge;
 	uint32_t srqn;           /* XRC */
-	uint32_t dest_qpn, qkey; /* UD, and the handle */
+	uint32_t dest_qpn, qkey; /* UD, as the fields of the address handle below */
 	uint16_t dlid;
 	uint8_t sl, path_bits, hop_limit, traffic_class, global;
 	uint32_t flow_label;
@@ -412,16 +419,16 @@ struct send_wqe {
 	struct live_piece sge[];
 };
 
-/* A send of UC or UD that is complete, but has not arrived; timed pace. */
+/* A send of UC or UD that has completed but not arrived; simulated clock only. */
 struct send_in_flight {
 	uint64_t number;
 	struct send_in_flight *next;
-	struct send_wqe *send; /* a copy, all that it carries inline */
+	struct send_wqe *send; /* a copy, including its inline data */
 };
 
 enum waiting { WAIT_NOT, WAIT_RECEIVE, WAIT_ANSWER };
 
-/* The members of the group that was sent to last, as of a generation. */
+/* Members of the group that the last send addressed, as of a generation. */
 struct group_members {
 	uint32_t *qpns;
 	uint32_t generation, n;
@@ -438,23 +445,24 @@ struct soft_qp {
 	struct ibv_qp_init_attr init;
 	struct shared_qp *shared;
 	struct live_port port;
-	struct xrcd *xrcd;    /* of IBV_QPT_XRC_RECV */
-	pthread_mutex_t post; /* of receives */
-	pthread_mutex_t send; /* all below */
-	char *ring;           /* of sends, `stride` bytes each */
+	struct xrcd *xrcd;    /* for IBV_QPT_XRC_RECV */
+	pthread_mutex_t post; /* guards the posting of receives */
+	pthread_mutex_t send; /* guards all members below */
+	char *ring;           /* ring of sends, `stride` bytes each */
 	uint64_t head, tail;
-	/* Between head and tail, where others than post_run carry sends out: */
-	uint64_t given;   /* those before it are the engine's, or transport's; */
-	uint64_t arrived; /* those before it have arrived; timed pace */
-	struct send_in_flight *flights, **last_flight; /* of the timed pace */
+	/* Positions between head and tail; used if sends are not executed by post_run: */
+	uint64_t given;   /* sends before it have been given to the engine or the transport */
+	uint64_t arrived; /* sends before it have arrived; simulated clock */
+	struct send_in_flight *flights, **last_flight; /* simulated clock */
 	_Atomic uint32_t n_flights;
-	uint64_t drain; /* SQD: once head is there, SQ_DRAINED; or 0 */
+	uint64_t drain; /* SQD: value of head at which SQ_DRAINED is raised; or 0 */
 	struct peer_program *peer;
-	uint64_t since, until;    /* of `waits`, in ns; until 0: for ever */
-	uint64_t not_ready_until; /* its receivers are not ready, by a fault; in ns */
-	uint64_t next_try;        /* by the background thread */
+	uint64_t since, until;    /* start and end of the wait, in ns; until 0: no end */
+	uint64_t not_ready_until; /* receivers are not ready until then, by an injected fault; in ns
+				   */
+	uint64_t next_try;        /* time of the next try by the background thread, in ns */
 	struct soft_qp *next_waiting;
-	uint64_t building; /* ibv_wr_*: what tail becomes by wr_complete */
+	uint64_t building; /* ibv_wr_*: value of tail after wr_complete */
 	uint64_t ops;      /* ibv_wr_*: enum ibv_qp_create_send_ops_flags */
 	struct group_members group;
 	struct verbs_path path;
@@ -487,17 +495,19 @@ static inline uint8_t *send_inline(const struct soft_qp *q, struct send_wqe *s)
 struct ibv_qp *verbs_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
 /* Functions of ibv_qp_ex. */
 void verbs_qp_fill_ex(struct soft_qp *q, uint64_t ops);
-/* To ERR, with that event: all that it has is flushed; with `send`. */
+/* Moves the queue pair to ERR, raises the event and flushes all requests; with `send`. */
 void verbs_qp_fail(struct soft_qp *q, enum ibv_event_type event);
-/* The one of that number with its `send`, so that it cannot be destroyed; NULL
- * if it is gone. The caller unlocks it. */
+/*
+ * The queue pair of that number with its `send` locked, so that it cannot be destroyed; NULL if it
+ * does not exist. The caller unlocks it.
+ */
 struct soft_qp *verbs_qp_lock(uint32_t qpn);
-/* Entries of a ring of receives complete as flushed; with the QP's lock. */
+/* Completes the entries of a ring of receives as flushed; with the queue pair's lock. */
 void verbs_qp_flush_receives(struct peer_program *owner, struct shared_qp *s);
 void verbs_qp_flush_sends(struct soft_qp *q);
 void verbs_qp_notify_drained(struct soft_qp *q);
 
-/* ---- states.c: which changes of state there are */
+/* ---- states.c: valid transitions of queue pair states */
 
 bool verbs_qp_transition_is_valid(enum ibv_qp_type type, enum ibv_qp_state from,
 				  enum ibv_qp_state to, int mask);
@@ -506,47 +516,47 @@ bool verbs_qp_transition_is_valid(enum ibv_qp_type type, enum ibv_qp_state from,
 
 int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
-/* Operations of queue pairs of a type: enum ibv_qp_create_send_ops_flags. */
+/* Operations that queue pairs of a type have: enum ibv_qp_create_send_ops_flags. */
 uint64_t post_operations(enum ibv_qp_type type);
-/* Its flag of that enumeration. */
+/* Flag of an operation in that enumeration. */
 uint64_t post_operation_flag(uint32_t opcode);
 int post_take_bind(struct send_wqe *s, const struct ibv_mw *mw, uint32_t key,
 		   const struct ibv_mw_bind_info *info);
-/* Flags of a send that this adapter has; the others are refused. */
+/* Flags of sends that this adapter supports; it refuses others. */
 enum {
 	SEND_FLAGS = IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE,
 };
-/* The operation brings data back, so that it cannot have inline data. */
+/* True if the operation returns data to the requester, so that inline data are not allowed. */
 bool post_reads(uint32_t opcode);
-/* Where a datagram goes. */
+/* Sets the destination of a datagram. */
 void post_address(const struct soft_qp *q, struct send_wqe *s, const struct ah *ah, uint32_t qpn,
 		  uint32_t qkey);
-/* Works on what waits in the ring; with `send`. */
+/* Processes the sends in the ring; with `send`. */
 void post_run(struct soft_qp *q);
 /*
- * What the engine says. All sends up to this one have arrived, or if it has
- * failed all before it: they are carried out. Later: all up to it are done, and
- * complete, with that status where they have none of their own. With `send`.
+ * Notes of the engine; with `send`. post_arrived: all sends up to `number` have arrived and are
+ * executed; if the send has failed, all before it. post_done, later: all sends up to `number`
+ * complete, with `status` unless they have an error of their own.
  */
 void post_arrived(struct soft_qp *q, uint64_t number, bool has_failed);
 void post_done(struct soft_qp *q, uint64_t number, enum ibv_wc_status status);
-/* The first in the ring is complete; with `send`. */
+/* Completes the first send in the ring; with `send`. */
 void post_finish(struct soft_qp *q, enum ibv_wc_status status);
-/* Tries the sends that wait once more; all, or those that are due. */
+/* Retries waiting sends: all of them, or those whose time has come. */
 void post_retry(bool only_due);
-/* When to call that, in ns, or UINT64_MAX. */
+/* Time of the next post_retry in ns, or UINT64_MAX. */
 uint64_t post_due(void);
-/* It waits no more: it is going away. */
+/* Removes a queue pair that is being destroyed from the waiting list. */
 void post_forget(const struct soft_qp *q);
 uint64_t verbs_now_ns(void);
 
-/* ---- faults.c: 'heddle live fault' */
+/* ---- faults.c: injected faults */
 
 void verbs_faults_load(void);
 void verbs_faults_forget(void);
-/* Of a request that is posted: an errno, or 0; the queue pair may fail. With `send`. */
+/* Called for each posted request: returns an errno, or 0; the queue pair may fail. With `send`. */
 int verbs_fault_post(struct soft_qp *q);
-/* The next request completes with that status and is not carried out. */
+/* True if the next request completes with *status and is not executed. */
 bool verbs_fault_complete(const struct soft_qp *q, enum ibv_wc_status *status);
 /* The peer has no receive for now. */
 bool verbs_fault_is_not_ready(struct soft_qp *q);
@@ -555,10 +565,10 @@ bool verbs_fault_hides(struct cq *cq);
 
 /* ---- events.c */
 
-/* Waits until the program has acknowledged what it got. */
+/* Waits until the program has acknowledged all events that it received. */
 void verbs_await_acknowledged(pthread_mutex_t *lock, pthread_cond_t *changed, const uint32_t *got,
 			      const uint32_t *acknowledged);
-/* The thread that does what the program's own cannot. */
+/* Starts the background thread, which processes events of the daemon and of peers. */
 int verbs_progress_start(void);
 
 #endif
