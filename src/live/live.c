@@ -16,7 +16,7 @@
 #include "live/passing.h"
 #include "topo/pack.h"
 
-/* The user's runtime folder of the system; NULL: not set. */
+/* The user's runtime folder (XDG_RUNTIME_DIR or the system's default); NULL: none. */
 static const char *runtime_folder(void)
 {
 	const char *base = getenv("XDG_RUNTIME_DIR");
@@ -37,8 +37,8 @@ char *live_folder(const char *name)
 }
 
 /*
- * In /tmp another user may have created a folder of that name. Root may use the
- * fabric of a user, with the user's XDG_RUNTIME_DIR.
+ * True if this user owns the folder: in /tmp another user may have created a folder of that name.
+ * Root may use the fabric of a user, with the user's XDG_RUNTIME_DIR.
  */
 static bool is_ours(int fd)
 {
@@ -79,7 +79,7 @@ int live_connect(const char *dir, struct diag *d)
 	return live_dial(dir, &g, d);
 }
 
-/* The text of a reply: in the message, or in a file that came with it. */
+/* Reads the text of a reply from the message, or from the file that came with it. */
 static enum hd_status take_reply(int fd, struct diag *d, struct strbuf *out)
 {
 	struct live_reply r;

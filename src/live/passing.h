@@ -3,8 +3,8 @@
 #define HD_LIVE_PASSING_H
 
 /*
- * Messages on a socket that may carry a file. In a header, because the
- * libraries that are loaded into other people's programs use it as well.
+ * Messages on a socket that may carry a file descriptor. The functions are inline because the
+ * preloaded libraries use them as well.
  */
 
 #include <string.h>
@@ -12,13 +12,13 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* Room for one file, aligned. */
+/* Aligned space for the control message of one descriptor. */
 union passing_room {
 	char bytes[CMSG_SPACE(sizeof(int))];
 	struct cmsghdr align;
 };
 
-/* One message of `n` parts, with a file unless it is -1; as sendmsg. */
+/* Sends one message of `n` parts, with a file unless `file` is -1; returns as sendmsg. */
 static inline ssize_t passing_send(int fd, struct iovec *parts, size_t n, int file, int flags)
 {
 	union passing_room room = { { 0 } };
@@ -37,7 +37,7 @@ static inline ssize_t passing_send(int fd, struct iovec *parts, size_t n, int fi
 	return sendmsg(fd, &m, flags | MSG_NOSIGNAL);
 }
 
-/* The first file that came with a message, or -1; others are closed. */
+/* The first file of a message, or -1; other files are closed. */
 static inline int passing_file(const struct msghdr *m)
 {
 	const struct cmsghdr *c = CMSG_FIRSTHDR(m);
@@ -55,7 +55,7 @@ static inline int passing_file(const struct msghdr *m)
 	return first;
 }
 
-/* As recvmsg; *file is the caller's, -1 without a descriptor or a message. */
+/* Returns as recvmsg. The caller owns *file, which is -1 without a descriptor or a message. */
 static inline ssize_t passing_receive(int fd, struct iovec *parts, size_t n, int flags, int *file)
 {
 	union passing_room room;

@@ -13,20 +13,20 @@
 #include "wire/mad.h"
 
 /*
- * What SL a subnet manager wants for each path. A query that says an SL has no
- * answer where the routing engine wants another one: so it shows whether the
- * engine has a say at all.
+ * Queries the SL of each path from subnet administration. A PathRecord query that specifies an SL
+ * has no result if the routing algorithm requires another SL; this shows whether the algorithm
+ * assigns SLs.
  */
 
 enum {
 	TIMEOUT = 1000, /* ms */
 	RETRIES = 9,
 	BUSY_PAUSE = 100000000, /* ns */
-	MOST_BUSY = 100,        /* times, before it counts as silence */
+	MOST_BUSY = 100,        /* number of BUSY responses that count as no response */
 	BY_DLID = 1 << 4,
 	BY_SLID = 1 << 5,
 	BY_SL = 1 << 15,
-	/* In a record. */
+	/* Offsets in a PathRecord. */
 	PATH_DLID = 40,
 	PATH_SLID = 42,
 	PATH_SL = 53,
@@ -38,11 +38,11 @@ struct asking {
 	uint32_t agent;
 	uint16_t sm_lid;
 	uint64_t tid;
-	struct strbuf answer; /* header and MAD */
+	struct strbuf answer; /* response: header and MAD */
 	struct diag *d;
 };
 
-/* Which paths; 0 and -1: any. */
+/* The paths to query; 0 and -1: any. */
 struct wanted {
 	uint16_t from, to;
 	int sl;
@@ -63,7 +63,7 @@ static void write_query(const struct wanted *w, uint8_t *mad)
 	mad[SA_DATA + PATH_SL] = (uint8_t)(w->sl >= 0 ? w->sl : 0);
 }
 
-/* Sends a MAD and waits for its answer: the status there, MAD_BUSY never. */
+/* Sends a MAD and waits for its response; *status is the response's, never MAD_BUSY. */
 static enum hd_status exchange(struct asking *a, uint8_t *mad, uint16_t *status)
 {
 	const struct umad_header h = {
@@ -103,7 +103,7 @@ static enum hd_status refused(const struct asking *a, uint16_t status)
 		a->sm_lid, status);
 }
 
-/* The records of the answer, and what each takes: 0 if there are none. */
+/* Gets the records of the response and the size of each; 0 records if there are none. */
 static enum hd_status ask(struct asking *a, const struct wanted *w, struct byte_reader *out,
 			  size_t *size)
 {
@@ -127,7 +127,7 @@ static enum hd_status ask(struct asking *a, const struct wanted *w, struct byte_
 	return HD_OK;
 }
 
-/* Whether a subnet manager answers; a node without one refuses at once. */
+/* True if a subnet manager responds; a node without one refuses the query at once. */
 static enum hd_status is_there(struct asking *a, bool *is)
 {
 	const struct mad_header h = { .mgmt_class = MAD_SA,
@@ -140,12 +140,12 @@ static enum hd_status is_there(struct asking *a, bool *is)
 	enum hd_status status = exchange(a, mad, &said);
 
 	*is = status == HD_OK && said == MAD_OK;
-	/* Unsupported, says a node where no program serves this. */
+	/* A node without a program for the class responds with MAD_UNSUPPORTED. */
 	return status == HD_OK && said != MAD_OK && said != MAD_UNSUPPORTED ? refused(a, said)
 									    : status;
 }
 
-/* Whether two ports have a path with that SL; of no meaning after an error. */
+/* True if the two ports have a path with that SL; undefined after an error. */
 static bool has_path(struct asking *a, const uint16_t *ends, int sl, enum hd_status *status)
 {
 	const struct wanted w = { ends[0], ends[1], sl };
@@ -158,8 +158,9 @@ static bool has_path(struct asking *a, const uint16_t *ends, int sl, enum hd_sta
 }
 
 /*
- * Not so if SLs are the applications'. OpenSM's DFSSSP draws one of several SLs
- * for each answer, which may be the one that was asked for: not so often.
+ * True if the routing algorithm assigns SLs, false if they are the applications' choice. OpenSM's
+ * DFSSSP may draw one of several SLs for each response, and so may draw the requested one by
+ * chance; therefore the query is repeated.
  */
 static enum hd_status engine_chooses(struct asking *a, const struct subnet *s, bool *does)
 {
@@ -182,7 +183,7 @@ static enum hd_status engine_chooses(struct asking *a, const struct subnet *s, b
 	return status;
 }
 
-/* A port's paths to all others; NULL: it has none. */
+/* SLs of a port's paths to all others; NULL: the port has no paths. */
 static enum hd_status row_of(struct asking *a, const struct subnet *s, port_id p, uint8_t **row)
 {
 	const struct wanted w = { s->lid_of_port[p], 0, -1 };

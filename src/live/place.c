@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What launchers say: Open MPI, PMIx, MPICH and MVAPICH, Slurm. */
+/* Environment variables with the rank: Open MPI, PMIx, MPICH and MVAPICH, Slurm. */
 static const char *const ranks[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
 				     "SLURM_PROCID" };
 

@@ -3,10 +3,9 @@
 #define HD_LIVE_PLACE_H
 
 /*
- * Where a program is, as `heddle live exec` tells it by the environment: on one
- * host, or, if it names several, on the one of the rank that a launcher gave
- * it. Ranks beyond the last host begin with the first again, and who has no
- * rank (the launcher) is there, too.
+ * Host of a program, from the environment that `heddle live exec` sets: one host, or a list of
+ * hosts from which the rank that a launcher assigned selects one. Ranks beyond the last host start
+ * again with the first. A process without a rank (the launcher) is on the first host.
  */
 
 #include <stdbool.h>
@@ -14,9 +13,8 @@
 #include "live/protocol.h"
 
 /*
- * Or on an Ethernet instead of a fabric, for `heddle live roce`: the IPv4 address,
- * the names of the sockets, the bytes of a datagram, and n if every n-th frame is
- * lost.
+ * Variables of an adapter on an Ethernet, set by `heddle live roce`: the IPv4 address, the names
+ * of the sockets, the size of a datagram in bytes, and n if one of n frames is lost.
  */
 #define LIVE_ROCE        "HEDDLE_ROCE"
 #define LIVE_ROCE_LOCAL  "HEDDLE_ROCE_LOCAL"
@@ -24,12 +22,12 @@
 #define LIVE_ROCE_MTU    "HEDDLE_ROCE_MTU"
 #define LIVE_ROCE_LOSE   "HEDDLE_ROCE_LOSE"
 
-/* Set: programs read the name of their host as the machine's. */
+/* Set: gethostname() and uname() return the name of the program's host. */
 #define LIVE_HOSTNAME "HEDDLE_HOSTNAME"
 
-#define PLACE_BETWEEN '\n' /* hosts in LIVE_HOST */
+#define PLACE_BETWEEN '\n' /* separates hosts in LIVE_HOST */
 
-/* False if it is on none. */
+/* False if the program is on no host. */
 bool live_place_of_program(char host[LIVE_NAME]);
 
 #endif

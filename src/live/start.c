@@ -16,9 +16,9 @@
 #include "base/file.h"
 #include "live/live.h"
 
-/* ---- the folder: only this user may enter it, and one fabric has it */
+/* ---- the folder: only this user may enter it, and one fabric holds its lock */
 
-/* Whether `dir` still names what is open: its fabric may just have ended. */
+/* True if `dir` still names the open folder; its fabric may have just ended. */
 static bool is_named(int folder, const char *dir)
 {
 	struct stat open_one, named;
@@ -32,7 +32,7 @@ static enum hd_status refuse_folder(const char *dir, const char *why, struct dia
 	return diag_fail(d, HD_ERR_ENV, "cannot make '%s': %s", dir, why);
 }
 
-/* Locks the open folder and empties it: a dead fabric's is taken over. */
+/* Locks the open folder and removes the files of a fabric that was killed. */
 static enum hd_status take_folder(int folder, const char *dir, const char *name, struct diag *d)
 {
 	struct stat s;
@@ -51,9 +51,9 @@ static enum hd_status take_folder(int folder, const char *dir, const char *name,
 }
 
 /*
- * The folder, locked as long as the descriptor in `out` is open anywhere: by
- * us, and by the daemon after us. So of many that start a fabric of one name at
- * once one gets it, whatever becomes of the others, and kill -9 lets go of it.
+ * Creates the folder and locks it while the descriptor in `out` is open in any process: this one,
+ * and then the daemon. So exactly one of several processes that start a fabric of one name gets
+ * the folder, and kill -9 releases it.
  */
 static enum hd_status make_folder(const char *dir, const char *name, struct diag *d, int *out)
 {
@@ -62,7 +62,7 @@ static enum hd_status make_folder(const char *dir, const char *name, struct diag
 			return refuse_folder(dir, strerror(errno), d);
 		*out = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (*out < 0 && errno == ENOENT)
-			continue; /* its fabric ended in between */
+			continue; /* the fabric ended in the meantime */
 		if (*out < 0)
 			return refuse_folder(dir, strerror(errno), d);
 		if (take_folder(*out, dir, name, d) == HD_OK && is_named(*out, dir))
@@ -72,7 +72,7 @@ static enum hd_status make_folder(const char *dir, const char *name, struct diag
 	return d->status;
 }
 
-/* ---- a process of its own, away from the terminal */
+/* ---- a process of its own, without the terminal */
 
 /*
  * Reports the result to the parent once, as a struct diag. The parent then closes
@@ -89,14 +89,14 @@ static void tell(struct news *n, const struct diag *d)
 
 	if (n->fd < 0)
 		return;
-	/* All that was to be read has been: a recording, for instance. */
+	/* The input (for instance a recording) has been read completely. */
 	dup2(n->nothing, STDIN_FILENO);
 	dup2(n->nothing, STDERR_FILENO);
-	/* The file's name is in our memory: it goes with the words. */
+	/* The file name is in memory of this process, so it is sent with the message. */
 	if (d->status != HD_OK)
 		diag_fail(&told, d->status, "%s%s%s", d->file ? d->file : "", d->file ? ": " : "",
 			  d->message);
-	/* A parent that was killed meanwhile does not hear it. */
+	/* The write fails if the parent was killed; there is nothing to report then. */
 	(void)!write(n->fd, &told, sizeof(told));
 	close(n->fd);
 	n->fd = -1;
@@ -109,15 +109,15 @@ static void tell_ready(void *context)
 	tell(context, &well);
 }
 
-/* What runs: tells the news once it is ready, and returns when it has ended. */
+/* A function that runs in a child process: it reports once it is ready and returns at its end. */
 struct work {
 	enum hd_status (*run)(const struct work *w, struct news *n, struct diag *d);
 	const char *dir;
-	const struct topo *topo; /* of a daemon */
+	const struct topo *topo; /* for a daemon */
 	const struct live_options *options;
 	const char *host, *engine;
 	const struct live_companion *companion;
-	int patience; /* ms that the parent waits for the news; -1: any time */
+	int patience; /* ms that the parent waits for the report; -1: no limit */
 };
 
 static enum hd_status serve(const struct work *w, struct news *n, struct diag *d)
@@ -132,9 +132,9 @@ static void leave_terminal(const struct news *n)
 {
 	setsid();
 	signal(SIGHUP, SIG_IGN);
-	/* A parent that waits no longer is no reason to end. */
+	/* The child continues if the parent stops waiting. */
 	signal(SIGPIPE, SIG_IGN);
-	/* Last words go to the terminal until the parent has heard from us. */
+	/* Messages go to the terminal until the parent has the report. */
 	dup2(n->nothing, STDOUT_FILENO);
 }
 
@@ -152,7 +152,7 @@ static void run_as_child(const struct work *w, int fd)
 
 enum wait { NEWS, LATE, INTERRUPTED };
 
-/* In short looks: a signal may come just before one of them begins. */
+/* Waits in short intervals, since a signal may arrive just before a wait begins. */
 static enum wait await_news(int fd, int patience)
 {
 	enum { LOOK = 100 };
@@ -183,11 +183,11 @@ static enum hd_status hear(int fd, pid_t child, struct diag *d)
 		return HD_OK;
 	waitpid(child, NULL, 0);
 	if (told.file)
-		d->file = NULL; /* it is another one, and named */
+		d->file = NULL; /* the name belongs to the other process */
 	return diag_fail(d, told.status, "%s", told.message);
 }
 
-/* Ends the child, whose parent stops waiting. */
+/* Ends the child and reports the interruption. */
 static enum hd_status call_off(pid_t child, struct diag *d)
 {
 	kill(child, SIGTERM);
@@ -242,14 +242,14 @@ enum hd_status live_start(const struct topo *t, const char *name, const struct l
 	bool never;
 	int folder = -1;
 
-	/* A signal calls it off, and ends us when nothing is left of it. */
+	/* A signal ends the child first, and then this process. */
 	if (apart)
 		cleanup_defer_signals();
 	enum hd_status status = make_folder(dir, name, d, &folder);
 
 	if (status == HD_OK) {
 		status = apart ? run_apart(&w, d, &never) : serve(&w, &no_parent, d);
-		/* One that was killed has left it. */
+		/* A daemon that was killed has left its folder. */
 		if (status != HD_OK && is_named(folder, dir))
 			folder_remove(dir);
 		close(folder);
@@ -271,7 +271,7 @@ void live_await_end(const char *name)
 	free(dir);
 }
 
-/* ---- a manager; what it says stays in the fabric's folder */
+/* ---- a subnet manager; its messages go to a file in the fabric's folder */
 
 struct log {
 	int fd;

@@ -23,37 +23,37 @@
 
 struct recorder;
 
-/* Begins `path`, or says why not. */
+/* Creates the recording `path`. */
 HD_MUST_CHECK enum hd_status recorder_open(const char *path, const struct topo *t,
 					   const struct agents_timing *times, struct diag *d,
 					   struct recorder **out);
 void recorder_note(struct recorder *r, const struct agent_change *d);
-/* So that others find what was noted. */
+/* Flushes the recorded changes to the file. */
 void recorder_flush(struct recorder *r);
-/* Ends and closes it; false if not all of it could be written. */
+/* Writes the end and closes the file; false if not all of it could be written. */
 bool recorder_close(struct recorder *r);
 
 struct recording;
 
-/* Reads the fabric; takes over `stream`, also if it is refused. */
+/* Reads the fabric; takes `stream`, also on failure. */
 HD_MUST_CHECK enum hd_status daemon_recording_open(FILE *stream, struct diag *d,
 						   struct recording **out);
 void daemon_recording_close(struct recording *r);
 
 const struct topo *daemon_recording_topo(const struct recording *r);
-/* What MADs took on their way; NULL: no time. */
+/* Delays of the recorded MADs; NULL: MADs arrived at once. */
 const struct agents_timing *daemon_recording_times(const struct recording *r);
 
 /*
- * Does the changes up to the time `until` to agents of that fabric; the time of
- * the last.
+ * Applies the changes up to the time `until` to agents of that fabric; returns the time of the
+ * last change.
  */
 HD_MUST_CHECK enum hd_status daemon_recording_replay(struct recording *r, struct agents *a,
 						     hd_time until, struct diag *d, hd_time *last);
 
 /*
- * The MADs that crossed cables by `until`, as a capture: those of the cable at
- * `port` ("leaf3:19"), or if it is NULL all.
+ * Writes the MADs that crossed cables until `until` as a capture: those on the cable at `port`
+ * (for example "leaf3:19"), or on all cables if it is NULL.
  */
 HD_MUST_CHECK enum hd_status live_replay_capture(struct recording *r, hd_time until,
 						 const char *port, FILE *out, struct diag *d);

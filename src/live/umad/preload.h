@@ -3,8 +3,8 @@
 #define HD_LIVE_UMAD_PRELOAD_H
 
 /*
- * Private to libheddle-umad.so, whose functions programs call in the place of
- * the C library's: what its parts share, hidden from those programs.
+ * Declarations shared by the files of libheddle-umad.so, which replaces functions of the C library
+ * in programs. Symbols are hidden from those programs.
  */
 
 #include <stdbool.h>
@@ -15,21 +15,21 @@
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
-/* Descriptors of ours are below it. */
+/* Only descriptors below this limit can be connections of the library. */
 enum { MAX_FDS = 65536 };
 
-/* The function of the same name that we stand in front of. */
+/* The next definition of the function of that name, usually the C library's. */
 HIDDEN void *preload_next(const char *name);
 HIDDEN int preload_close(int fd);
 
-/* Whether this program is on a host of a running fabric. */
+/* True if this program is on a host of a running fabric. */
 HIDDEN bool preload_is_on(void);
 /*
- * A connection to the daemon, once it has answered; its number, or 0 and a
- * descriptor of -1 with errno.
+ * Opens a connection to the daemon and waits for its reply; returns its number, or 0 with errno
+ * and a descriptor of -1.
  */
 HIDDEN uint32_t preload_open(enum live_kind kind, unsigned unit, int *fd);
-/* One question: the answer's number, or -1 with errno; its text in `out`. */
+/* Sends one question; returns the number of the reply, or -1 with errno. `out` gets its text. */
 HIDDEN long preload_call(enum live_question question, const void *text, size_t n, char *out,
 			 size_t *out_size);
 

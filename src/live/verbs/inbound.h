@@ -15,16 +15,16 @@
 #include "transport/responder_rules.h"
 
 struct inbound_request {
-	struct peer_program *peer; /* the program of the responder */
+	struct peer_program *peer; /* program of the responder */
 	struct shared_qp *to;
 	const struct soft_qp *from;
 	const struct send_wqe *send;
-	struct iovec local[MAX_SGE]; /* the requester's memory */
+	struct iovec local[MAX_SGE]; /* memory of the requester */
 	unsigned n_local;
 	uint64_t length;
-	int32_t srq;     /* its receives, or NO_INDEX: those of the queue pair */
-	int32_t recv_cq; /* where they complete */
-	uint32_t pd;     /* of R_Keys */
+	int32_t srq; /* index of the shared receive queue, or NO_INDEX: the queue pair's receives */
+	int32_t recv_cq; /* completion queue of the receives */
+	uint32_t pd;     /* protection domain of R_Keys */
 };
 
 /* Copies the message from the requester's memory. */

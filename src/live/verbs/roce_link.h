@@ -2,18 +2,18 @@
 #ifndef HD_LIVE_VERBS_ROCE_LINK_H
 #define HD_LIVE_VERBS_ROCE_LINK_H
 
-/* What roce.c and roce_owner.c share; all of it with the port's lock. */
+/* State shared by roce.c and roce_owner.c; guarded by the port's lock. */
 
 #include "live/verbs/verbs_internal.h"
 #include "transport/qp.h"
 
 enum {
-	/* L_Keys that no region has: of a send's own bytes, and an invalid one. */
+	/* L_Keys that no region has: for inline data of a send, and an invalid key. */
 	KEY_INLINE = 0,
 	KEY_NONE = 1,
 };
 
-/* A queue pair of ours, and of the transport's. */
+/* A queue pair of the adapter and its counterpart in transport/. */
 struct roce_qp_link {
 	struct qp_owner owner;
 	struct qp *qp;
@@ -21,19 +21,19 @@ struct roce_qp_link {
 	struct shared_qp *shared;
 };
 
-/* What the transport said of one. */
+/* An event of the transport that is processed later. */
 struct roce_deferred {
 	uint32_t qpn;
 	uint32_t status; /* enum ibv_wc_status */
-	uint64_t number; /* of the send; or NO_SEND: it is in error */
-	uint32_t event;  /* then */
+	uint64_t number; /* number of the send; NO_SEND: the queue pair is in error */
+	uint32_t event;  /* event of the error */
 };
 
 #define NO_SEND UINT64_MAX
 
-/* To be done once the lock is free. */
+/* Stores an event until the port's lock has been released. */
 void verbs_roce_defer(const struct roce_deferred *n);
-/* Fills `owner`: memory, completions and receives are this program's. */
+/* Fills `owner`: the callbacks for memory, completions and receives of this program. */
 void verbs_roce_bind_owner(struct roce_qp_link *l);
 
 #endif

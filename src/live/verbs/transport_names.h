@@ -2,7 +2,7 @@
 #ifndef HD_LIVE_VERBS_TRANSPORT_NAMES_H
 #define HD_LIVE_VERBS_TRANSPORT_NAMES_H
 
-/* The transport's names for kinds, states and operations of libibverbs. */
+/* Translates kinds, states and operations from libibverbs to transport/. */
 
 #include <infiniband/verbs.h>
 
