@@ -16,7 +16,7 @@
 #include "live/passing.h"
 #include "topo/pack.h"
 
-/* The user's runtime folder (XDG_RUNTIME_DIR or the system's default); NULL: none. */
+/* The user's runtime folder (XDG_RUNTIME_DIR); NULL: not set. */
 static const char *runtime_folder(void)
 {
 	const char *base = getenv("XDG_RUNTIME_DIR");

@@ -21,7 +21,7 @@
 #include "live/protocol.h"
 #include "run/run.h"
 
-/* ---- the daemon */
+/* ---- questions to the daemon */
 
 int clock_ask_daemon(struct engine *e, const struct asked *a, void *out, size_t *size, int *file)
 {
@@ -75,7 +75,7 @@ static enum hd_status attach(struct engine *e, struct diag *d)
 	return HD_OK;
 }
 
-/* ---- packets of programs on links */
+/* ---- counters of programs' packets on links */
 
 static void count_hop(struct engine *e, const struct external_hop *h)
 {
@@ -129,7 +129,7 @@ const struct sim_counters *clock_program_counters(const struct engine *e, port_i
 	return &e->traffic.counters[port];
 }
 
-/* ---- a run with queue pairs of programs */
+/* ---- runs that simulate queue pairs of programs */
 
 enum hd_status timed_enter(struct engine *e, struct run *run, hd_time now, struct diag *d)
 {
@@ -164,7 +164,7 @@ void clock_leave(struct engine *e)
 	e->run = NULL;
 }
 
-/* ---- the fabric as it is programmed */
+/* ---- the programmed fabric */
 
 static void leave_fabric(struct engine *e)
 {
@@ -175,7 +175,7 @@ static void leave_fabric(struct engine *e)
 		e->from->close(e->from->context, run);
 }
 
-/* What is wrong stays in the fabric's folder. */
+/* Logs the failure to a file in the fabric's folder. */
 static void note_refusal(const struct engine *e, const struct diag *d)
 {
 	struct strbuf path = STRBUF_INIT;
@@ -190,7 +190,10 @@ static void note_refusal(const struct engine *e, const struct diag *d)
 	strbuf_fini(&path);
 }
 
-/* Fails until a manager has assigned LIDs; tried again after a change. */
+/*
+ * Opens a run of the fabric. This fails until a manager has assigned LIDs; it is tried again after
+ * a change.
+ */
 static void enter_fabric(struct engine *e)
 {
 	struct diag d = { .status = HD_OK };
@@ -232,7 +235,7 @@ static void look(struct engine *e)
 		return;
 	e->version = version;
 	e->traffic.is_changed = true;
-	/* Managers set many things again as they are. */
+	/* Subnet managers often program values that do not differ from the current ones. */
 	if (e->traffic.serial || (e->run && !e->from->is_old(e->from->context)))
 		return;
 	leave_fabric(e);
@@ -272,7 +275,7 @@ static void report_end(const struct engine *e, uint32_t serial, int status, cons
 	strbuf_fini(&out);
 }
 
-/* Starts attached traffic and returns after its end; or notes that it has been detached. */
+/* Runs attached traffic until its end; or records that it has been detached. */
 static void look_at_traffic(struct engine *e)
 {
 	struct strbuf words = STRBUF_INIT, errors = STRBUF_INIT;
@@ -298,9 +301,9 @@ static void look_at_traffic(struct engine *e)
 	strbuf_fini(&errors);
 }
 
-/* ---- a turn */
+/* ---- one step */
 
-/* Longer and longer while nothing happens, up to two milliseconds. */
+/* Sleeps; the interval grows with `turns` up to two milliseconds. */
 static void doze(unsigned turns)
 {
 	enum { SPINS = 200, STEP = 20000, MOST = 2000000 };
@@ -360,16 +363,19 @@ static bool advance_idle(struct engine *e)
 	return alarm - target < near;
 }
 
-/* True if anything happened. */
+/* One step of the engine; true if anything happened. */
 static bool turn(struct engine *e)
 {
-	/* At most this long between looks at programs; traffic rows have many packets in it. */
+	/*
+	 * Limit of an advance between checks of the programs; with traffic rows it contains many
+	 * packets.
+	 */
 	const hd_time step = e->traffic.serial ? 20 * HD_US : HD_MS;
 	uint64_t idle_since = e->idle_since;
 
 	e->idle_since = 0;
 	look(e);
-	/* The last of all is heard, too, with nothing under way any more. */
+	/* Notes are delivered even if no message is in flight. */
 	if (clock_pairs_take(e) || !clock_programs_have_read(e))
 		return true;
 	clock_seen_settle(e);
@@ -377,7 +383,7 @@ static bool turn(struct engine *e)
 
 	if (atomic_load(&e->page->is_held) || (is_idle && !clock_programs_need_time(e)))
 		return false;
-	/* Who looks whether programs wait has waited a while: no dozing. */
+	/* clock_programs_wait sleeps itself: no doze is needed. */
 	if (!clock_programs_wait(e) || clock_pairs_take(e))
 		return true;
 	if (!e->external && e->is_fresh && !is_idle) {
@@ -396,7 +402,9 @@ static bool turn(struct engine *e)
 
 	clock_programs_time(e);
 	e->traffic.is_over = !goes_on;
-	/* What is in the fabric moves by itself no more, e.g. without a route. */
+	/*
+	 * No event of the simulation is left although messages are in flight, e.g. without a route.
+	 */
 	if (!goes_on && !e->traffic.serial) {
 		e->idle_since = idle_since;
 		return advance_idle(e);
@@ -406,7 +414,7 @@ static bool turn(struct engine *e)
 
 /* ---- the loop */
 
-/* One turn, or a wait; false if the fabric is gone. */
+/* One step, or a sleep; false if the fabric has ended. */
 static bool go_on(struct engine *e, unsigned *turns, unsigned *idle)
 {
 	if ((*turns)++ % 64 == 0 && !daemon_is_there(e))
@@ -418,7 +426,7 @@ static bool go_on(struct engine *e, unsigned *turns, unsigned *idle)
 	return true;
 }
 
-/* The process may belong to root, who may use every fabric. */
+/* ESRCH only: the process may belong to root, who may use every fabric. */
 static bool has_ended(pid_t pid)
 {
 	return kill(pid, 0) != 0 && errno == ESRCH;

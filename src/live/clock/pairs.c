@@ -36,7 +36,7 @@ static void message_put(struct engine *e, struct pair *q, const struct message *
 	e->under_way++;
 }
 
-/* Those that are over are forgotten, in their order. */
+/* Removes messages that are over from the head of the ring, in order. */
 static void messages_clear(struct engine *e, struct pair *q)
 {
 	while (q->head != q->tail && q->messages[q->head % q->size].is_over) {
@@ -76,7 +76,7 @@ static void pair_end(struct engine *e, struct pair *q)
 	free(q);
 }
 
-/* ---- receives that are shared */
+/* ---- shared receive queues */
 
 static struct shared *shared_of(const struct program *p, int64_t index)
 {
@@ -97,7 +97,7 @@ static struct external_srq *shared_enter(struct engine *e, const struct pair *q)
 	return s->queue;
 }
 
-/* ---- into the simulation */
+/* ---- entry into the simulation */
 
 static bool is_reliable(const struct pair *q)
 {
@@ -134,7 +134,7 @@ static void enter(struct engine *e, struct pair *q)
 	q->sim_qp = external_qp_new(e->external, &place, q);
 }
 
-/* To the state that its program has brought it to. */
+/* Brings the simulated queue pair to the state that its program has requested. */
 static void follow(struct engine *e, struct pair *q)
 {
 	struct qp_attr a;
@@ -172,7 +172,7 @@ static void tell_done(struct engine *e, struct pair *q, uint64_t number, enum wc
 	messages_clear(e, q);
 }
 
-/* What the simulation does not take ends here, and is false. */
+/* Posts a message; false if the simulation rejects it, which ends the message. */
 static bool post(struct engine *e, struct pair *q, const struct message *m)
 {
 	const struct live_request *r = &m->request;
@@ -213,7 +213,7 @@ bool clock_pairs_send(struct engine *e)
 	return !all;
 }
 
-/* No more of it will arrive anywhere. */
+/* The message cannot arrive at any further destination. */
 static void lose(struct engine *e, struct pair *q, struct message *m)
 {
 	m->has_landed = true;
@@ -221,8 +221,10 @@ static void lose(struct engine *e, struct pair *q, struct message *m)
 	tell(e, q, LIVE_LOST, m->request.number, WC_SUCCESS);
 }
 
-/* What was on its way when the tables changed is sent once more; unless some
- * of a group have it already. */
+/*
+ * Sends messages in flight again after the tables changed, except multicast messages that some
+ * members have received.
+ */
 static void resend(struct engine *e, struct pair *q)
 {
 	for (uint32_t i = q->head; i != q->tail; i++) {
@@ -251,7 +253,7 @@ static void each(struct engine *e, void (*f)(struct engine *e, struct pair *q))
 	}
 }
 
-/* The first of those that resend() would send; or NULL. */
+/* The first message that resend() would send; or NULL. */
 static const struct message *first_to_resend(const struct pair *q)
 {
 	for (uint32_t i = q->head; i != q->tail; i++) {
@@ -285,7 +287,10 @@ static void leave(struct engine *e, struct pair *q)
 	q->is_connected = q->has_started = q->is_alone = false;
 }
 
-/* Its peer is there: programs come to know each other in any order. */
+/*
+ * Enters the queue pair again if it is alone: its peer exists now. Programs create queue pairs in
+ * any order.
+ */
 static void renew(struct engine *e, struct pair *q)
 {
 	const struct pair *peer = clock_pair_find(e, q->asked.dest_qpn);
@@ -321,7 +326,7 @@ void clock_pairs_enter(struct engine *e)
 	each(e, resend);
 }
 
-/* ---- what programs ask for */
+/* ---- requests of programs */
 
 static void take_pair(struct engine *e, struct program *p, const struct live_request *r)
 {
@@ -344,7 +349,7 @@ static void take_pair(struct engine *e, struct program *p, const struct live_req
 		each(e, renew);
 }
 
-/* These are rows of the tables in take_request(). */
+/* Handlers for the tables in take_request(). */
 
 static void take_gone(struct engine *e, struct pair *q, const struct live_request *r)
 {
@@ -352,7 +357,7 @@ static void take_gone(struct engine *e, struct pair *q, const struct live_reques
 	pair_end(e, q);
 }
 
-/* What a program may ask for; no adapter has SENDs that invalidate. */
+/* True for operations that programs may request; SENDs with invalidate are not simulated. */
 static bool is_sendable(const struct live_request *r)
 {
 	return r->operation <= WR_FETCH_ADD && r->operation != WR_SEND_INV &&
@@ -498,9 +503,9 @@ void clock_pairs_forget(struct engine *e, struct program *p)
 	free(p->shared);
 }
 
-/* ---- what they hear */
+/* ---- events of the simulation */
 
-/* A message has taken a receive of this one's. */
+/* A message has consumed a receive of this queue pair, or of its shared queue. */
 static void receive_taken(struct pair *q)
 {
 	struct shared *s = shared_of(q->of, q->asked.shared);

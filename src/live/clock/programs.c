@@ -15,7 +15,7 @@
 #include "live/futex.h"
 #include "live/protocol.h"
 
-/* ---- who is there */
+/* ---- list of programs */
 
 static struct program *program_map(struct engine *e, uint32_t number)
 {
@@ -80,9 +80,9 @@ void clock_programs_free(struct engine *e)
 			program_end(e, i);
 }
 
-/* ---- telling them */
+/* ---- notes to programs */
 
-/* The bell is a pipe of theirs; or -1. */
+/* Opens the program's bell, a pipe; or -1. */
 static int bell_of(struct program *p)
 {
 	if (p->bell < 0) {
@@ -121,7 +121,7 @@ void clock_program_notify(struct engine *e, struct program *p, const struct live
 	p->rings = 0;
 }
 
-/* A thread whose deadline has come has not ended its wait yet. */
+/* True if the deadline of a wait has come and the thread has not ended the wait yet. */
 static bool has_alarm(const struct program *p)
 {
 	const struct live_clock *c = &p->memory->clock;
@@ -174,15 +174,15 @@ bool clock_programs_need_time(const struct engine *e)
 	return false;
 }
 
-/* ---- whether they wait */
+/* ---- whether programs wait */
 
-/* What the kernel says of the threads of a program. */
+/* State of a program's threads, from /proc. */
 struct threads {
 	bool sleep;
-	uint64_t used; /* processor time, ticks; without our own thread's */
+	uint64_t used; /* processor time in ticks, without the helper thread's */
 };
 
-/* Who waits for a page, or was stopped, has something to do all the same. */
+/* Threads that wait for a page or are stopped (states D, T) still have work. */
 static bool is_asleep(char state)
 {
 	return strchr("SIZX", state) != NULL;
@@ -206,7 +206,7 @@ static bool thread_look(const char *pid, const char *tid, struct threads *out)
 	if (!rest || rest[1] != ' ')
 		return false;
 	out->sleep &= is_asleep(rest[2]);
-	/* utime and stime are the 12th and 13th word behind the name. */
+	/* utime and stime are the 12th and 13th fields after the name. */
 	for (unsigned i = 0; i < 12; i++) {
 		rest = strchr(rest + 1, ' ');
 		if (!rest)
@@ -257,7 +257,10 @@ static bool is_patient(struct program *p, uint64_t used)
 	return used - p->patience.used < PATIENCE;
 }
 
-/* It does not look by itself, perhaps: its helper does, if it is woken. */
+/*
+ * Rings the bell of a program that has not read its notes: the helper thread reads them if the
+ * program does not poll.
+ */
 static void remind(struct program *p)
 {
 	enum { TURNS = 4 };
@@ -276,12 +279,12 @@ static bool has_heard(struct program *p)
 	return false;
 }
 
-/* What peers have to say to it may become an event of its own. */
+/* True if the helper has processed all notifications of peers, which may raise events. */
 static bool has_answered(struct program *p)
 {
 	int unread = 0;
 
-	/* In this order: it says so before it reads. */
+	/* This order is required: the helper sets is_answering before it reads. */
 	return bell_of(p) < 0 || (ioctl(p->bell, FIONREAD, &unread) == 0 && unread == 0 &&
 				  !atomic_load(&p->memory->clock.is_answering));
 }
@@ -302,12 +305,15 @@ static bool program_waits(struct program *p)
 		return true;
 	const struct threads t = threads_look(p);
 
-	/* The program may have run since its threads were read. */
+	/* The program may have run since the states of its threads were read. */
 	return (t.sleep || !is_patient(p, t.used)) &&
 	       atomic_load(&c->posted) == atomic_load(&c->taken);
 }
 
-/* Until it says something; it may sleep without a word, or spin. */
+/*
+ * Waits until the program posts a request, for a short time only: it may sleep or spin without
+ * one.
+ */
 static void await(struct program *p, uint32_t seen)
 {
 	enum { SHORT = 200000 }; /* ns */

@@ -15,28 +15,27 @@
 #include "wire/packet.h"
 
 /*
- * Packets have the simulation's numbers and carry nothing; what a program said
- * of its message makes them what they would be on a cable. That is done on the
- * first link of their way, and holds for all of it. What a read or an atomic
- * brings back is known once the program has carried it out: until then packets
- * wait, and all that came after them.
+ * Capture of programs' packets. Simulated packets have headers but no payload; payload and the
+ * remaining headers come from the program's request. They are set on the first link of a packet's
+ * path and hold for all links. The data of READ and atomic responses are known once the program
+ * has executed the request; until then these packets, and all later ones, are delayed.
  */
 
 enum { PAYLOAD = 4096, MOST_PIECES = 64, MULTICAST = 0xFFFFFF };
 
-/* A packet as it is on all of its way. */
+/* A packet with its content; the same on all links. */
 struct image {
 	struct packet packet;
 	uint8_t data[PAYLOAD];
 	uint32_t users;
 	bool is_known;
-	/* Whose memory has the content, if it is not known. */
+	/* Requester whose memory has the content, if it is not known yet. */
 	uint32_t qpn;
 	uint64_t number, offset;
-	struct image *next; /* that is not known */
+	struct image *next; /* next image with unknown content */
 };
 
-/* A packet at a port. */
+/* A packet captured at a port. */
 struct captured_packet {
 	hd_time at;
 	struct image *image;
@@ -49,10 +48,10 @@ struct seen {
 	struct capture_writer writer;
 	uint32_t serial;
 	port_id only;
-	struct image **images; /* by the packets' ids; NULL: not seen */
+	struct image **images; /* by packet ID; NULL: not seen */
 	size_t n_images, images_cap;
 	struct image *unknown;
-	struct captured_packet *packets; /* ring in order of time */
+	struct captured_packet *packets; /* ring, in the order of time */
 	uint32_t head, tail, places;
 };
 
@@ -62,16 +61,16 @@ static void image_release(struct image *i)
 		free(i);
 }
 
-/* ---- what a message carries */
+/* ---- content of messages */
 
-/* In the program: only the kernel reads there. */
+/* An address in the program; only the kernel reads there. */
 static void *address_of(uint64_t address)
 {
 	/* NOLINTNEXTLINE(performance-no-int-to-ptr) */
 	return (void *)(uintptr_t)address;
 }
 
-/* The bytes of a program from `offset` on; zeros where there are none. */
+/* Reads bytes of the message from `offset` on; unreadable bytes are zeros. */
 static void fetch(const struct pair *of, const struct message *m, uint64_t offset, void *out,
 		  size_t size)
 {
@@ -118,7 +117,7 @@ static void image_fetch(struct image *i, const struct pair *of, const struct mes
 	i->is_known = true;
 }
 
-/* ---- as it would be on a cable */
+/* ---- packets as on a cable */
 
 static void set_atomic(struct packet *p, const struct message *m)
 {
@@ -140,7 +139,7 @@ static void set_grh(struct packet *p, const struct live_content *c)
 	memcpy(p->grh.dgid, c->dgid, sizeof(p->grh.dgid));
 }
 
-/* The last of a message that takes a receive may ask for an event. */
+/* The last packet of a message that consumes a receive may request an event. */
 static bool is_solicited(const struct packet *p, const struct message *m)
 {
 	return m->request.content.solicited && m->request.operation != WR_WRITE &&
@@ -205,7 +204,7 @@ static struct image *image_new(struct seen *s, const struct external_hop *p)
 	return i;
 }
 
-/* ---- in the order of time */
+/* ---- writing in the order of time */
 
 static void captured_write(struct seen *s, const struct captured_packet *r)
 {
@@ -217,13 +216,15 @@ static void captured_write(struct seen *s, const struct captured_packet *r)
 	p.bth.fecn |= r->is_marked;
 	if (packet_encode(&p, bytes, sizeof(bytes), &size) != HD_OK)
 		return;
-	/* Which bit it was is not drawn: the last one before the CRCs. */
+	/*
+	 * The position of the bit error is not simulated: the last bit before the CRCs is inverted.
+	 */
 	if (r->is_corrupt)
 		bytes[size - ICRC_SIZE - VCRC_SIZE - 1] ^= 1;
 	capture_write_packet(&s->writer, r->at, r->interface, bytes, size);
 }
 
-/* All that is known of this time and before. */
+/* Writes the packets up to time `until` whose content is known. */
 static void flush(struct seen *s, hd_time until)
 {
 	while (s->head != s->tail) {
@@ -312,7 +313,7 @@ void clock_seen_settle(struct engine *e)
 		fflush(s->stream);
 }
 
-/* ---- beginning and end */
+/* ---- start and end */
 
 void clock_seen_leave(struct engine *e)
 {

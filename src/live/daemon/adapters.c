@@ -14,10 +14,10 @@
 #include "base/iba.h"
 #include "live/daemon/daemon_internal.h"
 
-/* What a program was told of a port last. */
+/* State of a port of which a program was last notified. */
 struct port_snapshot {
 	uint64_t state, lid, sm_lid, prefix;
-	uint32_t pkeys; /* a sum of them */
+	uint32_t pkeys; /* checksum of the P_Keys */
 };
 
 struct counted {
@@ -27,21 +27,21 @@ struct counted {
 /* A program that uses verbs. */
 struct adapter_program {
 	bool used;
-	uint32_t slot; /* of its connection */
+	uint32_t slot; /* client slot */
 	node_id node;
-	int file; /* its memory; -1: it has sent none yet */
+	int file; /* file of its memory; -1: not received yet */
 	struct live_memory *memory;
-	struct counted *counted;    /* LIVE_FLOWS, as of the last look */
+	struct counted *counted;    /* LIVE_FLOWS counters as of the last adapters_count */
 	struct port_snapshot *seen; /* per port of the node */
 };
 
 struct adapters {
-	int file; /* the page */
+	int file; /* file of the page */
 	struct live_page *page;
 	struct adapter_program programs[LIVE_PROGRAMS];
 	uint32_t n_used;
-	uint32_t next;   /* numbers are used in turn */
-	uint32_t engine; /* number of its connection; 0: no engine */
+	uint32_t next;   /* next number to try: numbers are reused as late as possible */
+	uint32_t engine; /* number of the engine's connection; 0: no engine */
 	struct live_member *members;
 	size_t n_members, members_cap;
 };
@@ -59,7 +59,7 @@ struct adapters *adapters_new(enum live_pace pace)
 			close(file);
 		return NULL;
 	}
-	/* Others only read it: a map made later cannot write. */
+	/* Seals the file: programs cannot map it writable. */
 	fcntl(file, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SHRINK);
 	struct adapters *all = hd_alloc(1, sizeof(*all));
 
@@ -187,7 +187,7 @@ static void describe_port(const struct live *l, port_id p, struct live_port *out
 		out->pkeys[i] = agents_pkey(l->agents, p, i);
 }
 
-/* ---- programs come and go */
+/* ---- start and end of programs */
 
 bool adapters_greet(struct live *l, uint32_t slot)
 {
@@ -227,7 +227,7 @@ void adapters_memory(struct live *l, uint32_t slot, int file)
 	struct stat s;
 	int seals = fcntl(file, F_GET_SEALS);
 
-	/* What could shrink would end us. */
+	/* A file that can be truncated could raise SIGBUS in the daemon. */
 	if (!p || p->file >= 0 || seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(file, &s) != 0 ||
 	    s.st_size < (off_t)sizeof(*p->memory)) {
 		close(file);
@@ -273,7 +273,7 @@ void adapters_faults_changed(struct live *l)
 			tell(l, &l->adapters->programs[i], LIVE_FAULTS, 0);
 }
 
-/* Without it nothing arrives any more, and programs are to know. */
+/* Notifies programs: without an engine no data arrive. */
 static void lose_engine(struct live *l)
 {
 	l->adapters->engine = 0;
@@ -360,7 +360,9 @@ static const struct adapter_program *next_program(const struct live *l, uint32_t
 {
 	const struct adapters *all = l->adapters;
 
-	/* Mostly there are none, and each MAD that programs something asks. */
+	/*
+	 * Usually there are no programs, and this is called for each MAD that programs something.
+	 */
 	if (all->n_used == 0)
 		return NULL;
 	while (++*i < LIVE_PROGRAMS)
@@ -379,7 +381,7 @@ void adapters_count(struct live *l)
 	}
 }
 
-/* ---- changes */
+/* ---- notifications of changes */
 
 static void compare_port(struct live *l, const struct adapter_program *p, uint32_t i)
 {
@@ -415,7 +417,7 @@ void adapters_tell(struct live *l)
 	}
 }
 
-/* ---- questions; what they answer is an errno, and text */
+/* ---- questions; the answer is an errno and text */
 
 static int ask_node(struct live *l, node_id v, const void *asked, struct answer *out)
 {
@@ -521,7 +523,7 @@ static int take_member(struct live *l, node_id v, const void *asked, struct answ
 	return 0;
 }
 
-/* The port counts it and sends a trap. */
+/* The port counts the refused packet and sends a trap. */
 static int take_violation(struct live *l, node_id v, const void *asked, struct answer *out)
 {
 	struct live_violation w;
@@ -576,12 +578,12 @@ static int ask_group(struct live *l, node_id v, const void *asked, struct answer
 	if (from == TOPO_NONE || q.mlid < LID_FIRST_MCAST)
 		return EINVAL;
 	agents_trace(l->agents, from, q.mlid, q.sl, &way);
-	/* Members at the sender's own port: an adapter hands it round. */
+	/* Members at the sender's own port, to which the adapter delivers. */
 	gather_members(&g, from);
 	return 0;
 }
 
-/* One engine, in a fabric where data take time. */
+/* Accepts one engine, in a fabric with the simulated clock. */
 static int be_engine(struct live *l, node_id v, const void *asked, struct answer *out)
 {
 	struct adapters *all = l->adapters;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The rows of 'live traffic' that the engine of the simulated clock carries. */
+/* Traffic rows of 'live traffic', which the engine of the simulated clock simulates. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdlib.h>

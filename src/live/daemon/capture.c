@@ -67,9 +67,9 @@ static void write_packet(struct live_capture *c, const struct agents_link_event 
 		capture_write_packet(&c->writer, what->now, 0, bytes, size);
 }
 
-/* ---- what is longer than a MAD goes in segments (RMPP) */
+/* ---- messages longer than a MAD are written as RMPP segments */
 
-/* Where data begin: headers before it are in each segment. */
+/* Offset of the data; the headers before it are repeated in each segment. */
 static size_t data_of(const uint8_t *mad)
 {
 	const struct mad_class *class = mad_class(mad[MAD_CLASS]);

@@ -13,7 +13,7 @@
 #include "subnet/tables/tables.h"
 #include "topo/pack.h"
 
-/* ---- names of ports: "leaf3:19", or "h4" for an adapter's first */
+/* ---- names of ports: "leaf3:19", or "h4" for the port of an adapter with one port */
 
 void daemon_node_names(const struct topo *t, struct text_map *out)
 {
@@ -27,7 +27,7 @@ enum hd_status daemon_port_named(const struct topo *t, const struct text_map *no
 	const char *colon = strrchr(name, ':');
 	uint32_t v = text_map_get(nodes, name, strlen(name));
 	char *end = NULL;
-	/* Of one that has several, which is to be said. */
+	/* Only an adapter with one port can be named without a port number. */
 	unsigned long number = v != MAP_NONE && !topo_is_switch(t, v) && t->nodes[v].n_ports == 1;
 
 	if (v == MAP_NONE && colon) {
@@ -61,7 +61,7 @@ static enum hd_status set_width(struct live *l, port_id p, const char *word, str
 	for (unsigned i = 0; i < 5; i++) {
 		if (strncmp(width_names[i], word, strlen(word)) != 0 ||
 		    strlen(word) + 1 < strlen(width_names[i]))
-			continue; /* 4x, or 4 */
+			continue; /* "4x" or "4" */
 		if (!(agents_port_get(l->agents, p, PORT_WIDTHS) >> i & 1))
 			return diag_fail(d, HD_ERR_RANGE, "the port does not support '%s'", word);
 		agents_port_set(l->agents, p, PORT_WIDTHS_ENABLED, 1U << i);
@@ -185,7 +185,7 @@ static enum hd_status show_command(struct live *l, const char *const *words, siz
 	return HD_OK;
 }
 
-/* ---- host NAME: is there one */
+/* ---- host NAME: checks that the host exists */
 
 static enum hd_status host_command(struct live *l, const char *const *words, size_t n,
 				   struct diag *d, struct strbuf *out)
@@ -206,7 +206,7 @@ static enum hd_status host_command(struct live *l, const char *const *words, siz
 	return HD_OK;
 }
 
-/* ---- dump FORMAT: what was programmed, in files that tools know */
+/* ---- dump FORMAT: programmed tables in formats of other tools */
 
 static enum hd_status dump_as(const struct live *l, const struct table_writer *w, struct diag *d,
 			      struct strbuf *out)
@@ -233,7 +233,7 @@ static enum hd_status dump_command(struct live *l, const char *const *words, siz
 	return w ? dump_as(l, w, d, out) : diag_fail(d, HD_ERR_USAGE, "dump FORMAT");
 }
 
-/* ---- for other processes of ours: the tables, and what their traffic did */
+/* ---- commands of other Heddle processes: tables and counters of their traffic */
 
 static enum hd_status image_command(struct live *l, const char *const *words, size_t n,
 				    struct diag *d, struct strbuf *out)
@@ -262,7 +262,7 @@ static enum hd_status topology_command(struct live *l, const char *const *words,
 	return HD_OK;
 }
 
-/* Counters of these names of all ports, in the order of their numbers. */
+/* Counters of these names at all ports, in port order. */
 static enum hd_status counters_command(struct live *l, const char *const *words, size_t n,
 				       struct diag *d, struct strbuf *out)
 {
@@ -288,7 +288,7 @@ static enum hd_status counters_command(struct live *l, const char *const *words,
 	return HD_OK;
 }
 
-/* How often it has changed, and when it began: another has another. */
+/* Number of changes and start time of the fabric, which differs between fabrics. */
 static enum hd_status version_command(struct live *l, const char *const *words, size_t n,
 				      struct diag *d, struct strbuf *out)
 {
@@ -300,7 +300,7 @@ static enum hd_status version_command(struct live *l, const char *const *words, 
 	return HD_OK;
 }
 
-/* The next `n` numbers of a text; NULL if there are none. */
+/* Parses the next `n` numbers of a text; NULL if there are fewer. */
 static const char *take_numbers(const char *at, uint64_t *out, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
@@ -314,7 +314,7 @@ static const char *take_numbers(const char *at, uint64_t *out, unsigned n)
 	return at;
 }
 
-/* "PORT COUNTER VALUE ..." by their numbers. */
+/* "PORT COUNTER VALUE ...", as numbers: adds to counters. */
 static enum hd_status count_command(struct live *l, const char *const *words, size_t n,
 				    struct diag *d, struct strbuf *out)
 {
@@ -334,7 +334,7 @@ static enum hd_status count_command(struct live *l, const char *const *words, si
 	return HD_OK;
 }
 
-/* "PORT N SLID DLID SL P_KEY": packets that a port did not take. */
+/* "PORT N SLID DLID SL P_KEY": packets that a port refused. */
 static enum hd_status refuse_command(struct live *l, const char *const *words, size_t n,
 				     struct diag *d, struct strbuf *out)
 {
@@ -355,9 +355,9 @@ static enum hd_status refuse_command(struct live *l, const char *const *words, s
 	return HD_OK;
 }
 
-/* ---- capture [PORT]: what crosses cables, into the file that came along */
+/* ---- capture [PORT]: MADs on cables, written to the file that came with the call */
 
-/* The file, emptied, if there is a sense to it; or -1. */
+/* Takes the file and truncates it, if a capture can start; or -1. */
 static int take_file(struct live *l, const char *const *words, size_t n, struct diag *d,
 		     port_id *only)
 {
@@ -407,7 +407,7 @@ static enum hd_status capture_command(struct live *l, const char *const *words, 
 	return HD_OK;
 }
 
-/* ---- the same of what programs send, which the engine sees */
+/* ---- capture of programs' data, which the engine writes */
 
 static enum hd_status no_engine(struct diag *d)
 {
@@ -439,7 +439,7 @@ static enum hd_status capture_data_command(struct live *l, const char *const *wo
 	return d->status;
 }
 
-/* Says "ends" until the engine has. */
+/* Returns "ends" until the engine has ended the capture. */
 static enum hd_status release_data_command(struct live *l, const char *const *words, size_t n,
 					   struct diag *d, struct strbuf *out)
 {
@@ -467,7 +467,7 @@ static enum hd_status release_command(struct live *l, const char *const *words, 
 			  : diag_fail(d, HD_ERR_NOT_FOUND, "nothing is captured");
 }
 
-/* ---- time [pause|resume]: the clock that programs with data see */
+/* ---- time [pause|resume]: the simulated clock */
 
 static enum hd_status clock_command(struct live *l, const char *const *words, size_t n,
 				    struct diag *d, struct strbuf *out)

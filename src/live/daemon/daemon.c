@@ -22,11 +22,11 @@
 #include "live/passing.h"
 
 enum {
-	LISTENER = 0, /* its mark among those of clients, which are slot + 1 */
+	LISTENER = 0, /* epoll data of the listener; a client's is its slot + 1 */
 	SIGNALS = -1,
 	BATCH = 64,
 	MOST_CLIENTS = 0xFFFF,
-	/* A program that does not read is let go before it fills memory. */
+	/* A client with more queued bytes is disconnected: its program does not read. */
 	MOST_WAITING = 256 << 20,
 };
 
@@ -66,7 +66,7 @@ int live_file(const void *bytes, size_t size)
 	return file;
 }
 
-/* ---- programs */
+/* ---- clients */
 
 uint32_t client_find(const struct live *l, uint32_t number, enum live_kind kind)
 {
@@ -129,7 +129,7 @@ void client_send(struct live *l, uint32_t slot, const void *bytes, size_t size, 
 			close(file);
 		return;
 	}
-	/* It is not read, or the program is gone: the loop will see. */
+	/* The socket is full, or the program has ended, which the event loop will detect. */
 	struct outgoing *o = hd_alloc(1, sizeof(*o) + size);
 
 	*o = (struct outgoing){ .size = size, .file = file };
@@ -182,7 +182,7 @@ static bool receive(struct live *l, uint32_t slot)
 	return true;
 }
 
-/* ---- the loop */
+/* ---- event loop */
 
 static bool is_same_user(int fd)
 {
@@ -234,7 +234,10 @@ static void accept_client(struct live *l)
 		return;
 	}
 	if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
-		/* Refused: else it would stay in the queue and wake us. */
+		/*
+		 * Accepts and closes the connection; otherwise it would stay in the queue and wake
+		 * the daemon again.
+		 */
 		close(l->spare);
 		fd = accept4(l->listener, NULL, NULL, SOCK_CLOEXEC);
 		if (fd >= 0)
@@ -251,12 +254,12 @@ static void serve(struct live *l, uint32_t slot, uint32_t events)
 		return;
 	if (events & EPOLLOUT)
 		send_waiting(l, slot);
-	/* A turn each: one that sends without end must not starve others. */
+	/* A limited batch per turn, so that one client cannot starve the others. */
 	for (unsigned i = 0; i < BATCH && receive(l, slot); i++)
 		;
 }
 
-/* Nanoseconds of the clock until something is due; -1: nothing is. */
+/* Nanoseconds of the system's clock until the next timer; -1: none. */
 static int64_t time_left(const struct live *l)
 {
 	const hd_time next[] = { frames_next(l), agents_next(l->agents), cm_next(l->cm) };
@@ -274,7 +277,7 @@ static int64_t time_left(const struct live *l)
 	return left < (double)MOST_WAIT ? (int64_t)left + 1 : MOST_WAIT;
 }
 
-/* Waits for messages, until something is due, or for `most` ms. */
+/* Waits for messages or the next timer, for at most `most` ms. */
 static int wait_for_events(struct live *l, struct epoll_event *events, int most)
 {
 	const int64_t ns_per_ms = 1000000;
@@ -282,7 +285,7 @@ static int wait_for_events(struct live *l, struct epoll_event *events, int most)
 
 	if (most >= 0 && (left < 0 || left > most * ns_per_ms))
 		left = most * ns_per_ms;
-	/* What is due in a moment is not to wait for a whole millisecond. */
+	/* Timers that are due within a millisecond need a finer wait than epoll_wait's. */
 	if (l->times && left > 0 && left < 100 * ns_per_ms) {
 		struct pollfd p = { .fd = l->epoll, .events = POLLIN };
 		const struct timespec t = { .tv_nsec = (long)left };
@@ -322,7 +325,7 @@ void daemon_turn(struct live *l, int most)
 		live_capture_flush(l->capture);
 }
 
-/* ---- beginning and end */
+/* ---- start and end */
 
 enum hd_status daemon_listen(struct live *l, struct diag *d)
 {

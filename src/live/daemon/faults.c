@@ -11,11 +11,11 @@
 #include "live/daemon/daemon_internal.h"
 
 /*
- * Faults that programs of a host meet: the daemon parses and keeps them, the adapters of programs
- * apply them (live/verbs/faults.c).
+ * Faults that are injected into programs of a host. The daemon parses and stores them; the
+ * adapters of programs apply them (live/verbs/faults.c).
  */
 
-enum { MAX_FAULTS = 64 }; /* of a host, so that one reply has them */
+enum { MAX_FAULTS = 64 }; /* per host, so that one reply can hold them */
 
 /* ---- parsing */
 
@@ -51,7 +51,7 @@ static const struct fault_value qp_events[] = {
 };
 static const struct fault_value device_events[] = { EVENT(DEVICE_FATAL), { NULL, 0 } };
 
-/* Without values: the action takes a time. */
+/* Actions. Without values: the action takes a duration. */
 static const struct fault_action {
 	const char *name;
 	uint32_t action;
@@ -164,7 +164,7 @@ static enum hd_status parse_fault(const char *const *words, size_t n, struct dia
 		return diag_fail(
 			d, HD_ERR_USAGE,
 			"a fault needs an action: complete=, post=, delay=, rnr=, qp-error= or device=");
-	/* Once; with a chance, always. */
+	/* Default: once, or with a chance without limit. */
 	if (!out->times && !out->chance)
 		out->times = 1;
 	return HD_OK;

@@ -24,7 +24,7 @@ static uint32_t high_tid(const struct live *l, uint32_t slot)
 	return (uint32_t)l->registrations[slot].generation << 16 | (slot & 0xFFFF);
 }
 
-/* The registration whose TID this is, at `port`; or NO_AGENT. */
+/* The registration at `port` that has this TID; or NO_AGENT. */
 static uint32_t by_tid(const struct live *l, port_id port, uint64_t tid)
 {
 	uint32_t slot = (uint32_t)(tid >> 32) & 0xFFFF;
@@ -62,7 +62,7 @@ static uint32_t by_method(const struct live *l, port_id port, const uint8_t *mad
 	return slot;
 }
 
-/* ---- registering */
+/* ---- registrations */
 
 static bool clashes(const struct registration *r, const struct live_agent *a)
 {
@@ -92,7 +92,7 @@ static uint32_t take_slot(struct live *l)
 	return slot;
 }
 
-/* The least number that no other registration of this program has. */
+/* The lowest ID that no registration of this client has. */
 static uint32_t free_id(const struct live *l, const struct client *c)
 {
 	uint32_t id = 0, slot = c->agents;
@@ -211,12 +211,12 @@ void frames_fini(struct live *l)
 	free(l->agents_of_port);
 }
 
-/* ---- answers of several segments */
+/* ---- RMPP messages */
 
 /*
- * The kernel cuts what a program sends into segments and puts segments
- * together; here they travel as a whole. What it says of their length is
- * kept: a program learns by it how much of a single segment is data.
+ * The kernel splits RMPP messages of programs into segments and reassembles them; here they travel
+ * as a whole. The length fields that the kernel sets are set here, too: programs compute the size
+ * of a single segment's data from them.
  */
 
 static bool is_segmented(const struct registration *r, const uint8_t *mad)
@@ -233,7 +233,7 @@ static void say_length(uint8_t *mad, size_t size)
 	store_be32(mad + RMPP_PAYLOAD, (uint32_t)(size - RMPP_HEADER_END));
 }
 
-/* How much of a MAD a program is given. */
+/* Number of bytes of a MAD that are delivered to a program. */
 static size_t length_of(const struct registration *r, const uint8_t *mad, size_t size)
 {
 	uint32_t payload = load_be32(mad + RMPP_PAYLOAD);
@@ -243,7 +243,7 @@ static size_t length_of(const struct registration *r, const uint8_t *mad, size_t
 	return RMPP_HEADER_END + payload;
 }
 
-/* ---- to programs */
+/* ---- frames to programs */
 
 static void deliver(struct live *l, uint32_t slot, const struct umad_header *h, const uint8_t *mad,
 		    size_t size)
@@ -266,7 +266,7 @@ static void deliver(struct live *l, uint32_t slot, const struct umad_header *h, 
 		free(frame);
 }
 
-/* Which of a port's P_Keys a MAD came by. */
+/* Index of the MAD's P_Key in the port's table. */
 static uint16_t key_index(const struct live *l, port_id port, uint16_t key)
 {
 	int i = agents_pkey_find(l->agents, port, key);
@@ -275,8 +275,8 @@ static uint16_t key_index(const struct live *l, port_id port, uint16_t key)
 }
 
 /*
- * A request has no registered receiver: the node answers with an error after
- * the current MAD has been processed.
+ * Queues a request without a registered receiver: the node responds with an error after the
+ * current MAD has been processed.
  */
 static void refuse(struct live *l, port_id port, const struct mad_address *from, const uint8_t *mad)
 {
@@ -298,7 +298,7 @@ static void refuse(struct live *l, port_id port, const struct mad_address *from,
 
 static void send_refusals(struct live *l)
 {
-	/* Their effect is a response, which is never refused. */
+	/* These MADs are responses, which are never refused. */
 	for (size_t i = 0; i < l->n_unheard; i++)
 		agents_send(l->agents, l->unheard[i].port, &l->unheard[i].from, l->unheard[i].mad,
 			    MAD_SIZE, daemon_now(l));
@@ -322,7 +322,7 @@ static uint32_t answer_for(struct live *l, port_id port, const uint8_t *mad)
 		stop_waiting(l, i);
 		return slot;
 	}
-	return NO_AGENT; /* too late */
+	return NO_AGENT; /* after the timeout */
 }
 
 void frame_arrived(void *live, port_id port, const struct mad_address *from, const uint8_t *mad,
@@ -347,7 +347,7 @@ void frame_arrived(void *live, port_id port, const struct mad_address *from, con
 		refuse(l, port, from, mad);
 }
 
-/* ---- from programs */
+/* ---- frames from programs */
 
 static uint32_t registration_of(const struct live *l, uint32_t client, uint32_t id)
 {
@@ -359,8 +359,8 @@ static uint32_t registration_of(const struct live *l, uint32_t client, uint32_t 
 }
 
 /*
- * Lets the agents act on it; true if it is a request and the answer came at
- * once. A response has the TID of its request.
+ * Passes a MAD to the agents; true if it is a request whose response has arrived already. A
+ * response has the TID of its request.
  */
 static bool transmit(struct live *l, uint32_t registration, const uint8_t *frame, size_t size)
 {
@@ -378,7 +378,7 @@ static bool transmit(struct live *l, uint32_t registration, const uint8_t *frame
 
 	bool sets = mad[MAD_METHOD] == MAD_SET;
 
-	/* Counted by the tables under which it went. */
+	/* Counts data packets first: they were sent under the current tables. */
 	if (sets || mad[MAD_CLASS] == MAD_PERF)
 		adapters_count(l);
 	l->answering = mad_is_response(mad) ? 0 : load_be64(mad + MAD_TID);
@@ -421,7 +421,7 @@ void frame_from(struct live *l, uint32_t client, const uint8_t *frame, size_t si
 
 	if (r == NO_AGENT)
 		return;
-	/* A program may send less than a MAD has: the rest is zeros. */
+	/* A program may send less than MAD_SIZE bytes; the rest is zeros. */
 	if (size > sizeof(padded))
 		copy = hd_alloc(size, 1);
 	memcpy(copy, frame, size);
@@ -486,7 +486,7 @@ void frames_run(struct live *l, hd_time now)
 
 		if (!transmit(l, r, frame, w->size))
 			continue;
-		/* Found again by its TID: others may have gone meanwhile. */
+		/* Searched again by its TID: other requests may have been removed meanwhile. */
 		for (size_t k = 0; k < l->n_waiting; k++)
 			if (l->waiting[k].tid == tid) {
 				stop_waiting(l, k);

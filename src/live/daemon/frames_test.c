@@ -14,7 +14,7 @@
 #include "topo/generate.h"
 #include "wire/cursor.h"
 
-/* Two hosts at one switch; a program on each has opened its umad. */
+/* Two hosts at one switch; a program on each has an open umad. */
 enum {
 	TIMEOUT = 100, /* ms */
 	RETRIES = 3,
@@ -28,7 +28,7 @@ enum {
 struct world {
 	struct topo topo;
 	struct live live;
-	int asker, teller; /* our ends */
+	int asker, teller; /* the test's ends of the sockets */
 };
 
 static int join(struct live *l, const char *host, uint32_t methods)
@@ -87,7 +87,7 @@ struct frame {
 	uint8_t mad[MAD_SIZE];
 };
 
-/* To the other host, whose program answers SMInfo itself. */
+/* Sends a request to the other host, whose program answers SMInfo itself. */
 static void ask(const struct world *w, uint16_t attribute, uint32_t tid)
 {
 	struct mad_header h = {
@@ -114,7 +114,7 @@ static void turn(struct world *w)
 	daemon_turn(&w->live, 0);
 }
 
-/* What the program at `fd` has to read now: its size, or 0. */
+/* Reads the next frame at `fd`; returns its size, or 0. */
 static size_t hear(int fd, struct frame *f)
 {
 	ssize_t got = recv(fd, f, sizeof(*f), MSG_DONTWAIT);
@@ -150,7 +150,7 @@ static void an_answer_is_the_end_of_its_request(void **state)
 	assert_int_equal(hear(w->asker, &f), sizeof(f));
 	assert_int_equal(f.header.status, 0);
 	assert_int_equal(tid_of(&f), 7);
-	/* It is not asked again, nor given up. */
+	/* The request is neither repeated nor given up. */
 	for (unsigned i = 1; i <= RETRIES + 2; i++)
 		frames_run(&w->live, daemon_now(&w->live) + i * SECOND * MS);
 	turn(w);
@@ -174,7 +174,7 @@ static void what_nobody_answers_comes_back_once(void **state)
 	assert_int_equal(hear(w->asker, &f), sizeof(f));
 	assert_int_equal(f.header.status, ETIMEDOUT);
 	assert_int_equal(tid_of(&f), 7);
-	/* Too late. */
+	/* The response is too late. */
 	assert_int_equal(hear(w->teller, &f), 0);
 	ask(w, ATTR_SM_INFO, 8);
 	turn(w);
@@ -203,7 +203,7 @@ static void a_late_answer_to_a_retry_is_the_only_one(void **state)
 	assert_int_equal(w->live.n_waiting, 0);
 }
 
-/* Far more than a socket holds, to a program that reads when it is done. */
+/* More messages than a socket holds, to a program that reads them at the end. */
 static void nothing_is_lost_for_slow_readers(void **state)
 {
 	enum { N = 20000, BATCH = 32 };
@@ -233,7 +233,7 @@ static void nothing_is_lost_for_slow_readers(void **state)
 	assert_int_equal(w->live.n_waiting, 0);
 }
 
-/* Whatever its number, which is 0 where standard input was closed. */
+/* Also a connection whose descriptor is 0, after standard input was closed. */
 static void every_connection_ends_with_the_daemon(void **state)
 {
 	int input = dup(STDIN_FILENO);

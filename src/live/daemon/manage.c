@@ -15,8 +15,8 @@
 #include "mgmt/sm/sm.h"
 
 /*
- * Our subnet manager as a program on a host: an open umad like OpenSM's, with
- * the registrations that a manager has.
+ * Heddle's subnet manager as a program on a host: it uses a umad connection with the registrations
+ * of a manager, as OpenSM does.
  */
 
 enum { TIMEOUT = 500, RETRIES = 3 }; /* ms */
@@ -29,7 +29,7 @@ struct host {
 	const struct live_manager *options;
 	struct sm *manager;
 	uint32_t agents[N_AGENTS];
-	struct strbuf frame; /* the last that came */
+	struct strbuf frame; /* the last received frame */
 	bool was_up, gone;
 };
 
@@ -147,7 +147,7 @@ static void run(struct host *h, struct diag *d)
 			h->was_up = true;
 			h->options->ready(h->options->context);
 		}
-		/* Later sweeps keep the tables that were programmed. */
+		/* Later sweeps keep the programmed tables. */
 		const struct diag *why = sm_refusal(h->manager);
 
 		if (!h->was_up && why->status != HD_OK) {

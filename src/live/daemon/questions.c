@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What programs say to the daemon: how they greet, and what they ask. */
+/* Messages of programs to the daemon: greetings and questions. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "live/daemon/daemon_internal.h"
 
-/* ---- what a connection is for */
+/* ---- greetings */
 
 static void reply(struct live *l, uint32_t slot, int error, uint32_t number,
 		  const struct strbuf *text)
@@ -28,7 +28,7 @@ static void reply(struct live *l, uint32_t slot, int error, uint32_t number,
 	free(all);
 }
 
-/* Port N + 1 of an adapter is umadN; a switch's own is umad0. */
+/* umadN is port N + 1 of an adapter; umad0 of a switch is its port 0. */
 static bool find_port(const struct live *l, node_id v, uint32_t unit, port_id *out)
 {
 	const struct topo_node *n = &l->topo->nodes[v];
@@ -41,7 +41,7 @@ static bool find_port(const struct live *l, node_id v, uint32_t unit, port_id *o
 	return unit < n->n_ports;
 }
 
-/* An errno. */
+/* Returns an errno. */
 static int greet(struct live *l, uint32_t slot, const struct live_greeting *g)
 {
 	struct client *c = &l->clients[slot];
@@ -102,7 +102,7 @@ static void take_command(struct live *l, uint32_t slot, const char *text, size_t
 		size_t len = strnlen(text + at, size - at);
 
 		if (at + len == size)
-			break; /* not ended */
+			break; /* the last word lacks its NUL */
 		words[n++] = text + at;
 		at += len + 1;
 	}
@@ -126,7 +126,7 @@ static void take_sysfs(struct live *l, uint32_t slot, const char *text, size_t s
 	strbuf_fini(&out);
 }
 
-/* A channel of the same host has a command. */
+/* Executes a command for a rdma_cm channel of the same host. */
 static void take_cm(struct live *l, uint32_t slot, const uint8_t *bytes, size_t size)
 {
 	struct cm_response a = { .bytes = STRBUF_INIT };
@@ -216,13 +216,13 @@ static void take_call_with(struct live *l, uint32_t slot, const uint8_t *bytes, 
 	l->given = -1;
 }
 
-/* A frame that came as a file. */
+/* Processes a frame that was sent as a file. */
 static void take_file(struct live *l, uint32_t slot, int file)
 {
 	struct stat s;
 
 	if (fstat(file, &s) == 0 && s.st_size > UMAD_HEADER && s.st_size < INT64_C(1) << 32) {
-		/* A copy: the sender could truncate the file meanwhile. */
+		/* Copies the file: the sender could truncate it meanwhile. */
 		size_t size = (size_t)s.st_size;
 		uint8_t *all = hd_alloc(size, 1);
 
@@ -258,7 +258,7 @@ bool client_says(struct live *l, uint32_t slot, const uint8_t *bytes, size_t siz
 	case LIVE_ISSM:
 	case LIVE_ADAPTER:
 	case LIVE_CM:
-		return false; /* it has nothing to say */
+		return false; /* LIVE_ISSM connections send no messages */
 	default:
 		return take_greeting(l, slot, bytes, size);
 	}

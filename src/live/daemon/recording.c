@@ -17,7 +17,7 @@ enum { FIRST_LINE_SIZE = sizeof(FIRST_LINE) - 1, PIECE = 65536 };
 
 struct recorder {
 	FILE *stream;
-	struct topo topo; /* a copy: packing wants to change it */
+	struct topo topo; /* a copy, because packing needs a mutable topology */
 	struct strbuf block;
 	uint64_t changes;
 };
@@ -101,7 +101,7 @@ struct recording {
 	FILE *stream;
 	struct topo topo;
 	bool timed;
-	struct agents_timing times; /* if it is */
+	struct agents_timing times; /* valid if MADs take time */
 	struct strbuf block;
 	uint64_t changes;
 };
@@ -112,7 +112,7 @@ static enum hd_status cut(const struct recording *r, struct diag *d)
 			 (unsigned long long)r->changes);
 }
 
-/* The next block; in pieces, since what it says of its length may be wrong. */
+/* Reads the next block, in pieces because its length field may be wrong. */
 static enum hd_status read_block(struct recording *r, struct diag *d)
 {
 	uint8_t length[4];
@@ -132,7 +132,7 @@ static enum hd_status read_block(struct recording *r, struct diag *d)
 	return HD_OK;
 }
 
-/* What the first block says. */
+/* Parses the first block. */
 static enum hd_status read_fabric(struct recording *r, struct diag *d)
 {
 	char line[FIRST_LINE_SIZE];
@@ -191,7 +191,7 @@ const struct agents_timing *daemon_recording_times(const struct recording *r)
 	return r->timed ? &r->times : NULL;
 }
 
-/* The end says how many there were, and nothing comes behind it. */
+/* Checks that the number of changes is correct and that the file ends there. */
 static enum hd_status read_end(struct recording *r, struct diag *d)
 {
 	uint8_t n[8];
@@ -203,7 +203,7 @@ static enum hd_status read_end(struct recording *r, struct diag *d)
 	return HD_OK;
 }
 
-/* The next change; `found` is false at the end. */
+/* Reads the next change; `found` is false at the end. */
 static enum hd_status next(struct recording *r, struct diag *d, struct agent_change *out,
 			   bool *found)
 {

@@ -16,7 +16,7 @@
 #include "topo/generate.h"
 #include "wire/cursor.h"
 
-/* What agents say: of MADs that arrive, and of those on cables. */
+/* Counts of the agents' callbacks: MADs that arrive, and MADs on cables. */
 struct heard {
 	struct strbuf arrived, crossed;
 	struct recorder *recorder;
@@ -67,7 +67,7 @@ static struct agents *make_agents(const struct topo *t, const struct agents_timi
 	return agents_new(t, &o, &e);
 }
 
-/* All that can be asked of them. */
+/* Describes all observable state of the agents. */
 static void describe(struct agents *a, struct strbuf *out)
 {
 	const struct topo *t = agents_topo(a);
@@ -83,7 +83,7 @@ static void describe(struct agents *a, struct strbuf *out)
 		}
 }
 
-/* ---- whatever may happen to a fabric */
+/* ---- random changes of a fabric */
 
 static port_id some_end_port(const struct topo *t, struct rng *r)
 {
@@ -107,7 +107,7 @@ static uint16_t some_attribute(struct rng *r)
 	return all[rng_below(r, sizeof(all) / sizeof(all[0]))];
 }
 
-/* An SMP that says its route, or a MAD to a LID. */
+/* An SMP with a directed route, or a MAD to a LID. */
 static void some_mad(struct agents *a, struct rng *r, hd_time now)
 {
 	const struct topo *t = agents_topo(a);
@@ -211,7 +211,7 @@ static void some_times(const struct topo *t, struct rng *r, struct agents_timing
 	}
 }
 
-/* A random life of a fabric; what it was like at the end, in `state`. */
+/* Records random changes of a fabric; `state` describes it at the end. */
 static void record(struct rng *r, bool timed, struct tape *tape, struct strbuf *state,
 		   struct heard *h)
 {
@@ -243,7 +243,7 @@ static void record(struct rng *r, bool timed, struct tape *tape, struct strbuf *
 	assert_int_equal(file_read(tape->path, FILE_LIMIT, &d, &tape->bytes), HD_OK);
 }
 
-/* The status; what the fabric was like then, if it is all well. */
+/* Replays a file; returns the status and the state of the fabric on success. */
 static enum hd_status replay(const char *path, struct diag *d, struct strbuf *state,
 			     struct heard *h)
 {
@@ -308,7 +308,7 @@ static void a_replay_is_what_was_recorded(void **state)
 	assert_true(crossings > cases * 100);
 }
 
-/* One line, whatever became of the file. */
+/* Expects one line of error. */
 static void check_refused(const struct tape *tape, size_t size)
 {
 	struct strbuf is = STRBUF_INIT;
@@ -340,7 +340,7 @@ static void a_cut_or_broken_file_is_refused(void **state)
 	record(&r, true, &tape, &was, &first);
 	for (unsigned i = 0; i < 200; i++)
 		check_refused(&tape, rng_below(&r, tape.bytes.len));
-	/* Cut between two blocks, the hardest: all but the end. */
+	/* Cut between two blocks, the hardest case: only the end is missing. */
 	check_refused(&tape, tape.bytes.len - 12);
 	for (unsigned i = 0; i < 200; i++) {
 		size_t at = rng_below(&r, tape.bytes.len);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The daemon as a process: its limits, the signals that end it, its life. */
+/* The daemon process: resource limits, signals, and its life cycle. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "live/daemon/daemon_internal.h"
 #include "live/daemon/recording.h"
 
-/* A descriptor for each of many programs. */
+/* Raises the limit of descriptors: the daemon needs one per program. */
 static void raise_limit(void)
 {
 	struct rlimit most;
@@ -22,12 +22,12 @@ static void raise_limit(void)
 }
 
 /*
- * Signals that end the daemon are a message like others. Libraries may have
- * started threads, and any of them may get one: blocking would not do.
+ * Signals that end the daemon write an eventfd. Blocking them (signalfd) is not possible: threads
+ * of libraries may receive them.
  */
 static const int ending_signals[] = { SIGTERM, SIGINT };
 enum { N_ENDING = sizeof(ending_signals) / sizeof(ending_signals[0]) };
-static int ending = -1; /* an eventfd, while there is a daemon */
+static int ending = -1; /* eventfd, or -1 without a daemon */
 
 static void note_end(int number)
 {
@@ -55,7 +55,7 @@ static void give_back_signals(const struct sigaction before[N_ENDING])
 		sigaction(ending_signals[i], &before[i], NULL);
 }
 
-/* Does what was recorded, which goes into the next recording. */
+/* Applies the recorded changes, which are also written to the new recording. */
 static enum hd_status replay(struct live *l, const struct live_options *o, struct diag *d)
 {
 	hd_time last;
@@ -64,7 +64,7 @@ static enum hd_status replay(struct live *l, const struct live_options *o, struc
 	enum hd_status status = daemon_recording_replay(o->replay, l->agents, o->until, d, &last);
 
 	l->replays = false;
-	/* The clock continues from the last change. */
+	/* Fabric time continues from the last change. */
 	l->start = l->clock() - (hd_time)((double)last / l->pace);
 	return status;
 }

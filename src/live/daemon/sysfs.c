@@ -13,12 +13,11 @@
 #include "live/daemon/daemon_internal.h"
 
 /*
- * An adapter is called heddle0, as the node's only one; its ports are umad0,
- * umad1, ... The files are those that libibumad, libibverbs and shell scripts
- * read; each is one row here. What an empty file would say is asked for when it
- * is read. Those of which nothing changes say it themselves, and so do those of
- * P_Keys: each program reads all 128 of them whenever it looks at a port, and
- * they seldom change.
+ * sysfs files of an adapter: heddle0, the only one of its node, with ports umad0, umad1, ... The
+ * files are those that libibumad, libibverbs and shell scripts read; each is a row of the table
+ * below. Most files on disk are empty, and the preloaded library asks the daemon for their content
+ * when a program reads them. Files with constant content, and those of P_Keys, hold their content:
+ * programs read all 128 P_Keys at each query of a port, and P_Keys seldom change.
  */
 
 #define DEVICE LIVE_DEVICE
@@ -26,9 +25,9 @@
 struct question {
 	const struct live *live;
 	node_id node;
-	port_id port;   /* of rows about a port */
-	unsigned index; /* of rows with one: gids/0 */
-	unsigned unit;  /* of umad0 */
+	port_id port;   /* for rows of a port */
+	unsigned index; /* for rows with an index, as gids/0 */
+	unsigned unit;  /* N of umadN */
 };
 
 static uint64_t info(const struct question *q, enum port_field f)
@@ -208,11 +207,11 @@ static void unit_port(const struct question *q, struct strbuf *out)
 	strbuf_printf(out, "%u\n", q->live->topo->ports[q->port].number);
 }
 
-/* %p: a port's number, %i: an index, %u: a unit. */
+/* %p: port number, %i: index, %u: unit. */
 static const struct {
 	const char *path;
 	void (*put)(const struct question *q, struct strbuf *out);
-	unsigned n; /* how many %i there are */
+	unsigned n; /* number of indices (%i) */
 	bool is_fixed;
 } rows[] = {
 	{ "infiniband_mad/abi_version", abi_version, 0, true },
@@ -243,7 +242,7 @@ static const struct {
 	{ "infiniband/" DEVICE "/ports/%p/pkeys/%i", pkey, 128, false },
 };
 
-/* The path of a row for a port and an index. */
+/* Makes the path of a row for a port and an index. */
 static void make_path(const struct question *q, const char *pattern, struct strbuf *out)
 {
 	for (const char *c = pattern; *c; c++) {
@@ -259,7 +258,7 @@ static void make_path(const struct question *q, const char *pattern, struct strb
 	}
 }
 
-/* What is done for a file; true: no more of them. */
+/* Called for each file; true: stop. */
 typedef bool file_act(const struct question *q, size_t row, const char *path, void *context);
 
 static bool each_index(struct question *q, size_t row, file_act *act, void *context)
@@ -295,7 +294,7 @@ static bool each_file(const struct live *l, node_id v, file_act *act, void *cont
 	return false;
 }
 
-/* Several slashes are one. */
+/* Skips slashes: several are equivalent to one. */
 static const char *after_slashes(const char *path)
 {
 	while (*path == '/')
@@ -303,7 +302,7 @@ static const char *after_slashes(const char *path)
 	return path;
 }
 
-/* A number as make_path writes it, without leading zeros. */
+/* Parses a number without leading zeros, as make_path writes it. */
 static bool take_number(const char **path, unsigned *out)
 {
 	const char *at = *path;
@@ -321,7 +320,7 @@ static bool take_number(const char **path, unsigned *out)
 	return true;
 }
 
-/* What a path says of a row's pattern: its unit, port and index. */
+/* Values of a row's pattern in a path: unit, port and index. */
 struct numbers {
 	unsigned unit, port, index;
 	bool has_unit, has_port;
@@ -352,7 +351,7 @@ static bool fits(const char *pattern, const char *path, struct numbers *n)
 	return *path == '\0';
 }
 
-/* The port that is meant; false if the node has none such. */
+/* Finds the port; false if the node has no such port. */
 static bool find_port(struct question *q, const struct numbers *n)
 {
 	bool is_switch = node(q)->kind == NODE_SWITCH;
@@ -403,7 +402,7 @@ static int make_folders(char *path)
 
 struct making {
 	const char *root;
-	char first[PATH_MAX]; /* of the empty files; none yet: "" */
+	char first[PATH_MAX]; /* path of the first empty file; "": none yet */
 	int error;
 };
 
@@ -420,8 +419,8 @@ static int write_file(const char *path, const char *text)
 }
 
 /*
- * A file whose name is what matters: what it says is asked for. So they are all
- * one, which is far cheaper than a dozen.
+ * Creates an empty file; the daemon answers for its content. All empty files are hard links to one
+ * file, which is much faster than creating each.
  */
 static int touch(const struct making *m, const char *path)
 {
@@ -433,8 +432,8 @@ static int touch(const struct making *m, const char *path)
 }
 
 /*
- * A file that says a P_Key, in place of what it said: one for each value, under
- * many names. A reader sees the old or the new value.
+ * Replaces a P_Key file atomically. Files with the same value are hard links to one file per
+ * value.
  */
 static int say_key(const struct question *q, const char *path)
 {
@@ -452,14 +451,14 @@ static int say_key(const struct question *q, const char *path)
 
 	unlink(next);
 	if (link(store, next) != 0) {
-		/* It is the first; or has as many names as it can. */
+		/* No file with this value exists yet, or it has the maximum number of links. */
 		error = write_file(next, text.text);
 		if (!error)
 			(void)!link(next, store);
 	}
 	if (!error && rename(next, path) != 0)
 		error = errno;
-	unlink(next); /* it is still there if that said the same */
+	unlink(next); /* rename() does nothing if both are links to the same file */
 	strbuf_fini(&text);
 	return error;
 }
@@ -502,7 +501,7 @@ static bool make_file(const struct question *q, size_t row, const char *path, vo
 	return m->error != 0;
 }
 
-/* Where the files of a node are; false if that is too long. */
+/* Path of a node's files; false if it is too long. */
 static bool root_of(const struct live *l, node_id v, char out[PATH_MAX])
 {
 	char host[LIVE_NAME];
@@ -518,7 +517,7 @@ static bool is_there(const char *path)
 	return stat(path, &s) == 0;
 }
 
-/* Of the files that say P_Keys. */
+/* Creates the folder of P_Key values. */
 static int make_store(const struct live *l)
 {
 	char path[PATH_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The files of an adapter: those that can be listed are those that answer. */
+/* Files of an adapter: exactly the files that can be listed have content. */
 #include <errno.h>
 #include <ftw.h>
 #include <setjmp.h>
@@ -73,7 +73,7 @@ static node_id named(const struct topo *t, const char *name)
 	return v;
 }
 
-/* Sets entries 32 to 63 of a port's P_Keys: one, and `key` behind it. */
+/* Sets entries 32 and 33 of a port's P_Keys to 0x8007 and `key`. */
 static void set_keys(const struct live *l, port_id port, uint16_t key)
 {
 	const struct mad_header h = { .mgmt_class = MAD_SMP_DIRECT,
@@ -84,7 +84,7 @@ static void set_keys(const struct live *l, port_id port, uint16_t key)
 	uint8_t mad[MAD_SIZE];
 
 	mad_write(&h, mad);
-	memset(mad + 32, 0xFF, 4); /* no LIDs at either end of its route */
+	memset(mad + 32, 0xFF, 4); /* permissive LIDs: directed route only */
 	mad[64] = 0x80;
 	mad[65] = 0x07;
 	mad[66] = (uint8_t)(key >> 8);
@@ -97,9 +97,9 @@ static void look_at_all(const char *dir)
 {
 	n_files = n_said = 0;
 	assert_int_equal(ftw(dir, ask, 16), 0);
-	/* 6 of adapters and units, 9 of the node, 9 + 1 + 128 of its port. */
+	/* 6 of adapters and units, 9 of the node, 9 + 1 + 128 of its port */
 	assert_int_equal(n_files, 153);
-	/* All that never change, and the P_Keys. */
+	/* Files with constant content, and the P_Keys. */
 	assert_int_equal(n_said, 6 + 9 + 1 + 128);
 }
 

@@ -2,10 +2,9 @@
 #define _GNU_SOURCE
 
 /*
- * The part of libheddle-umad.so that replaces /dev/infiniband/rdma_cm, so
- * that the librdmacm that is installed works as it is. A channel is a socket
- * to the daemon that has a byte for each event; a command that is written is
- * a question, and its answer goes where the command says.
+ * Replacement of /dev/infiniband/rdma_cm in libheddle-umad.so, for an unmodified librdmacm. A
+ * channel is a socket to the daemon with one byte per event. A command written to it is sent as a
+ * question; the reply is stored at the address in the command.
  */
 
 #include <arpa/inet.h>
@@ -25,7 +24,7 @@
 
 enum { MOST_COMMAND = 2048, MOST_ANSWER = 1024 };
 
-/* Descriptors of channels, and the connection's number; 0: not ours. */
+/* Connection numbers of descriptors that are channels; 0: others. */
 static _Atomic uint32_t channel_of[MAX_FDS];
 
 int cm_open(void)
@@ -54,7 +53,7 @@ void cm_closed(int fd)
 		channel_of[fd] = 0;
 }
 
-/* Where a command says that its answer goes; 0: it has none. */
+/* Address for the response of a command; 0: it has none. */
 static uint64_t where_to(const struct rdma_ucm_cmd_hdr *h, const uint8_t *in, size_t size)
 {
 	uint64_t at = 0;
@@ -80,7 +79,7 @@ static uint64_t where_to(const struct rdma_ucm_cmd_hdr *h, const uint8_t *in, si
 	}
 }
 
-/* A command, and what goes along with it. */
+/* A command and the data appended to it. */
 struct rdmacm_command {
 	_Alignas(8) uint8_t bytes[MOST_COMMAND];
 	size_t size;
@@ -88,7 +87,7 @@ struct rdmacm_command {
 	size_t n_more;
 };
 
-/* Asks the daemon; how many events are taken, or -1 with errno. */
+/* Sends a command to the daemon; returns the number of events taken, or -1 with errno. */
 static long ask(int fd, const struct rdmacm_command *c, char *out, size_t *out_size)
 {
 	uint8_t text[sizeof(uint32_t) + MOST_COMMAND];
@@ -107,7 +106,7 @@ static long ask(int fd, const struct rdmacm_command *c, char *out, size_t *out_s
 			    out_size);
 }
 
-/* Bytes of events that are taken, which are there or on their way. */
+/* Reads the bytes of events that were taken; they may still be in transit. */
 static void drain(int fd, long n)
 {
 	uint8_t byte;
@@ -120,7 +119,7 @@ static void drain(int fd, long n)
 	}
 }
 
-/* Until there is an event; false with errno if there will be none. */
+/* Waits for an event; false with errno if none can come. */
 static bool wait_for_event(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -132,13 +131,13 @@ static bool wait_for_event(int fd)
 	if (poll(&p, 1, -1) < 0)
 		return false;
 	if (p.revents & (POLLHUP | POLLERR)) {
-		errno = ENODEV; /* the fabric is gone */
+		errno = ENODEV; /* the fabric has ended */
 		return false;
 	}
 	return true;
 }
 
-/* The value of an option is at the address in the command: it is sent with the command. */
+/* The value of an option is at the address in the command and is sent with the command. */
 static size_t option(const uint8_t *in, size_t size, const void **at)
 {
 	struct rdma_ucm_set_option o = { 0 };
@@ -186,11 +185,11 @@ ssize_t cm_write(int fd, const void *from, size_t n)
 	return (ssize_t)n;
 }
 
-/* ---- what programs call */
+/* ---- functions that replace the C library's */
 
 /* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name) */
 
-/* librdmacm opens nothing but a character device. */
+/* librdmacm accepts only a character device. */
 #define WITH_STAT(name, type)                                                      \
 	int name(int fd, type out)                                                 \
 	{                                                                          \
@@ -207,7 +206,7 @@ ssize_t cm_write(int fd, const void *from, size_t n)
 WITH_STAT(fstat, struct stat *)
 WITH_STAT(fstat64, struct stat64 *)
 
-/* Hosts of the fabric have addresses, and are found by their names. */
+/* Host names of the fabric resolve to the hosts' addresses. */
 int getaddrinfo(const char *restrict node, const char *restrict service,
 		const struct addrinfo *restrict hints, struct addrinfo **restrict out)
 {

@@ -9,8 +9,10 @@
 
 #include "live/place.h"
 
-/* gethostname() and uname() of programs that 'heddle live exec --hostname' starts name the
- * simulated host. */
+/*
+ * gethostname() and uname() of programs started by 'heddle live exec --hostname' return the name
+ * of the simulated host.
+ */
 
 /* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name) */
 int uname(struct utsname *out)

@@ -12,7 +12,7 @@
 #include "live/daemon/daemon_internal.h"
 #include "live/passing.h"
 
-/* A connection of the host, and its number; or -1. */
+/* Opens a connection of the host; *number is its number. -1 on failure. */
 static int dial(const struct umad *v, enum live_kind kind, uint32_t *number, struct diag *d)
 {
 	struct live_greeting g = { .magic = LIVE_MAGIC, .kind = (uint32_t)kind };
@@ -102,7 +102,7 @@ bool umad_send(const struct umad *v, const struct umad_header *h, const uint8_t 
 	return sent;
 }
 
-/* All of a memory file. */
+/* Reads a whole memory file. */
 static void read_all(int file, struct strbuf *out)
 {
 	char part[4096];

@@ -2,14 +2,13 @@
 #define _GNU_SOURCE
 
 /*
- * libheddle-umad.so: preloaded into tools of an InfiniBand administrator, it
- * lets them find the adapter of a node of a running 'heddle live' fabric where
- * the kernel's would be. /dev/infiniband/umadN is a socket to the fabric's
- * daemon, a real descriptor that poll, dup and fork know; what is read below
- * /sys/class/infiniband is the daemon's answer at that moment. cm_preload.c
- * has connections.
+ * libheddle-umad.so: preloaded into InfiniBand administration tools, it provides the adapter of a
+ * node of a running 'heddle live' fabric in place of the kernel's. /dev/infiniband/umadN is a
+ * socket to the fabric's daemon, a real descriptor for poll, dup and fork; reads below
+ * /sys/class/infiniband return the daemon's answers at that moment. Connection management is in
+ * cm_preload.c.
  *
- * Nothing happens unless HEDDLE_LIVE and HEDDLE_HOST are set.
+ * Without HEDDLE_LIVE and HEDDLE_HOST the library does nothing.
  */
 
 #include <dirent.h>
@@ -36,7 +35,7 @@
 #include "live/place.h"
 #include "live/umad/preload.h"
 
-/* Descriptors of ours, and the connection's number; 0: not ours. */
+/* Connection numbers of descriptors that are connections; 0: others. */
 static _Atomic uint32_t connection_of[MAX_FDS];
 
 #define NEXT(name) preload_next(#name)
@@ -86,7 +85,7 @@ static ssize_t real_write(int fd, const void *from, size_t n)
 
 /* ---- the daemon */
 
-/* A connection to the daemon that was greeted, or -1 with errno. */
+/* Opens a connection to the daemon and greets it; -1 with errno. */
 static int dial(enum live_kind kind, unsigned unit)
 {
 	const char *dir = getenv(LIVE_DIR);
@@ -154,7 +153,7 @@ static bool starts_with(const char *text, const char *prefix)
 	return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* Whether `path` is one of those that the fabric answers for. */
+/* True if `path` is below a folder that the fabric provides. */
 static bool is_sysfs(const char *path)
 {
 	return path && preload_is_on() &&
@@ -162,7 +161,7 @@ static bool is_sysfs(const char *path)
 		starts_with(path, "/sys/class/misc/rdma_cm"));
 }
 
-/* The folder that replaces a folder below /sys; it has the same names. */
+/* The folder or file that replaces `path` below /sys; folders have the same entries. */
 static bool stand_in(const char *path, char *out, size_t size)
 {
 	const char *dir = getenv(LIVE_DIR);
@@ -171,7 +170,9 @@ static bool stand_in(const char *path, char *out, size_t size)
 	if (!dir || !path || !live_place_of_program(host))
 		return false;
 	if (starts_with(path, "/dev/infiniband/uverbs"))
-		/* Looked at before it is used, which is verbs' business. */
+		/*
+		 * Programs test whether the device exists; libheddle-verbs provides its functions.
+		 */
 		return (size_t)snprintf(out, size, "/dev/null") < size;
 	if (!is_sysfs(path))
 		return false;
@@ -179,7 +180,7 @@ static bool stand_in(const char *path, char *out, size_t size)
 	return (size_t)snprintf(out, size, "%s/hosts/%s%s", dir, folder, path) < size;
 }
 
-/* Its replacement, if that has a text; or -1. */
+/* Opens the replacement if it has content; or -1. */
 static int open_stand_in(const char *path)
 {
 	char file[PATH_MAX];
@@ -193,7 +194,7 @@ static int open_stand_in(const char *path)
 	return fd;
 }
 
-/* A file that has what the daemon says. */
+/* A file with the daemon's answer. */
 static int open_sysfs(const char *path)
 {
 	static _Thread_local char text[LIVE_TEXT];
@@ -254,7 +255,7 @@ static int open_issm(unsigned unit)
 	return fd;
 }
 
-/* The N of a path that is `prefix` and N. */
+/* Parses N of a path that is `prefix` and N. */
 static bool has_unit(const char *path, const char *prefix, unsigned *unit)
 {
 	char *end;
@@ -265,7 +266,7 @@ static bool has_unit(const char *path, const char *prefix, unsigned *unit)
 	return end != path + strlen(prefix) && *end == '\0';
 }
 
-/* The descriptor, or -1 with errno; -2 for any other path. */
+/* The descriptor, or -1 with errno; -2 for other paths. */
 static int open_ours(const char *path)
 {
 	unsigned unit;
@@ -283,11 +284,11 @@ static int open_ours(const char *path)
 	return -2;
 }
 
-/* ---- what programs call; the C library's headers name arguments their way */
+/* ---- functions that replace the C library's; their headers name parameters differently */
 
 /* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name) */
 
-/* The argument after `flags`, which is there only if a file can be made. */
+/* The argument after `flags`, which exists only if a file may be created. */
 #define TAKE_MODE(mode, flags)                                           \
 	do {                                                             \
 		va_list more;                                            \
@@ -392,7 +393,7 @@ int scandir64(const char *path, struct dirent64 ***names, int (*keep)(const stru
 	return f(stand_in(path, other, sizeof(other)) ? other : path, names, keep, order);
 }
 
-/* Functions that take a path and one thing more; a shell uses many. */
+/* Functions with a path and one further argument; shells use several of them. */
 #define WITH_PATH(name, type)                                                        \
 	int name(const char *path, type more)                                        \
 	{                                                                            \
@@ -451,13 +452,13 @@ static uint32_t connection(int fd)
 	return fd >= 0 && fd < MAX_FDS ? connection_of[fd] : 0;
 }
 
-/* A frame in a memory file: copied if it fits, and then it is gone. */
+/* Reads a frame from a memory file; the frame is consumed if it fits. */
 static ssize_t read_large(int fd, int file, void *to, size_t n)
 {
 	struct stat s;
 
 	if (fstat(file, &s) != 0 || (size_t)s.st_size > n) {
-		/* The first part, as the kernel gives it: it has the length. */
+		/* Copies the first part, which has the length, as the kernel does. */
 		ssize_t part = pread(file, to, n, 0);
 
 		preload_close(file);
@@ -479,9 +480,9 @@ static ssize_t read_large(int fd, int file, void *to, size_t n)
 }
 
 /*
- * The fabric is gone, and its hosts with it. Most programs end when they hear
- * so; OpenSM reads again for ever, and its log grows by ten megabytes a second.
- * A program that continues to read gets SIGTERM, and its reads block from then on.
+ * The fabric has ended. Most programs end after this error, but OpenSM reads again in an endless
+ * loop and its log grows by ten megabytes a second. Such a program gets SIGTERM, and its reads
+ * block from then on.
  */
 static void read_in_vain(void)
 {
@@ -497,8 +498,8 @@ static void read_in_vain(void)
 }
 
 /*
- * One frame. What does not fit stays where it is, with ENOSPC, as the kernel
- * has it: the caller comes again with more room.
+ * Reads one frame. A frame that does not fit stays queued and the read fails with ENOSPC, as in
+ * the kernel; the caller repeats it with more room.
  */
 static ssize_t read_frame(int fd, void *to, size_t n)
 {
@@ -527,7 +528,7 @@ ssize_t read(int fd, void *to, size_t n)
 	return connection(fd) ? read_frame(fd, to, n) : real_read(fd, to, n);
 }
 
-/* The header, with all of it in a memory file. */
+/* Sends the header, with the whole frame in a memory file. */
 static ssize_t write_large(int fd, const void *from, size_t n)
 {
 	struct iovec part = { (void *)from, UMAD_HEADER };
@@ -564,7 +565,7 @@ ssize_t write(int fd, const void *from, size_t n)
 	return sent;
 }
 
-/* The kernel's requests (magic 0x1b), and what they carry. */
+/* Requests of the kernel's interface (magic 0x1b) and their arguments. */
 struct register_request {
 	uint32_t id;
 	uint32_t methods[4];

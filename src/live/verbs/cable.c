@@ -38,7 +38,7 @@ bool cable_describe(uint8_t ipv4[4], uint8_t *mtu)
 	return address && inet_pton(AF_INET, address, ipv4) == 1;
 }
 
-/* The socket's file goes with the process that has made it; a child's end leaves it. */
+/* Address of the socket. The process that bound it removes its file; child processes do not. */
 static struct sockaddr_un bound;
 static pid_t bound_by;
 
@@ -61,7 +61,7 @@ int cable_open(struct roce_cable *c)
 	c->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (c->fd < 0)
 		return errno;
-	/* Who was there before is gone, or has no business there. */
+	/* Removes the socket of an earlier process. */
 	unlink(own.sun_path);
 	if (bind(c->fd, (struct sockaddr *)&own, sizeof(own)) == 0) {
 		bound = own;
@@ -75,8 +75,8 @@ int cable_open(struct roce_cable *c)
 }
 
 /*
- * Knuth's generator (MMIX). At random, since a sender that goes back as many
- * packets as every n-th that is lost would lose the same one for ever.
+ * Knuth's generator (MMIX). Losses are random: with every n-th frame lost, a sender that resends n
+ * packets after each loss would lose the same packet for ever.
  */
 static bool is_lost(uint64_t lose, uint64_t *stream)
 {
@@ -95,7 +95,7 @@ bool cable_take(struct roce_cable *c, uint8_t *frame, size_t *size)
 	return got >= 0;
 }
 
-/* False if there is no room there. */
+/* False if the socket of the peer has no room. */
 static bool try_send(const struct roce_cable *c, const uint8_t *frame, size_t size)
 {
 	return sendto(c->fd, frame, size, MSG_NOSIGNAL, (const struct sockaddr *)&c->other,

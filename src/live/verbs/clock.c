@@ -12,11 +12,10 @@
 #include "live/verbs/timed.h"
 
 /*
- * What a program reads of the time where data take time: it is stopped while
- * the program computes, and advances with the fabric while it waits. No two
- * readings are equal: a reading takes a nanosecond, which the fabric makes up for
- * as soon as it advances. A program that only reads the clock waits, so time
- * advances.
+ * Clocks that a program reads while data take simulated time. The time stops while the program
+ * computes, and advances with the fabric while the program waits. Each reading is at least a
+ * nanosecond later than the one before; the difference is made up as soon as fabric time advances.
+ * A program that only reads the clock waits, so time advances.
  */
 
 enum { CLOCKS = 12, LOOKS = 1000, LONG_LOOK = 1000 };
@@ -27,11 +26,11 @@ typedef int clock_function(clockid_t which, struct timespec *out);
 
 static struct {
 	_Atomic bool is_on;
-	uint64_t begin[CLOCKS];         /* of each clock, when we began */
-	_Atomic uint64_t waited;        /* ns, by looking only */
-	_Atomic uint64_t last;          /* what was seen last */
-	_Atomic uint32_t looks;         /* since the program did anything else */
-	_Atomic uint32_t posted, polls; /* when it was looked at last */
+	uint64_t begin[CLOCKS];  /* value of each clock when the simulated clock was started */
+	_Atomic uint64_t waited; /* ns added by repeated readings */
+	_Atomic uint64_t last;   /* the latest reading */
+	_Atomic uint32_t looks;  /* consecutive readings without another call of the adapter */
+	_Atomic uint32_t posted, polls; /* counts at the latest reading */
 } state;
 
 int verbs_real_clock(clockid_t which, struct timespec *out)
@@ -51,14 +50,14 @@ static uint64_t to_ns(const struct timespec *t)
 	return (uint64_t)t->tv_sec * NS_PER_S + (uint64_t)t->tv_nsec;
 }
 
-/* ---- the fabric's time */
+/* ---- simulated time */
 
 static uint64_t look(void)
 {
 	const struct live_clock *c = &verbs_adapter.memory->head.clock;
 	uint64_t now = atomic_load(&c->now) / 1000;
 	uint32_t looks = atomic_fetch_add(&state.looks, 1);
-	/* It does something else in between if these change. */
+	/* The program called the adapter between readings if these counts changed. */
 	uint32_t posted = (uint32_t)atomic_load(&c->posted);
 	uint32_t polls = atomic_load(&c->polls);
 
@@ -105,13 +104,13 @@ int gettimeofday(struct timeval *out, void *zone)
 	return error;
 }
 
-/* ---- the processor's counter: a nanosecond is a cycle */
+/* ---- time stamp counter: a cycle is a nanosecond */
 
 #ifdef __x86_64__
 
 static struct sigaction theirs;
 
-/* In the kernel's page the machine's own time is computed from it. */
+/* True for code of the vDSO, which computes the machine's time from the counter. */
 static bool is_of_the_kernel(uintptr_t at)
 {
 	enum { PAGES = 4 * 4096 };
@@ -130,7 +129,7 @@ static uint64_t real_cycles(void)
 	return (uint64_t)high << 32 | low;
 }
 
-/* How long the instruction is if it reads the counter, or 0. */
+/* Length of the instruction if it reads the time stamp counter, else 0. */
 static unsigned reads_counter(const uint8_t *at)
 {
 	static const uint8_t rdtsc[] = { 0x0F, 0x31 };
@@ -161,7 +160,9 @@ static void on_trap(int number, siginfo_t *info, void *context)
 	greg_t *r = u->uc_mcontext.gregs;
 	uintptr_t at = (uintptr_t)r[REG_RIP];
 	int before = errno;
-	/* A trap of the counter has no address; others may lead anywhere. */
+	/*
+	 * SIGSEGV by the counter has si_code SI_KERNEL; other faults may have an invalid address.
+	 */
 	unsigned size = info->si_code == SI_KERNEL ? reads_counter(at_address(at)) : 0;
 
 	if (size == 0) {
@@ -189,7 +190,7 @@ static int real_action(int number, const struct sigaction *act, struct sigaction
 	return real(number, act, old);
 }
 
-/* Traps stay ours; what else is wrong is theirs. */
+/* The adapter keeps its handler for SIGSEGV and passes other faults on to the program's action. */
 int sigaction(int number, const struct sigaction *act, struct sigaction *old)
 {
 	if (number != SIGSEGV || !atomic_load(&state.is_on))

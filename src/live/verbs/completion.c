@@ -24,9 +24,9 @@ static uint8_t *carried_at(struct program_memory *m, const struct shared_cq *s, 
 	return (uint8_t *)memory_at(m, s->carried) + n % s->size * CARRIED;
 }
 
-/* ---- events: where they go, and whether one is due */
+/* ---- completion events */
 
-/* What is in a channel's pipe. */
+/* An event in the pipe of a channel. */
 struct completion_event {
 	uint32_t index, serial;
 };
@@ -38,20 +38,23 @@ static void fire(struct peer_program *owner, int32_t index, uint32_t armed)
 	uint32_t firing = ARM_FIRING;
 	uint64_t before = atomic_load(&s->told);
 
-	/* Before it: who reads the event at once and arms must not get two. */
+	/*
+	 * Set before the event is written: a program that reads the event at once and arms again
+	 * must not get two events.
+	 */
 	atomic_store(&s->told, atomic_load(&s->tail));
 	bool done = verbs_peer_write(owner, s->channel, s->channel_id, &e, sizeof(e));
 
-	/* If the pipe was full: again with the next entry. */
+	/* If the pipe was full, the next entry raises the event. */
 	if (!done)
 		atomic_store(&s->told, before);
 	atomic_compare_exchange_strong(&s->armed, &firing, done ? ARM_NONE : armed);
 }
 
 /*
- * An event is due for what came since the last one, and is not polled
- * yet: a program that arms and then polls must not miss any, one that polls
- * and then arms must not be woken for what it has.
+ * An event is due if an entry was added after the last event and has not been polled. A program
+ * that arms and then polls must not miss an entry; a program that polls and then arms must not be
+ * woken for an entry that it has polled.
  */
 static bool is_due(const struct shared_cq *s, uint32_t armed)
 {
@@ -68,7 +71,7 @@ static void fire_if_due(struct peer_program *owner, int32_t index)
 	if (armed == ARM_NONE || armed == ARM_FIRING || !is_due(s, armed) ||
 	    !atomic_compare_exchange_strong(&s->armed, &armed, ARM_FIRING))
 		return;
-	/* Others may have fired, and the program armed again, meanwhile. */
+	/* Other threads may have raised the event, and the program may have armed again. */
 	if (is_due(s, armed))
 		fire(owner, index, armed);
 	else
@@ -81,14 +84,14 @@ void verbs_cq_recover(struct cq *cq)
 
 	verbs_lock(&s->lock);
 	verbs_unlock(&s->lock);
-	/* The writer of the event may be dead: a second event is harmless. */
+	/* The writer of the event may have died; a second event is harmless. */
 	if (atomic_load(&s->armed) == ARM_FIRING)
 		fire(verbs_adapter.self, cq->index, ARM_ANY);
 	else
 		fire_if_due(verbs_adapter.self, cq->index);
 }
 
-/* ---- adding */
+/* ---- adding entries */
 
 static void overrun(struct peer_program *owner, int32_t index)
 {
@@ -99,7 +102,7 @@ static void overrun(struct peer_program *owner, int32_t index)
 		verbs_peer_notify(owner, &n);
 }
 
-/* The entry is there, and the receive that it completes is taken. */
+/* Makes the entry valid and consumes the receive that it completes. */
 static void publish(struct shared_cq *s, int32_t index, struct shared_cqe *e,
 		    struct shared_ring *ring, uint64_t tail)
 {
@@ -162,12 +165,12 @@ void verbs_ring_recover(struct program_memory *m, struct shared_ring *r)
 	r->taking = 0;
 }
 
-/* ---- cleaning */
+/* ---- removing the entries of a queue pair */
 
 /*
- * Entries are about to move: a receive that a dead peer was taking is taken, if
- * its entry is there. With the lock of the queue, under which live
- * peers do so; a concurrent recovery of the ring has the same result.
+ * Called before entries move: consumes a receive that a dead peer was taking, if its entry exists.
+ * The caller holds the lock of the queue, under which live peers do so; a concurrent recovery of
+ * the ring has the same result.
  */
 static void settle(struct shared_ring *r, int32_t index)
 {
@@ -193,8 +196,8 @@ static void settle_all(int32_t index)
 }
 
 /*
- * Those that stay move up to the end, so that numbers of what comes are the
- * same. As many as before are behind what an event was made for.
+ * Moves the remaining entries to the end, so that later entries keep their numbers. The number of
+ * entries after the last event, and after the last solicited entry, does not change.
  */
 static void compact(struct shared_cq *s, uint32_t qpn)
 {
@@ -265,7 +268,7 @@ static void describe(const struct shared_cqe *e, struct ibv_wc *wc)
 	};
 }
 
-/* Carried bytes go where the receive said, if that is still registered. */
+/* Copies the carried bytes to the address in the receive, if its region is still registered. */
 static void put_carried(const struct shared_cq *s, const struct shared_cqe *e, uint64_t n)
 {
 	uint32_t index = (e->target_key >> KEY_USE_BITS) - 1;
@@ -323,10 +326,10 @@ int verbs_req_notify_cq(struct ibv_cq *ibv, int solicited_only)
 
 	if (context_is_inherited(ibv->context))
 		return EPERM;
-	/* Who waits for any is not made to wait for solicited ones only. */
+	/* A request for any completion is not replaced by one for solicited completions only. */
 	if (atomic_load(&cq->shared->armed) != ARM_ANY)
 		atomic_store(&cq->shared->armed, solicited_only ? ARM_SOLICITED : ARM_ANY);
-	/* Completions that a fault hides are still to come. */
+	/* Completions that a fault hides may need an event later. */
 	if (atomic_load(&cq->hidden_until))
 		atomic_store(&cq->shared->told, atomic_load(&cq->shared->head));
 	fire_if_due(verbs_adapter.self, cq->index);
@@ -538,7 +541,10 @@ int ibv_resize_cq(struct ibv_cq *ibv, int cqe)
 	return fits ? 0 : EINVAL;
 }
 
-/* No queue pair uses it: the events are acknowledged, the number is free again. */
+/*
+ * Waits for acknowledgements of the events and frees the number; no queue pair uses the queue any
+ * more.
+ */
 static void shared_end(struct cq *cq)
 {
 	struct ibv_cq *ibv = &cq->ibv;
@@ -546,7 +552,7 @@ static void shared_end(struct cq *cq)
 	verbs_await_acknowledged(&ibv->mutex, &ibv->cond, &cq->got, &ibv->comp_events_completed);
 	verbs_await_acknowledged(&ibv->mutex, &ibv->cond, &cq->got_async,
 				 &ibv->async_events_completed);
-	/* A peer may just leave it. */
+	/* Waits until a peer that is adding an entry has released the lock. */
 	verbs_lock(&cq->shared->lock);
 	verbs_unlock(&cq->shared->lock);
 	rings_free(cq->shared);

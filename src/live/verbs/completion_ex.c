@@ -5,16 +5,14 @@
 #include "live/verbs/timed.h"
 #include "live/verbs/verbs_internal.h"
 
-/*
- * Extended completion queues: one entry at a time, read field by field.
- */
+/* Extended completion queues (ibv_cq_ex): entries are read one at a time, field by field. */
 
 static struct cq *cq_of(struct ibv_cq_ex *cq)
 {
 	return container(cq, struct cq, ex);
 }
 
-/* The entry that is looked at from now on; ENOENT if the queue is empty. */
+/* Advances to the next entry; ENOENT if the queue is empty. */
 static int next_poll(struct ibv_cq_ex *ex)
 {
 	struct cq *cq = cq_of(ex);
@@ -50,7 +48,7 @@ static int start_poll(struct ibv_cq_ex *ex, struct ibv_poll_cq_attr *attr)
 	pthread_mutex_lock(&cq->take);
 	int error = next_poll(ex);
 
-	/* There is no end_poll after a start that found nothing. */
+	/* end_poll is not called after a start_poll that found nothing. */
 	if (error)
 		pthread_mutex_unlock(&cq->take);
 	return error;
@@ -83,7 +81,7 @@ static uint64_t read_stamp(struct ibv_cq_ex *ex)
 	return cq_of(ex)->stamp;
 }
 
-/* Fields that no completion of this adapter has. */
+/* Fields that completions of this adapter do not have. */
 static uint16_t read_no_vlan(struct ibv_cq_ex *ex)
 {
 	(void)ex;
@@ -102,7 +100,7 @@ static void read_no_match(struct ibv_cq_ex *ex, struct ibv_wc_tm_info *out)
 	*out = (struct ibv_wc_tm_info){ 0 };
 }
 
-/* No function is NULL, whichever fields the program asked for. */
+/* Sets every function, including those of fields that the program did not request. */
 static void fill(struct cq *cq)
 {
 	struct ibv_cq_ex *ex = &cq->ex;

@@ -15,12 +15,9 @@
 #include "live/verbs/timed.h"
 #include "live/verbs/verbs_internal.h"
 
-/* ---- the device: one, that of the host that the program is on */
+/* ---- the device: one, the adapter of the program's host */
 
-/*
- * Provider libraries look behind a device, for what theirs have there, and
- * must find zeros.
- */
+/* Provider libraries read private members after the device; the padding gives them zeros. */
 struct device {
 	struct ibv_device ibv;
 	/* cppcheck-suppress unusedStructMember */
@@ -82,9 +79,9 @@ int ibv_get_device_index(struct ibv_device *d)
 	return 0;
 }
 
-/* ---- opening it */
+/* ---- opening the device */
 
-/* A context with that command descriptor, which it closes. */
+/* Creates a context with that command descriptor, which it closes. */
 static struct ibv_context *context_new(struct ibv_device *d, int command)
 {
 	struct context *c = calloc(1, sizeof(*c));
@@ -152,7 +149,7 @@ struct ibv_context *ibv_import_device(int fd)
 	return context_new(d, fd);
 }
 
-/* What was attached stays, for the next to open it. */
+/* The process remains attached for the next ibv_open_device. */
 int ibv_close_device(struct ibv_context *context)
 {
 	struct context *c = context_of(context);
@@ -171,7 +168,7 @@ int ibv_close_device(struct ibv_context *context)
 	return 0;
 }
 
-/* ---- what it is like */
+/* ---- attributes */
 
 bool verbs_has_extensions(void)
 {
@@ -254,7 +251,7 @@ static int query_device_ex(struct ibv_context *context,
 	struct ibv_device_attr_ex all = {
 		.odp_caps = odp_caps(),
 		.completion_timestamp_mask = UINT64_MAX,
-		.hca_core_clock = 1000000, /* kHz: stamps are nanoseconds */
+		.hca_core_clock = 1000000, /* kHz; time stamps are in nanoseconds */
 		.phys_port_cnt_ex = verbs_adapter.node.n_ports,
 	};
 
@@ -276,7 +273,7 @@ static uint32_t n_gids(void)
 	return verbs_is_roce() ? ROCE_TABLE : 1;
 }
 
-/* VLCap is a code; verbs count in the same. */
+/* VLCap of PortInfo and ibv_port_attr use the same code. */
 static void describe_port(const struct live_port *p, struct ibv_port_attr *a)
 {
 	static const uint8_t extended[] = { 16, 32, 64, 128 };
@@ -309,7 +306,7 @@ static void describe_port(const struct live_port *p, struct ibv_port_attr *a)
 			a->active_speed = extended[i];
 }
 
-/* An errno. */
+/* Returns an errno. */
 static int port_of(struct ibv_context *context, uint32_t number, struct live_port *out)
 {
 	return context_is_inherited(context) ? EPERM : verbs_query_live_port(number, out);
@@ -332,7 +329,7 @@ static int query_port(struct ibv_context *context, uint8_t number, struct ibv_po
 
 #undef ibv_query_port
 
-/* As old programs have it: without what came later. */
+/* Entry point of old programs: fills the structure without the members added later. */
 int ibv_query_port(struct ibv_context *context, uint8_t number, struct _compat_ibv_port_attr *a)
 {
 	return query_port(context, number, (struct ibv_port_attr *)a,
@@ -394,7 +391,7 @@ ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *
 	return (ssize_t)n;
 }
 
-/* Asked by ibv_devinfo; 0: InfiniBand, 1: RoCEv2. */
+/* Called by ibv_devinfo; 0: InfiniBand, 1: RoCEv2. */
 int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned index, int *type);
 int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned index, int *type)
 {
@@ -431,7 +428,7 @@ int ibv_get_pkey_index(struct ibv_context *context, uint8_t port_num, __be16 pke
 	return -1;
 }
 
-/* ---- memory is not pinned: programs may fork as they like */
+/* ---- fork: memory is not pinned, so programs may fork at any time */
 
 int ibv_fork_init(void)
 {
@@ -443,7 +440,7 @@ enum ibv_fork_status ibv_is_fork_initialized(void)
 	return IBV_FORK_UNNEEDED;
 }
 
-/* ---- what this adapter has not */
+/* ---- functions that this adapter does not support */
 
 int ibv_query_ece(struct ibv_qp *qp, struct ibv_ece *ece)
 {
@@ -467,7 +464,7 @@ int ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_
 	return 0;
 }
 
-/* ---- what programs reach through the context, not by name */
+/* ---- functions that programs call through the context */
 
 void verbs_context_fill(struct verbs_context *v)
 {

@@ -26,7 +26,7 @@ static struct ibv_pd *refuse(int error)
 	return NULL;
 }
 
-/* A domain of that number; 0: of the next number. */
+/* Creates a domain with that number; 0: the next number. */
 static struct pd *pd_new(struct ibv_context *context, uint32_t id)
 {
 	struct pd *pd = calloc(1, sizeof(*pd));

@@ -11,20 +11,19 @@
 #include "live/verbs/verbs_internal.h"
 
 /*
- * Asynchronous events: they wait in a pipe of the context, by index and
- * number, and are resolved when the program reads them: their object may be
- * destroyed by then.
+ * Asynchronous events. A pipe of the context holds them by index and number of their object; they
+ * are resolved when the program reads them, because the object may have been destroyed.
  */
 
-/* ---- to the program */
+/* ---- delivery to the program */
 
-/* The program reads it when it asks; lost if too many wait. */
+/* Queues an event for the program; the event is lost if the pipe is full. */
 static void raise_event(struct ibv_context *c, const struct notification *n)
 {
 	(void)!write(context_of(c)->async[1], n, sizeof(*n));
 }
 
-/* Finds its object; false if that is destroyed. With verbs_adapter.lock. */
+/* Finds the object; false if it has been destroyed. With verbs_adapter.lock. */
 static bool resolve(const struct notification *n, struct ibv_async_event *e)
 {
 	struct soft_qp *q =
@@ -122,13 +121,16 @@ void verbs_await_acknowledged(pthread_mutex_t *lock, pthread_cond_t *changed, co
 
 /* ---- notifications that the background thread receives */
 
-/* A queue pair in error has its sends flushed by its owner. */
+/* Flushes the sends of a queue pair that a peer has moved to the error state. */
 static void look_after(uint32_t index, uint32_t qpn)
 {
 	pthread_mutex_lock(&verbs_adapter.lock);
 	struct soft_qp *q = index < LIVE_QPS ? verbs_adapter.qps[index] : NULL;
 
-	/* Who holds it flushes it, when it next looks at the state. */
+	/*
+	 * If another thread holds `send`, that thread flushes the sends when it next checks the
+	 * state.
+	 */
 	if (q && q->ibv.qp_num == qpn && atomic_load(&q->shared->state) == IBV_QPS_ERR &&
 	    pthread_mutex_trylock(&q->send) == 0) {
 		verbs_qp_flush_sends(q);
@@ -152,7 +154,7 @@ static struct ibv_context *context_for(const struct notification *n)
 
 static void lose_all(void);
 
-/* What a peer told us, or one of our threads. */
+/* Processes a notification of a peer, or of another thread of this program. */
 static void take_news(const struct notification *n)
 {
 	if (n->kind == NEWS_DEVICE) {
@@ -204,7 +206,7 @@ static void mend_all(void)
 	pthread_mutex_unlock(&verbs_adapter.lock);
 }
 
-/* Keys of a port are the fabric's: queue pairs hold the values. */
+/* Queue pairs store P_Keys by value: updates them after a change of the port's table. */
 static void take_keys(uint32_t number)
 {
 	struct live_port port;
@@ -251,7 +253,7 @@ static void take_event(const struct live_event *e)
 	take_news(&(struct notification){ NEWS_PORT, e->port, types[e->kind], 0 });
 }
 
-/* The adapter fails. */
+/* Injected failure of the adapter. */
 static void lose_all(void)
 {
 	for (uint32_t i = 0; i < LIVE_QPS; i++) {
@@ -290,7 +292,8 @@ static void hear_daemon(struct pollfd *p)
 		take_event(&e);
 	} else if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) {
 		p->fd = -1;
-		verbs_adapter.is_lost = true; /* the fabric is gone: nothing will arrive any more */
+		verbs_adapter.is_lost =
+			true; /* the fabric has ended: nothing can arrive any more */
 		lose_all();
 	}
 }
@@ -336,7 +339,7 @@ int verbs_progress_start(void)
 	sigset_t all, before;
 	pthread_t thread;
 
-	/* Signals are the program's own business. */
+	/* Signals are handled by the program's own threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	int error = pthread_create(&thread, NULL, background, NULL);

@@ -13,10 +13,10 @@
  * memory of both programs. Packets are only counted.
  */
 
-/* The headers that each packet has. */
+/* Size of the headers of each packet. */
 enum { PACKET_HEADERS = LRH_SIZE + BTH_SIZE + ICRC_SIZE };
 
-/* ---- our own memory */
+/* ---- memory of this program */
 
 bool verbs_locate_sges(struct soft_qp *q, struct send_wqe *s)
 {
@@ -38,7 +38,7 @@ bool verbs_locate_sges(struct soft_qp *q, struct send_wqe *s)
 	return is_allowed;
 }
 
-/* Where the pieces of a send are; false if one is not allowed. */
+/* Resolves the pieces of a send; false if access to one is not allowed. */
 static bool find_local(struct soft_qp *q, struct send_wqe *s, struct inbound_request *r)
 {
 	r->n_local = 0;
@@ -57,10 +57,10 @@ static bool find_local(struct soft_qp *q, struct send_wqe *s, struct inbound_req
 	return true;
 }
 
-/* ---- counting */
+/* ---- packet counters */
 
 struct packet_counts {
-	uint64_t packets, octets; /* there */
+	uint64_t packets, octets; /* towards the peer */
 	uint64_t back, octets_back;
 };
 
@@ -120,7 +120,7 @@ static void count(const struct soft_qp *q, const struct send_wqe *s)
 
 /* ---- connected queue pairs */
 
-/* The peer, if what is sent arrives there and answers come back. */
+/* The program of the peer, if packets reach it and its answers return. */
 static struct peer_program *reach(struct soft_qp *q)
 {
 	const struct ibv_ah_attr *to = &q->attr.ah_attr;
@@ -142,13 +142,13 @@ static struct peer_program *reach(struct soft_qp *q)
 	return q->peer;
 }
 
-/* A P_Key of partition 0 matches nothing. */
+/* P_Key 0 (partition 0) matches no key. */
 static bool keys_match(uint16_t a, uint16_t b)
 {
 	return (a & PKEY_BASE) && pkey_matches(a, b);
 }
 
-/* Whether a packet reaches the queue pair; its keys are not compared. */
+/* True if the packet reaches the queue pair; keys are checked elsewhere. */
 static bool is_there(const struct soft_qp *q, const struct shared_qp *to, uint32_t qpn,
 		     int32_t port)
 {
@@ -192,7 +192,7 @@ static void report_violation(const struct soft_qp *q, const struct send_wqe *s, 
 		(void)!verbs_daemon_call(LIVE_VIOLATION, &v, sizeof(v), &t);
 }
 
-/* Whether the two are each other's, and agree on what comes next. */
+/* True if the queue pairs are connected to each other and their PSNs match. */
 static bool is_connected(const struct soft_qp *q, const struct shared_qp *to)
 {
 	return to->dest_qpn == q->ibv.qp_num &&
@@ -209,11 +209,11 @@ static void note_first(const struct inbound_request *r)
 	r->to->is_heard = 1;
 }
 
-/* Hands it over; false without a responder. */
+/* Delivers a request; false if there is no responder. */
 static bool hand_over(struct soft_qp *q, struct inbound_request *r, enum responder_verdict *verdict)
 {
 	r->to = &r->peer->memory->qps[live_qpn_index(q->attr.dest_qp_num)];
-	/* A lock is there for as long as there is a queue pair. */
+	/* The lock exists as long as the queue pair. */
 	if (atomic_load(&r->to->qpn) != q->attr.dest_qp_num)
 		return false;
 	if (verbs_lock(&r->to->lock))
@@ -222,7 +222,7 @@ static bool hand_over(struct soft_qp *q, struct inbound_request *r, enum respond
 	enum refused_key key = REFUSED_NONE;
 	bool connected = is_there(q, r->to, q->attr.dest_qp_num, q->path.there);
 
-	/* Retries of a request are one violation. */
+	/* Retries of a request count as one violation. */
 	if (connected && q->waits == WAIT_NOT)
 		key = refused_key(q, r->to, 0);
 	connected = connected && refused_key(q, r->to, 0) == REFUSED_NONE && is_connected(q, r->to);
@@ -276,7 +276,7 @@ static enum outcome send_connected(struct soft_qp *q, struct inbound_request *r,
 
 /* ---- datagrams */
 
-/* Paths of datagrams, which each name their own; for all queue pairs. */
+/* Cached paths of datagrams, shared by all queue pairs. */
 static struct verbs_path datagram_path(const struct soft_qp *q, const struct send_wqe *s)
 {
 	enum { PLACES = 1024 };
@@ -304,7 +304,7 @@ static struct verbs_path datagram_path(const struct soft_qp *q, const struct sen
 	return path;
 }
 
-/* To one queue pair, which takes it or does not. */
+/* Delivers to one queue pair, which accepts or drops the message. */
 static void drop_at(struct soft_qp *q, struct inbound_request *r, uint32_t qpn, int32_t port)
 {
 	r->peer = verbs_peer_get(live_qpn_program(qpn));
@@ -328,7 +328,7 @@ static void drop_at(struct soft_qp *q, struct inbound_request *r, uint32_t qpn, 
 	verbs_peer_put(r->peer);
 }
 
-/* Who of a group has it; asked again when anything has changed. */
+/* Queries the members of a group, if the fabric has changed since the last query. */
 static void find_group(struct soft_qp *q, const struct send_wqe *s)
 {
 	enum { MOST = 4096 };
@@ -393,9 +393,9 @@ static enum outcome send_datagram(struct soft_qp *q, struct inbound_request *r, 
 	return DONE;
 }
 
-/* ---- what is posted */
+/* ---- posted requests */
 
-/* Of a datagram that reaches no queue pair, and of a message of UC. */
+/* For a datagram without a destination queue pair, and for a lost message of UC. */
 void verbs_count_lost(struct soft_qp *q, const struct send_wqe *s)
 {
 	if (q->init.qp_type == IBV_QPT_UD)
@@ -435,7 +435,7 @@ enum ibv_wc_status verbs_buffer_send(struct soft_qp *q, struct send_wqe *s, stru
 	return IBV_WC_SUCCESS;
 }
 
-/* Requests that no packet carries. */
+/* Requests that are executed without packets. */
 static bool execute_local(const struct soft_qp *q, const struct send_wqe *s, struct result *out)
 {
 	uint32_t pd = q->ibv.pd ? container(q->ibv.pd, struct pd, ibv)->id : 0;

@@ -35,7 +35,7 @@ struct adapter verbs_adapter = {
 	.next_pd = 1,
 };
 
-/* ---- asking */
+/* ---- questions */
 
 static int dial(enum live_kind kind)
 {
@@ -57,7 +57,7 @@ static int dial(enum live_kind kind)
 	return -1;
 }
 
-/* A message of the daemon's: how much of it is text, or -1. */
+/* Receives a message of the daemon; returns the size of its text, or -1. */
 static ssize_t hear(int fd, struct live_reply *r, void *text, size_t size, int *file)
 {
 	struct iovec parts[] = { { r, sizeof(*r) }, { text, size } };
@@ -96,7 +96,7 @@ int verbs_daemon_call(uint32_t question, const void *asked, size_t size, struct 
 	return r.error;
 }
 
-/* The answer is a struct of that size. */
+/* Sends a question whose reply is a struct of that size. */
 static int ask_struct(uint32_t question, const void *asked, size_t size, void *out, size_t out_size)
 {
 	struct daemon_reply t = { .text = out, .size = out_size, .file = -1 };
@@ -141,7 +141,7 @@ void verbs_query_path(struct verbs_path *p, uint32_t port, uint16_t slid, uint16
 	*p = (struct verbs_path){ now, found.there, found.back };
 }
 
-/* ---- counting: a flow has a place for good, those found first are first */
+/* ---- counters: a flow keeps its entry; entries are searched in the order of their creation */
 
 void verbs_count_packets(uint32_t from, uint16_t dlid, unsigned sl, uint64_t packets,
 			 uint64_t octets)
@@ -163,14 +163,14 @@ void verbs_count_packets(uint32_t from, uint16_t dlid, unsigned sl, uint64_t pac
 		}
 		pthread_mutex_unlock(&verbs_adapter.flow_lock);
 		if (i == LIVE_FLOWS)
-			return; /* more flows than a program uses */
+			return; /* more flows than the table has entries */
 		last = i;
 	}
 	atomic_fetch_add_explicit(&flows[i].packets, packets, memory_order_relaxed);
 	atomic_fetch_add_explicit(&flows[i].octets, octets, memory_order_relaxed);
 }
 
-/* ---- the beginning */
+/* ---- attaching */
 
 static bool give_file(int fd, int file)
 {
@@ -180,7 +180,7 @@ static bool give_file(int fd, int file)
 	return passing_send(fd, &part, 1, file, 0) == 1;
 }
 
-/* The page, and our number. */
+/* Gets the daemon's page and this program's number. */
 static int enter(void)
 {
 	struct live_reply r = { 0 };
@@ -216,20 +216,20 @@ static int attach(void)
 	if (!verbs_adapter.self || pipe2(verbs_adapter.bell, O_CLOEXEC | O_NONBLOCK) != 0)
 		return ENOMEM;
 	if (verbs_is_roce())
-		verbs_adapter.number = 1; /* there is no other */
+		verbs_adapter.number = 1; /* an Ethernet has no other programs */
 	verbs_adapter.self->number = verbs_adapter.number;
 	verbs_adapter.self->users = 1;
 	verbs_adapter.self->pid = getpid();
 	verbs_adapter.self->memory = verbs_adapter.memory;
 	verbs_adapter.peers[verbs_adapter.number] = verbs_adapter.self;
-	/* Keys of programs differ, as those of one adapter do, and cannot be guessed. */
+	/* Initial keys are random: programs use different keys, and keys cannot be guessed. */
 	if (getentropy(&verbs_adapter.first_key_use, sizeof(verbs_adapter.first_key_use)) != 0)
 		return errno;
 	verbs_adapter.region_numbers.next =
 		(verbs_adapter.first_key_use >> KEY_USE_BITS) % MAX_REGIONS;
 	verbs_adapter.memory->bell = verbs_adapter.bell[1];
 	verbs_adapter.memory->head.clock.bell = verbs_adapter.bell[1];
-	/* Where only descendants may be looked into, others may into us. */
+	/* Lets peers access this memory where ptrace is restricted to descendants (Yama). */
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 	if (!verbs_is_roce() && !give_file(verbs_adapter.events, file))
 		error = ENODEV;

@@ -7,10 +7,10 @@
 #include "live/verbs/verbs_internal.h"
 
 /*
- * Faults that 'heddle live fault' asks for. Each counts the events that it could apply to: work
- * requests that are posted, requests that are carried out, polls that find a completion. Which of
- * them it hits follows from `after`, `times`, `chance` and `seed` alone, so a program that does the
- * same meets the same faults.
+ * Faults injected by 'heddle live fault'. Each fault counts the events that it can apply to:
+ * posted work requests, executed requests, polls that find a completion. `after`, `times`,
+ * `chance` and `seed` alone determine the events that it hits, so a program that repeats its
+ * actions gets the same faults.
  */
 
 enum { MAX_FAULTS = 64 };
@@ -24,7 +24,7 @@ static struct {
 	} list[MAX_FAULTS];
 } faults = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* A number that is the same for the same seed and event (the finaliser of MurmurHash3). */
+/* Hash of seed and event (the finaliser of MurmurHash3). */
 static uint32_t draw(uint64_t seed, uint64_t event)
 {
 	uint64_t x = seed * UINT64_C(0x9E3779B97F4A7C15) + event;
@@ -45,7 +45,7 @@ static bool hits(struct fault *f)
 	return true;
 }
 
-/* The first fault with that action that hits; every one counts the event. */
+/* Returns the first fault with that action that hits; every matching fault counts the event. */
 static bool find(enum live_fault_action action, uint32_t qpn, struct live_fault *out)
 {
 	bool found = false;
@@ -99,7 +99,7 @@ void verbs_faults_forget(void)
 	atomic_store(&faults.n, 0);
 }
 
-/* ---- where they apply */
+/* ---- application */
 
 int verbs_fault_post(struct soft_qp *q)
 {
@@ -112,7 +112,10 @@ int verbs_fault_post(struct soft_qp *q)
 	if (find(LIVE_FAULT_QP_ERROR, q->ibv.qp_num, &f))
 		verbs_qp_fail(q, (enum ibv_event_type)f.value);
 	if (find(LIVE_FAULT_DEVICE, q->ibv.qp_num, &f)) {
-		/* The background, which may take the locks of all queue pairs, does the rest. */
+		/*
+		 * The background thread does the rest, because it may take the locks of all queue
+		 * pairs.
+		 */
 		const struct notification fatal = { NEWS_DEVICE, 0, f.value, 0 };
 
 		atomic_store(&verbs_adapter.has_failed, true);

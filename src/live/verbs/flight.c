@@ -5,9 +5,9 @@
 #include "live/verbs/timed.h"
 
 /*
- * At the timed pace UC and UD complete when their last packet has left, and a
- * program may use their memory for something else from then on. What they carry
- * is kept here until the engine says that it has arrived.
+ * Sends of UC and UD with the simulated clock. They complete when their last packet has left; the
+ * program may reuse their memory from then on. A copy of their data is kept here until the engine
+ * reports that they have arrived.
  */
 
 static void flight_free(struct send_in_flight *f)
@@ -27,7 +27,7 @@ void timed_flight_drop(struct soft_qp *q)
 	atomic_store(&q->n_flights, 0);
 }
 
-/* The send as it is now, with its bytes behind it; a status. */
+/* Copies the send and its data; returns a status. */
 static enum ibv_wc_status take_off(struct soft_qp *q, uint64_t number)
 {
 	struct send_wqe *kept;
@@ -47,7 +47,10 @@ static enum ibv_wc_status take_off(struct soft_qp *q, uint64_t number)
 	return status;
 }
 
-/* One to a group arrives here and there, and is over when it is lost. */
+/*
+ * True for a multicast send that has arrived at one member: further members may receive it until
+ * it is reported as lost.
+ */
 static bool is_spread(const struct send_wqe *s, const struct live_note *n)
 {
 	return n->kind == LIVE_ARRIVED && s->dlid >= LID_FIRST_MCAST;
@@ -64,7 +67,7 @@ static enum ibv_wc_status land(struct soft_qp *q, struct send_wqe *s, bool is_lo
 	return r.status;
 }
 
-/* It has arrived, or never will; it has left, or is still in the ring. */
+/* A message has arrived or is lost; its send has completed, or is still in the ring. */
 static void on_fate(struct soft_qp *q, const struct live_note *n)
 {
 	struct send_in_flight **at = &q->flights, *f;
@@ -98,7 +101,7 @@ static void on_fate(struct soft_qp *q, const struct live_note *n)
 	atomic_fetch_sub(&q->n_flights, 1);
 }
 
-/* All up to this one have left. */
+/* All sends up to `number` have left the adapter. */
 static void on_left(struct soft_qp *q, uint64_t number, enum ibv_wc_status status)
 {
 	bool was_draining = q->head < q->drain;

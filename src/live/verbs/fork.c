@@ -8,15 +8,14 @@
 #include "live/verbs/timed.h"
 
 /*
- * fork(): the adapter stays the parent's. The child starts without one and
- * attaches again when it opens the device: with a program number, and so QP
- * numbers, of its own. Memory that the adapter shares with peers is not
- * inherited (verbs_memory_map). Handles that the child inherits belong to no adapter
- * of its own (context_is_inherited): they can be released, which changes
- * nothing for the parent, and every other use fails with EPERM.
+ * fork(): the adapter stays with the parent. The child starts without one; it attaches when it
+ * opens the device and gets a program number, and thus QP numbers, of its own. Shared memory is
+ * not inherited (verbs_memory_map). Inherited handles belong to no adapter of the child
+ * (context_is_inherited): they can be released, without effect on the parent; any other use fails
+ * with EPERM.
  */
 
-/* While both are held, no thread attaches and no list of peers changes. */
+/* While both locks are held, no thread attaches and the list of peers does not change. */
 static void before_fork(void)
 {
 	pthread_mutex_lock(&verbs_adapter.lock);
@@ -29,7 +28,7 @@ static void after_fork(void)
 	pthread_mutex_unlock(&verbs_adapter.lock);
 }
 
-/* Other threads of the parent may have held any of them. */
+/* Initializes the locks again: other threads of the parent may have held them. */
 static void renew_locks(void)
 {
 	pthread_mutex_t *locks[] = { &verbs_adapter.lock,       &verbs_adapter.peers_lock,
@@ -48,7 +47,7 @@ static void close_file(int *fd)
 	*fd = -1;
 }
 
-/* Their memories are not mapped here. */
+/* The memories of peers are not mapped in the child. */
 static void forget_peers(void)
 {
 	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++) {

@@ -21,7 +21,7 @@ static void notify_owner(const struct inbound_request *r, uint32_t event)
 	verbs_peer_notify(r->peer, &n);
 }
 
-/* Moves to ERR: receives are flushed here, sends by the queue pair's program. */
+/* Moves the queue pair to ERR: flushes its receives here; its program flushes the sends. */
 static void enter_error(const struct inbound_request *r, uint32_t event)
 {
 	atomic_store(&r->to->state, IBV_QPS_ERR);
@@ -29,7 +29,7 @@ static void enter_error(const struct inbound_request *r, uint32_t event)
 	notify_owner(r, event);
 }
 
-/* RC: a NAK, and ERR. UC and UD: the message is dropped. */
+/* RC: NAK, and the queue pair enters ERR. UC and UD: the message is dropped. */
 static enum responder_verdict refuse(const struct inbound_request *r,
 				     enum responder_verdict verdict)
 {
@@ -53,12 +53,12 @@ struct inbound_receive {
 	struct iovec parts[MAX_SGE];
 	unsigned n_parts;
 	uint64_t room;
-	bool is_allowed; /* to write to all of its segments */
+	bool is_allowed; /* all of its segments may be written */
 	bool is_on_demand;
 	unsigned skip; /* bytes for a GRH */
 };
 
-/* Looks up the parts of its segments that the message fills. */
+/* Resolves the parts of its segments that the message fills. */
 static void find_parts(const struct inbound_request *r, struct inbound_receive *l)
 {
 	const struct shared_receive *w = l->entry;
@@ -94,7 +94,7 @@ static void open_receive(const struct inbound_request *r, struct inbound_receive
 		if (verbs_lock(&l->srq->lock))
 			verbs_ring_recover(m, l->ring);
 	}
-	/* One of XRC may have been destroyed until it was locked. */
+	/* An XRC queue may have been destroyed before it was locked. */
 	if (!l->srq || r->to->type != IBV_QPT_XRC_RECV || l->srq->xrcd == r->to->xrcd)
 		l->entry = verbs_ring_first(m, l->ring);
 	if (r->to->type == IBV_QPT_UD)
@@ -131,7 +131,7 @@ static void make_grh(const struct inbound_request *r, uint8_t out[GRH_SIZE])
 		out[i] = (uint8_t)(first >> (24 - 8 * i));
 	out[4] = (uint8_t)(length >> 8);
 	out[5] = (uint8_t)length;
-	out[6] = 0x1B; /* what comes next is a BTH */
+	out[6] = 0x1B; /* next header: BTH */
 	out[7] = s->hop_limit;
 	verbs_port_gid(&r->from->port, out + 8);
 	memcpy(out + 24, s->dgid.raw, 16);
@@ -145,7 +145,7 @@ void inbound_gather(const struct inbound_request *r, uint8_t *to)
 	}
 }
 
-/* Leaves out the first bytes of a list of pieces. */
+/* Removes the first `skip` bytes from a list of pieces. */
 static unsigned skip_parts(struct iovec *parts, unsigned n, size_t skip)
 {
 	unsigned first = 0;
@@ -171,7 +171,7 @@ static bool put_grh(const struct inbound_request *r, const struct inbound_receiv
 			       &(struct iovec_list){ l->parts, l->n_parts }, GRH_SIZE, true);
 }
 
-/* Small messages stay in the completion until it is polled. */
+/* Stores a small message in the completion until it is polled. */
 static bool carry(const struct inbound_request *r, const struct inbound_receive *l,
 		  struct new_completion *c, uint8_t *buffer)
 {
@@ -187,7 +187,7 @@ static bool carry(const struct inbound_request *r, const struct inbound_receive 
 	c->carried = buffer;
 	c->cqe.carried = (uint16_t)(r->length + before);
 	c->cqe.target = (uintptr_t)l->parts[0].iov_base + (before ? 0 : l->skip);
-	/* The first piece that has any length. */
+	/* The first piece of nonzero length. */
 	for (unsigned i = 0; i < l->entry->n_sge; i++)
 		if (l->entry->sge[i].length) {
 			c->cqe.target_key = l->entry->sge[i].lkey;
@@ -207,7 +207,7 @@ static bool place(const struct inbound_request *r, struct inbound_receive *l)
 			       r->length, true);
 }
 
-/* The completion of a receive, for the message as it is. */
+/* Fills the completion of a receive from the message. */
 static void describe(const struct inbound_request *r, const struct inbound_receive *l,
 		     struct new_completion *c)
 {
@@ -335,7 +335,7 @@ static enum responder_verdict execute_read(const struct inbound_request *r)
 	return verdict;
 }
 
-/* Atomic among adapters only: the program's own stores are not kept out. */
+/* Atomic among adapters only; not with respect to stores of the program. */
 static bool swap(const struct inbound_request *r, const struct iovec *there, uint64_t *old)
 {
 	const struct send_wqe *s = r->send;
@@ -377,7 +377,7 @@ static enum responder_verdict execute_atomic(const struct inbound_request *r)
 	return RESPONDER_ACCEPTS;
 }
 
-/* A request that takes no receive. */
+/* Executes a request that consumes no receive. */
 static enum responder_verdict execute_remote(const struct inbound_request *r)
 {
 	switch (kind_of(r)) {

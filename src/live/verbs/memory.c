@@ -48,13 +48,13 @@ void verbs_unlock(pthread_mutex_t *lock)
 	pthread_mutex_unlock(lock);
 }
 
-/* ---- our memory: pieces of 2^k bytes, lists of those that are free */
+/* ---- memory of this program: blocks of 2^k bytes, with lists of free blocks */
 
 enum { LEAST = 6, CLASSES = 36, PAGE = 4096 };
 
 static struct {
 	pthread_mutex_t lock;
-	uint64_t end; /* of what was ever used */
+	uint64_t end; /* end of the used part */
 	size_t size;
 	struct {
 		uint64_t *offsets;
@@ -75,7 +75,7 @@ void *verbs_memory_map(int file, size_t *out)
 {
 	struct stat s;
 
-	/* Its owner has sealed the size. */
+	/* The owner has sealed the size. */
 	if (fstat(file, &s) != 0 || (size_t)s.st_size < sizeof(struct program_memory))
 		return MAP_FAILED;
 	size_t size = *out = (size_t)s.st_size;
@@ -162,7 +162,7 @@ void verbs_memory_free(uint64_t offset, size_t size)
 	unsigned k = class_of(size);
 	char *at = memory_at(verbs_adapter.memory, offset);
 
-	/* Its pages are given back; what is smaller is made zeros. */
+	/* Returns the pages of large blocks to the system; clears small blocks. */
 	if (((size_t)1 << k) < PAGE || madvise(at, (size_t)1 << k, MADV_REMOVE) != 0)
 		memset(at, 0, size);
 	pthread_mutex_lock(&arena.lock);

@@ -45,7 +45,7 @@ static struct peer_program *peer_map(uint32_t number)
 	return p;
 }
 
-/* The one that is known, with a user more; one that is gone is forgotten. */
+/* Finds a known program and adds a reference; removes programs that have ended. */
 static struct peer_program *peer_known(uint32_t number)
 {
 	struct peer_program *p = verbs_adapter.peers[number];
@@ -107,8 +107,8 @@ void verbs_peer_put(struct peer_program *p)
 /* ---- waking a peer */
 
 /*
- * A pipe of the peer's, opened for reading, too: so it never breaks under us.
- * -1 if it is not there.
+ * Opens a pipe of the peer, also for reading, so that writes never raise SIGPIPE. -1 if it does
+ * not exist.
  */
 static int channel_open(const struct peer_program *p, int32_t fd)
 {
@@ -127,7 +127,9 @@ static int channel_known(struct peer_program *p, int32_t fd, uint32_t id)
 
 	if (opened < 0)
 		return -1;
-	/* The oldest makes room; an id that was used again has its place. */
+	/*
+	 * The entry of the same descriptor, else a new one, else the one at `id` modulo the size.
+	 */
 	unsigned place = 0;
 
 	while (place < p->n_channels && p->channels[place].remote != fd)
@@ -162,9 +164,9 @@ void verbs_peer_notify(struct peer_program *p, const struct notification *n)
 	verbs_peer_write(p, p->memory->bell, 0, n, sizeof(*n));
 }
 
-/* ---- its program's memory */
+/* ---- memory of the peer's program */
 
-/* What one call of the kernel copies, 2 GiB less a page at most; -1 if it fails. */
+/* Copies as much as one system call can, at most 2 GiB less a page; -1 on failure. */
 static ssize_t copy_some(const struct peer_program *p, const struct iovec_list *here,
 			 const struct iovec_list *there, bool towards)
 {
@@ -172,7 +174,7 @@ static ssize_t copy_some(const struct peer_program *p, const struct iovec_list *
 		       : process_vm_readv(p->pid, here->list, here->n, there->list, there->n, 0);
 }
 
-/* Copies pieces from an offset on into `out`, which has room for MAX_SGE. */
+/* Copies the pieces from an offset on into `out`, which has room for MAX_SGE. */
 static struct iovec_list after(const struct iovec_list *l, size_t offset, struct iovec *out)
 {
 	unsigned first = 0;

@@ -41,7 +41,7 @@ int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **ba
 		*bad = wr;
 	if (is_timed())
 		timed_receive(q, n);
-	/* A concurrent flush may have missed these. */
+	/* A concurrent flush may have missed these receives. */
 	if (atomic_load(&s->state) == IBV_QPS_ERR) {
 		verbs_lock(&s->lock);
 		if (atomic_load(&s->state) == IBV_QPS_ERR)
@@ -52,7 +52,7 @@ int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **ba
 	return error;
 }
 
-/* ---- sends: what can be posted */
+/* ---- sends: operations that can be posted */
 
 enum {
 	RC = 1 << IBV_QPT_RC | 1 << IBV_QPT_XRC_SEND,
@@ -62,7 +62,7 @@ enum {
 
 static const struct {
 	uint16_t kinds;    /* 1 << enum ibv_qp_type */
-	bool reads;        /* data come back */
+	bool reads;        /* the operation returns data */
 	bool is_extension; /* verbs_has_extensions */
 } operations[] = {
 	[IBV_WR_RDMA_WRITE] = { RC | UC },
@@ -85,7 +85,7 @@ static bool is_operation(enum ibv_qp_type type, uint32_t opcode)
 	       (!operations[opcode].is_extension || verbs_has_extensions());
 }
 
-/* Flag and opcode have the same number, as verbs define them, but for the last. */
+/* Flag and opcode have the same number in verbs, except for the last opcode. */
 uint64_t post_operation_flag(uint32_t opcode)
 {
 	return opcode == IBV_WR_ATOMIC_WRITE ? (uint64_t)IBV_QP_EX_WITH_ATOMIC_WRITE
@@ -139,7 +139,7 @@ void post_address(const struct soft_qp *q, struct send_wqe *s, const struct ah *
 		  uint32_t qkey)
 {
 	s->dest_qpn = qpn;
-	/* With its highest bit set the queue pair's own is used. */
+	/* If the highest bit is set, the Q_Key of the queue pair is used. */
 	s->qkey = (qkey & UINT32_C(0x80000000)) ? q->attr.qkey : qkey;
 	s->dlid = ah->dlid;
 	s->sl = ah->sl;
@@ -160,7 +160,10 @@ static int take_address(const struct soft_qp *q, const struct ibv_send_wr *wr, s
 	return 0;
 }
 
-/* An errno. What a binding needs is copied, since the window may be gone when its turn comes. */
+/*
+ * Returns an errno. The parameters of the binding are copied: the window may be deallocated before
+ * the request is executed.
+ */
 int post_take_bind(struct send_wqe *s, const struct ibv_mw *mw, uint32_t key,
 		   const struct ibv_mw_bind_info *info)
 {
@@ -175,7 +178,7 @@ int post_take_bind(struct send_wqe *s, const struct ibv_mw *mw, uint32_t key,
 	return 0;
 }
 
-/* Takes a request into the ring, at `at`; an errno. With `send`. */
+/* Stores a request in the ring at `at`; returns an errno. With `send`. */
 static int take(struct soft_qp *q, const struct ibv_send_wr *wr, uint64_t at)
 {
 	struct send_wqe *s = send_at(q, at);
@@ -214,7 +217,7 @@ static int take(struct soft_qp *q, const struct ibv_send_wr *wr, uint64_t at)
 	return error;
 }
 
-/* ---- sends: what becomes of them */
+/* ---- sends: completion and errors */
 
 static enum ibv_wc_opcode completion_opcode(uint32_t opcode)
 {
@@ -239,7 +242,7 @@ static enum ibv_wc_opcode completion_opcode(uint32_t opcode)
 	}
 }
 
-/* False if the completion queue overran: the queue pair fails. */
+/* False if the completion queue overran; the queue pair then fails. */
 static bool complete(struct soft_qp *q, const struct send_wqe *s, const struct result *r)
 {
 	struct new_completion c = {
@@ -256,7 +259,7 @@ static bool complete(struct soft_qp *q, const struct send_wqe *s, const struct r
 			    &c, NULL);
 }
 
-/* Errors of datagrams and of UC stop only what is sent. */
+/* Errors of UD and UC move the queue pair to SQE, errors of other types to ERR. */
 static void stop(struct soft_qp *q)
 {
 	if (verbs_is_reliable(q->init.qp_type)) {
@@ -269,7 +272,7 @@ static void stop(struct soft_qp *q)
 	verbs_qp_flush_sends(q);
 }
 
-/* `is_waiting` changes with both locks: either one permits reading. */
+/* `is_waiting` changes under both locks, so either lock permits reading it. */
 static void enlist(struct soft_qp *q)
 {
 	const struct notification wake = { 0 };
@@ -282,11 +285,11 @@ static void enlist(struct soft_qp *q)
 	verbs_adapter.waiting = q;
 	verbs_adapter.n_waiting++;
 	pthread_mutex_unlock(&verbs_adapter.waiting_lock);
-	/* The background looks when to try again. */
+	/* Lets the background thread compute the time of the next retry. */
 	verbs_peer_notify(verbs_adapter.self, &wake);
 }
 
-/* How often the background thread tries, and until when any thread does. */
+/* Sets the interval of retries by the background thread, and the end of the wait. */
 static void wait_for(struct soft_qp *q, enum waiting why, const struct result *r)
 {
 	enum { PS = 1000, LEAST = 50000, MOST = 2000000 };
@@ -299,7 +302,7 @@ static void wait_for(struct soft_qp *q, enum waiting why, const struct result *r
 	if (why == WAIT_RECEIVE) {
 		step = qp_rnr_delay(r->rnr_timer) / PS;
 		tries = q->attr.rnr_retry;
-		/* Seven: without end. */
+		/* 7: no limit of retries. */
 		q->until = tries == 7 ? 0 : q->since + step * tries;
 	} else {
 		step = q->attr.timeout ? qp_ack_timeout(q->attr.timeout) / PS : 0;
@@ -311,7 +314,7 @@ static void wait_for(struct soft_qp *q, enum waiting why, const struct result *r
 	enlist(q);
 }
 
-/* It waits; or it has waited for too long, and failed. */
+/* True if the wait has exceeded its limit; false if it continues. */
 static bool has_failed(struct soft_qp *q, enum outcome o, struct result *r)
 {
 	enum waiting why = o == NO_RECEIVE ? WAIT_RECEIVE : WAIT_ANSWER;
@@ -323,13 +326,13 @@ static bool has_failed(struct soft_qp *q, enum outcome o, struct result *r)
 	return true;
 }
 
-/* How far the ring is worked on: what was posted in SQD waits for RTS. */
+/* End of the sends to process: sends posted in SQD wait for RTS. */
 static uint64_t limit_of(const struct soft_qp *q)
 {
 	return atomic_load(&q->shared->state) == IBV_QPS_SQD ? q->drain : q->tail;
 }
 
-/* Completes the first in the ring. */
+/* Completes the first send in the ring. */
 static void finish(struct soft_qp *q, const struct result *r)
 {
 	bool fits = complete(q, send_at(q, q->head), r);
@@ -350,7 +353,7 @@ void post_arrived(struct soft_qp *q, uint64_t number, bool has_failed)
 		struct result r = { .status = IBV_WC_SUCCESS };
 		struct send_wqe *s = send_at(q, q->arrived);
 
-		/* The responder is gone, whatever has arrived. */
+		/* The responder has ended, although the message has arrived. */
 		if (verbs_execute_send(q, s, &r) != DONE)
 			r.status = IBV_WC_RETRY_EXC_ERR;
 		s->status = (uint32_t)r.status;
@@ -454,9 +457,9 @@ int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **ba
 	return error;
 }
 
-/* ---- once more */
+/* ---- retries */
 
-/* Those that have nothing to wait for leave the list. */
+/* Removes queue pairs that no longer wait from the list. */
 static void delist(struct soft_qp **link)
 {
 	struct soft_qp *q = *link;
@@ -466,7 +469,7 @@ static void delist(struct soft_qp **link)
 	verbs_adapter.n_waiting--;
 }
 
-/* True if it is done with waiting; with `send`. */
+/* True if the queue pair no longer waits; with `send`. */
 static bool retry(struct soft_qp *q, bool only_due)
 {
 	enum { RETRY_STEP = 500000 }; /* ns */
@@ -488,7 +491,7 @@ void post_retry(bool only_due)
 		struct soft_qp *q = *link;
 		bool done;
 
-		/* Who else holds it is at work on it. */
+		/* The thread that holds the lock processes the sends. */
 		if (pthread_mutex_trylock(&q->send) != 0) {
 			link = &q->next_waiting;
 			continue;

@@ -6,9 +6,9 @@
 #include "live/verbs/verbs_internal.h"
 
 /*
- * Extended queue pairs: a request is built call by call, and all that were
- * begun since wr_start are posted by wr_complete, or none. The ring's entries
- * behind `tail` are where they are built.
+ * Extended queue pairs (ibv_qp_ex): requests are built by several calls. wr_complete posts all
+ * requests that were started since wr_start, or none of them. They are built in the entries of the
+ * ring after `tail`.
  */
 
 static struct soft_qp *qp_of_ex(struct ibv_qp_ex *ex)
@@ -65,7 +65,7 @@ static struct send_wqe *current(struct soft_qp *q)
 	return q->build_error || q->building == q->tail ? NULL : send_at(q, q->building - 1);
 }
 
-/* Begins one: what it points to comes by later calls. */
+/* Starts a request; later calls set its data. */
 static void begin(struct ibv_qp_ex *ex, struct ibv_send_wr *wr)
 {
 	struct soft_qp *q = qp_of_ex(ex);
@@ -159,7 +159,7 @@ static void wr_fetch_add(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t addr, uin
 	begin_atomic(ex, IBV_WR_ATOMIC_FETCH_AND_ADD, where, add, 0);
 }
 
-/* ---- what it points to */
+/* ---- data of the request */
 
 static void wr_set_ud_addr(struct ibv_qp_ex *ex, struct ibv_ah *ibv, uint32_t qpn, uint32_t qkey)
 {
@@ -229,7 +229,7 @@ static void wr_set_inline_data(struct ibv_qp_ex *ex, void *addr, size_t length)
 	wr_set_inline_data_list(ex, 1, &one);
 }
 
-/* ---- keys, and what this adapter does not have */
+/* ---- keys, and setters that this adapter does not support */
 
 static void wr_bind_mw(struct ibv_qp_ex *ex, struct ibv_mw *mw, uint32_t rkey,
 		       const struct ibv_mw_bind_info *info)
@@ -278,7 +278,7 @@ static void wr_send_tso(struct ibv_qp_ex *ex, void *header, uint16_t size, uint1
 	qp_of_ex(ex)->build_error = EOPNOTSUPP;
 }
 
-/* ---- no function is NULL; wr_complete reports what was not asked for */
+/* ---- every function is set; wr_complete reports operations that were not requested at creation */
 
 void verbs_qp_fill_ex(struct soft_qp *q, uint64_t ops)
 {

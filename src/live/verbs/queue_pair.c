@@ -9,9 +9,9 @@
 #include "live/verbs/timed.h"
 #include "live/verbs/verbs_internal.h"
 
-/* ---- making one */
+/* ---- creation */
 
-/* What a type has of its own: a send queue, a receive queue. */
+/* True if the type has a send queue; a receive queue. */
 static bool has_sends(enum ibv_qp_type type)
 {
 	return type != IBV_QPT_XRC_RECV;
@@ -46,7 +46,7 @@ static int check_caps(const struct ibv_qp_init_attr *a)
 	return 0;
 }
 
-/* At least one of each, and inline as most programs can use it. */
+/* Grants at least one entry of each kind, and room for inline data. */
 static void grant_caps(struct ibv_qp_init_attr *a)
 {
 	struct ibv_qp_cap *c = &a->cap;
@@ -206,7 +206,7 @@ static int check_extension(const struct ibv_qp_init_attr_ex *a)
 struct ibv_qp *verbs_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
 {
 	int error = context_is_inherited(context) ? EPERM : check_extension(attr);
-	/* The first members are those of the plain one. */
+	/* The first members of both structures are the same. */
 	struct ibv_qp_init_attr *plain = (struct ibv_qp_init_attr *)attr;
 
 	if (error)
@@ -281,7 +281,7 @@ void verbs_qp_fail(struct soft_qp *q, enum ibv_event_type event)
 {
 	struct shared_qp *s = q->shared;
 
-	/* A receive that is being filled comes before those behind it. */
+	/* The receive that is being filled completes before the receives after it. */
 	if (verbs_is_roce())
 		verbs_roce_fail_qp(q);
 	if (verbs_lock(&s->lock))
@@ -303,9 +303,9 @@ void verbs_qp_fail(struct soft_qp *q, enum ibv_event_type event)
 		timed_pair(q);
 }
 
-/* ---- changing one */
+/* ---- modification */
 
-/* An errno: whether the values make sense for this adapter. */
+/* Checks the values of attributes; returns an errno. */
 static int check_values(const struct soft_qp *q, const struct ibv_qp_attr *a, int mask,
 			const struct live_port *port)
 {
@@ -333,7 +333,7 @@ static int check_values(const struct soft_qp *q, const struct ibv_qp_attr *a, in
 	return 0;
 }
 
-/* The rows of ibv_qp_attr that are stored as they are set. */
+/* Attributes that are stored without conversion. */
 #define KEEP(flag, member)                          \
 	do {                                        \
 		if (mask & (flag))                  \
@@ -363,7 +363,7 @@ static void keep_values(struct soft_qp *q, const struct ibv_qp_attr *a, int mask
 		q->wants_drained = a->en_sqd_async_notify;
 }
 
-/* What peers see of it; with both locks. */
+/* Copies the attributes that peers use to shared memory; with both locks. */
 static void share_values(struct soft_qp *q, const struct ibv_qp_attr *a, int mask)
 {
 	struct shared_qp *s = q->shared;
@@ -497,7 +497,7 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 	return 0;
 }
 
-/* ---- the end of one */
+/* ---- destruction */
 
 static void shared_end(struct soft_qp *q)
 {
@@ -557,10 +557,10 @@ static int join(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid, bool 
 		return EPERM;
 	if (qp->qp_type != IBV_QPT_UD || lid < LID_FIRST_MCAST || gid->raw[0] != 0xFF)
 		return EINVAL;
-	/* An Ethernet has no groups here. */
+	/* RoCE has no multicast groups in this adapter. */
 	if (verbs_is_roce())
 		return EOPNOTSUPP;
-	/* What is on its way goes by the tables that the group has now. */
+	/* Sends in flight use the group's tables as they are before the queue pair leaves. */
 	if (!joins)
 		timed_linger(q);
 	memcpy(m.mgid, gid->raw, sizeof(m.mgid));

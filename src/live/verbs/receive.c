@@ -36,9 +36,9 @@ static struct shared_receive *ring_entry(struct program_memory *m, const struct 
 }
 
 /*
- * A completion is there a moment before the place of its receive is free:
- * a program that posts the next receive waits for that. After a sender that
- * was killed in between, the next locker recovers the ring.
+ * True if the ring has room. A completion becomes visible just before its receive's entry is free;
+ * a program that polls it and posts the next receive waits here for that entry. If the sender was
+ * killed in between, the next holder of the lock recovers the ring.
  */
 static bool has_room(struct shared_ring *r, uint64_t tail)
 {
@@ -46,7 +46,10 @@ static bool has_room(struct shared_ring *r, uint64_t tail)
 	uint64_t since = 0;
 
 	for (;;) {
-		/* In this order: what is taken now may be free then. */
+		/*
+		 * This order is required: an entry that is being taken may be free at the second
+		 * load.
+		 */
 		bool is_taken = atomic_load_explicit(&r->taking, memory_order_acquire);
 
 		if (tail - atomic_load(&r->head) < r->size)
@@ -124,7 +127,7 @@ static int shared_make(struct srq *srq, const struct ibv_srq_init_attr_ex *init)
 	return ENOMEM;
 }
 
-/* Counts what it refers to. */
+/* Adds references to the objects that the queue uses. */
 static void use(const struct srq *srq, int more)
 {
 	container(srq->ibv.pd, struct pd, ibv)->users += (uint32_t)more;
@@ -168,7 +171,7 @@ static struct srq *srq_new(struct ibv_srq_init_attr_ex *init)
 	return srq;
 }
 
-/* An errno. */
+/* Returns an errno. */
 static int check_init(const struct ibv_srq_init_attr_ex *a)
 {
 	const uint32_t basic = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD;
@@ -256,7 +259,7 @@ static void shared_end(struct srq *srq)
 				 &srq->ibv.events_completed);
 	if (is_timed())
 		timed_shared(srq, false);
-	/* A peer may deliver to an XRC one, whose target queue pair lives on. */
+	/* A peer may be delivering to an XRC queue, whose target queue pair still exists. */
 	if (verbs_lock(&srq->shared->lock))
 		verbs_ring_recover(verbs_adapter.memory, &srq->shared->ring);
 	atomic_store(&srq->shared->xrcd, 0);

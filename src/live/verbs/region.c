@@ -15,7 +15,7 @@ struct region {
 	struct shared_region *shared;
 };
 
-/* Whether all of it is there: where it is not, hardware cannot pin it. */
+/* True if the whole range is mapped; hardware could not pin it otherwise. */
 static bool is_mapped(const void *addr, size_t length)
 {
 	enum { BATCH = 4096 };
@@ -65,7 +65,7 @@ int32_t verbs_key_alloc(uint32_t *key)
 	pthread_mutex_lock(&verbs_adapter.lock);
 	int32_t index = verbs_id_alloc(&verbs_adapter.region_numbers);
 
-	/* Never 0, and not the key that the index had before. */
+	/* A key is never 0 and never the previous key of the index. */
 	if (index != NO_INDEX)
 		*key = ((uint32_t)index + 1) << KEY_USE_BITS |
 		       ((++uses[index] + verbs_adapter.first_key_use) & 0xFF);
@@ -74,8 +74,8 @@ int32_t verbs_key_alloc(uint32_t *key)
 }
 
 /*
- * The key is void, and what peers do under it has ended: they do it with the
- * lock of a queue pair.
+ * Invalidates the key and waits for accesses by peers under it: peers access memory while they
+ * hold the lock of a queue pair.
  */
 static void withdraw(int32_t index)
 {
@@ -108,7 +108,7 @@ void verbs_key_free(int32_t index)
 
 /* ---- regions */
 
-/* The key counts from here on. */
+/* Makes the key valid. */
 static void publish(struct region *r, int access, uint64_t iova)
 {
 	struct shared_region *s = r->shared;
@@ -214,7 +214,7 @@ void ibv_unimport_mr(struct ibv_mr *mr)
 	free(container(mr, struct region, ibv));
 }
 
-/* ---- on-demand paging: a hint, since pages are used where they are */
+/* ---- on-demand paging: advice is checked and otherwise ignored, since pages are not pinned */
 
 bool verbs_region_is_on_demand(const struct program_memory *m, uint32_t key)
 {

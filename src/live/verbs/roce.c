@@ -18,16 +18,16 @@
 _Static_assert((unsigned)ROCE_TABLE == ROCE_GIDS && (unsigned)ROCE_SGE == WR_MAX_SGE,
 	       "what roce.h says without the headers of transport/");
 
-/* ---- what it is */
+/* ---- the adapter */
 
 static struct {
 	pthread_mutex_t running;
-	pthread_mutex_t lock; /* all below */
+	pthread_mutex_t lock; /* guards all members below */
 	struct roce_cable cable;
 	struct roce_address own;
 	uint8_t mtu; /* enum ibv_mtu */
 	struct roce_port *port;
-	struct roce_qp_link *links[LIVE_QPS]; /* by a queue pair's index */
+	struct roce_qp_link *links[LIVE_QPS]; /* by queue pair index */
 	struct roce_deferred *notes;
 	size_t n_notes, notes_cap;
 } roce = { .running = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -41,7 +41,7 @@ bool verbs_is_roce(void)
 	return known != 0;
 }
 
-/* What it is like, whether it is open or not; an errno. */
+/* Describes the adapter, also before it is open; returns an errno. */
 static int describe(void)
 {
 	uint8_t ipv4[4];
@@ -81,7 +81,7 @@ static hd_time now_ps(void)
 
 static void take_frames(void)
 {
-	enum { MOST = 256 }; /* before anything is sent */
+	enum { MOST = 256 }; /* frames received before frames are sent */
 	uint8_t frame[CABLE_FRAME];
 	size_t size;
 
@@ -99,9 +99,9 @@ static void send_frames(void)
 }
 
 /*
- * All that is owed now, an acknowledgement of what the program has seen among
- * it, with `lock`: no adapter forgets that with a queue pair. Who does not take
- * it is not waited for long.
+ * Sends all frames that are due, including acknowledgements of messages that the program has seen:
+ * destroying a queue pair must not lose them. With `lock`. A peer that does not receive is not
+ * waited for long.
  */
 static void send_owed(void)
 {
@@ -117,7 +117,7 @@ static void send_owed(void)
 	}
 }
 
-/* ---- what it says of itself */
+/* ---- attributes */
 
 static uint64_t guid(void)
 {
@@ -135,7 +135,7 @@ int verbs_roce_query_node(struct live_node *out)
 	return 0;
 }
 
-/* As PortInfo would have it: active, 4x EDR, one P_Key. */
+/* PortInfo of the port: active, 4x EDR, one P_Key. */
 int verbs_roce_query_port(uint32_t number, struct live_port *out)
 {
 	if (number != 1)
@@ -171,7 +171,7 @@ bool verbs_roce_is_path(const struct ibv_ah_attr *a)
 	       gid_is_ipv4(a->grh.dgid.raw) == (a->grh.sgid_index == ROCE_GID_IPV4);
 }
 
-/* IPv6's header has the layout of a GRH; IPv4's is in the last 20 bytes. */
+/* The IPv6 header has the layout of a GRH; the IPv4 header is in its last 20 bytes. */
 void verbs_roce_reverse_path(const struct ibv_grh *grh, struct ibv_ah_attr *a)
 {
 	enum { IPV4_AT = 20, TTL = 8, SOURCE = 12 };
@@ -193,7 +193,7 @@ void verbs_roce_reverse_path(const struct ibv_grh *grh, struct ibv_ah_attr *a)
 	memcpy(to->dgid.raw + SOURCE, ip + SOURCE, 4);
 }
 
-/* ---- notes */
+/* ---- deferred events */
 
 void verbs_roce_defer(const struct roce_deferred *n)
 {
@@ -277,7 +277,7 @@ static struct qp_attr attributes(const struct soft_qp *q)
 	return out;
 }
 
-/* One step; its values were checked when they were set. */
+/* One transition of the transport's queue pair; the values were checked when they were set. */
 static void step(struct roce_qp_link *l, struct qp_attr *a, enum qp_state to, unsigned mask)
 {
 	a->state = to;
@@ -288,7 +288,7 @@ static void step(struct roce_qp_link *l, struct qp_attr *a, enum qp_state to, un
 	}
 }
 
-/* What may change in a queue pair that is ready changes while it rests. */
+/* Attributes that may change in RTS are applied while the queue pair is drained. */
 static void adjust(struct roce_qp_link *l, struct qp_attr *a)
 {
 	enum {
@@ -356,7 +356,7 @@ void verbs_roce_fail_qp(const struct soft_qp *q)
 
 /* ---- sends */
 
-/* Its pieces; bytes that were posted with it stay in its place in the ring. */
+/* Collects the pieces of a send; inline data stay in its entry of the ring. */
 static void gather(const struct soft_qp *q, struct send_wqe *s, struct send_wr *wr)
 {
 	if (s->flags & IBV_SEND_INLINE) {
@@ -418,7 +418,7 @@ void verbs_roce_submit(struct soft_qp *q, uint64_t limit)
 								  .number = q->given });
 	}
 	pthread_mutex_unlock(&roce.lock);
-	/* The background sends them, if no thread polls meanwhile. */
+	/* The background thread sends the frames if no thread polls. */
 	verbs_peer_notify(verbs_adapter.self, &wake);
 }
 
@@ -428,9 +428,9 @@ void verbs_roce_quiesce(void)
 	pthread_mutex_unlock(&roce.lock);
 }
 
-/* ---- what was noted */
+/* ---- processing of deferred events */
 
-/* Still: it may have been reset since. */
+/* True if the queue pair is still in error; it may have been reset. */
 static bool is_in_error(const struct soft_qp *q, const struct roce_deferred *n)
 {
 	pthread_mutex_lock(&roce.lock);
@@ -451,7 +451,7 @@ static void take_note(const struct roce_deferred *n)
 		verbs_qp_fail(q, (enum ibv_event_type)n->event);
 	if (n->number >= q->head && n->number < q->given)
 		post_done(q, n->number, (enum ibv_wc_status)n->status);
-	/* There may be room for the next ones. */
+	/* The send queue may have room for further sends. */
 	if (q->given < q->tail)
 		post_run(q);
 	pthread_mutex_unlock(&q->send);
@@ -471,9 +471,9 @@ static void take_notes(void)
 	free(notes);
 }
 
-/* ---- frames, again and again */
+/* ---- progress */
 
-/* With `running`, which it gives back. */
+/* The caller holds `running`; releases it. */
 static void run(void)
 {
 	pthread_mutex_lock(&roce.lock);

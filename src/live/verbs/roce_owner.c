@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the transport asks of the adapter that its queue pairs are in. */
+/* Callbacks of the transport for its queue pairs in this adapter: memory, completions, receives. */
 #include <arpa/inet.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ static bool memory_allows(void *context, uint32_t pd, uint32_t key, uint64_t add
 	return verbs_region_find(verbs_adapter.memory, pd, &s, access, &where);
 }
 
-/* Where bytes are that were allowed, if their region still is there. */
+/* Resolves bytes to which access was granted, if their region still exists. */
 static void *memory_find(const struct roce_qp_link *l, uint32_t key, uint64_t addr, size_t len)
 {
 	const struct key_range s = { key, addr, len };
@@ -71,7 +71,7 @@ static uint64_t memory_atomic(void *context, const struct atomiceth *what, bool 
 	return old;
 }
 
-/* No region of ours can be invalidated from afar. */
+/* Regions of this adapter do not permit remote invalidation. */
 static void memory_invalidate(void *context, uint32_t rkey)
 {
 	(void)context;
@@ -125,7 +125,7 @@ static void happened(void *context, struct qp *qp, enum qp_event event)
 
 	(void)qp;
 	switch (event) {
-	case QP_EVENT_LAST_WQE: /* its receives are shared: it is in error */
+	case QP_EVENT_LAST_WQE: /* a queue pair with a shared receive queue is in error */
 		verbs_roce_defer(&(struct roce_deferred){
 			.qpn = l->qpn, .number = NO_SEND, .event = NO_EVENT });
 		break;
@@ -142,7 +142,7 @@ static void happened(void *context, struct qp *qp, enum qp_event event)
 
 /* ---- receives */
 
-/* The first of a ring, which is taken. */
+/* Consumes the first receive of a ring. */
 static bool take_first(pthread_mutex_t *lock, struct shared_ring *ring, struct recv_wr *out)
 {
 	verbs_lock(lock);

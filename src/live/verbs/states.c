@@ -2,8 +2,8 @@
 #include "live/verbs/verbs_internal.h"
 
 /*
- * The transitions of a queue pair, the attributes that each requires, and those
- * that it permits: the table of the architecture's Modify QP.
+ * Transitions of queue pair states, the attributes that each requires, and those that it permits:
+ * the table of Modify QP in the InfiniBand Architecture Specification.
  */
 
 enum { RC = 1, UC = 2, UD = 4, XI = 8, XT = 16, ALL = 31 }; /* XRC: initiator and target */
@@ -11,7 +11,7 @@ enum { RC = 1, UC = 2, UD = 4, XI = 8, XT = 16, ALL = 31 }; /* XRC: initiator an
 enum {
 	STATE = IBV_QP_STATE | IBV_QP_CUR_STATE,
 	ADDRESS = IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN,
-	ALTERNATE = IBV_QP_PATH_MIG_STATE, /* there is no other path */
+	ALTERNATE = IBV_QP_PATH_MIG_STATE, /* the adapter has no alternate paths */
 	RETRIES = IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC,
 };
 

@@ -8,9 +8,8 @@
 #include <cmocka.h>
 
 /*
- * The same table from the other side: for each attribute, the
- * transitions that require it (R), permit it (O) or refuse it (-). As the
- * architecture has it under Modify QP, and as Linux checks it.
+ * The same table by attribute: the transitions that require it (R), permit it (O) or refuse it
+ * (-), from Modify QP in the InfiniBand Architecture Specification and as Linux checks them.
  */
 
 enum { CHANGES = 9 };
@@ -61,7 +60,7 @@ enum { ATTRIBUTES = sizeof(table) / sizeof(table[0]) };
 /* The attributes that a transition requires; 0 if the type has no such transition. */
 static int needs(unsigned type, unsigned change)
 {
-	/* What is reliable does not come to SQE. */
+	/* Queue pairs of reliable types do not enter SQE. */
 	if (types[type] != IBV_QPT_UC && types[type] != IBV_QPT_UD && change == CHANGES - 1)
 		return 0;
 	int mask = IBV_QP_STATE;
@@ -72,7 +71,7 @@ static int needs(unsigned type, unsigned change)
 	return mask;
 }
 
-/* One less of what a change needs, or one more. */
+/* Checks a transition with one required attribute missing, or one unpermitted attribute added. */
 static void check_attributes(unsigned t, unsigned c, int least)
 {
 	for (unsigned i = 0; i < ATTRIBUTES; i++) {

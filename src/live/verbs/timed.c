@@ -15,7 +15,7 @@ static struct live_clock *clock_of(void)
 	return &verbs_adapter.memory->head.clock;
 }
 
-/* ---- to the engine */
+/* ---- requests to the engine */
 
 bool timed_has_engine(void)
 {
@@ -36,7 +36,7 @@ void timed_meet(void)
 	}
 }
 
-/* The engine takes what is there whatever else it waits for. */
+/* Posts a request. The engine takes requests at any time, so the wait for room in the ring ends. */
 static void ask(const struct live_request *r)
 {
 	struct live_clock *c = clock_of();
@@ -50,7 +50,7 @@ static void ask(const struct live_request *r)
 		c->requests[at % LIVE_REQUESTS] = *r;
 		timed_stir(verbs_adapter.memory);
 		atomic_store(&c->posted, at + 1);
-		/* Only now and then: it looks by itself, too. */
+		/* Wakes the engine only if it has taken all earlier requests; it also polls. */
 		if (at == atomic_load(&c->taken))
 			live_wake(&c->waits);
 	}
@@ -132,7 +132,10 @@ void timed_shared(const struct srq *srq, bool is_there)
 	ask(&r);
 }
 
-/* One that is too long fails in its turn, and takes the time of a packet. */
+/*
+ * Sets the destination of a datagram. A datagram above the MTU fails when it is executed, and
+ * takes the time of one packet.
+ */
 static void address(const struct soft_qp *q, const struct send_wqe *s, struct live_request *r)
 {
 	r->length = s->length < q->shared->mtu ? s->length : q->shared->mtu;
@@ -143,7 +146,7 @@ static void address(const struct soft_qp *q, const struct send_wqe *s, struct li
 	r->pair.global = s->global;
 }
 
-/* The contents of its packets, for captures. */
+/* Content of the packets, for captures. */
 static struct live_content content(struct soft_qp *q, struct send_wqe *s)
 {
 	bool is_inline = s->flags & IBV_SEND_INLINE;
@@ -211,8 +214,10 @@ void timed_polled(bool found)
 		live_sleep(&c->called, seen, REST);
 }
 
-/* Of UC and UD, which wait for no answer: something has not left yet, and will;
- * with a port that is not active, nothing leaves. */
+/*
+ * True if a send of UC or UD, which wait for no acknowledgement, has not left yet. Nothing leaves
+ * through a port that is not active.
+ */
 static bool is_leaving(struct soft_qp *q)
 {
 	pthread_mutex_lock(&q->send);
@@ -232,7 +237,7 @@ void timed_linger(struct soft_qp *q)
 	}
 }
 
-/* ---- from the engine */
+/* ---- notes of the engine */
 
 static void take_note(const struct live_note *n)
 {
@@ -240,7 +245,7 @@ static void take_note(const struct live_note *n)
 
 	if (!q)
 		return;
-	/* What it is about may have been flushed. */
+	/* The send may have been flushed. */
 	if (q->init.qp_type != IBV_QPT_RC) {
 		timed_flight_event(q, n);
 	} else if (n->number >= q->head && n->number < q->given) {
@@ -262,7 +267,7 @@ void timed_mend(void)
 		pthread_mutex_unlock(&verbs_adapter.lock);
 		if (!q)
 			continue;
-		/* Those that have arrived are done; the next one fails. */
+		/* Sends that have arrived succeed; the next one fails. */
 		if (q->head < q->given)
 			post_done(q, q->given - 1, IBV_WC_RETRY_EXC_ERR);
 		timed_flight_drop(q);

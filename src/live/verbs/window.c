@@ -14,7 +14,7 @@
 struct memory_window {
 	struct ibv_mw ibv;
 	int32_t index;
-	int32_t region; /* of which it is, or NO_INDEX: never bound */
+	int32_t region; /* region of the binding, or NO_INDEX: never bound */
 	struct memory_window *next;
 };
 
@@ -101,7 +101,7 @@ void verbs_windows_forget(void)
 
 /* ---- work requests */
 
-/* The window with that index, with windows_lock; or NULL. */
+/* The window with that index, or NULL; with windows_lock. */
 static struct memory_window *window_find(uint32_t key)
 {
 	struct memory_window *w = windows;
@@ -111,7 +111,7 @@ static struct memory_window *window_find(uint32_t key)
 	return w;
 }
 
-/* Whether the binding is permitted by its region. */
+/* True if the access flags of the region permit the binding. */
 static bool may_bind(const struct window_bind *b, uint32_t pd)
 {
 	const struct key_range span = { b->lkey, b->addr, b->length };
@@ -174,7 +174,7 @@ bool verbs_window_invalidate(struct program_memory *m, uint32_t key, uint32_t pd
 		return false;
 	struct shared_region *row = &m->regions[index];
 
-	/* A window of type 2 has the number of its queue pair. */
+	/* The row of a type 2 window stores the number of its queue pair. */
 	return row->is_window && row->qpn == qpn && row->pd == pd &&
 	       atomic_compare_exchange_strong(&row->key, &key, 0);
 }

@@ -7,8 +7,8 @@
 #include "live/verbs/verbs_internal.h"
 
 /*
- * XRC domains. Two that name the same file are one domain: they have the same number. A target
- * queue pair and the shared receive queues that it delivers to belong to one program.
+ * XRC domains. Two handles that name the same file have the same number and are one domain. A
+ * target queue pair and the shared receive queues that it delivers to belong to one program.
  */
 
 static struct ibv_xrcd *refuse(int error)
@@ -17,7 +17,7 @@ static struct ibv_xrcd *refuse(int error)
 	return NULL;
 }
 
-/* The domain of that file, with verbs_adapter.lock; or NULL. */
+/* The domain of that file, or NULL; with verbs_adapter.lock. */
 static const struct xrcd *xrcd_of_file(const struct stat *file)
 {
 	for (const struct xrcd *x = verbs_adapter.xrcds; x; x = x->next)
@@ -26,7 +26,7 @@ static const struct xrcd *xrcd_of_file(const struct stat *file)
 	return NULL;
 }
 
-/* Adds it to the domains; an errno, as Linux has them for the flags. */
+/* Adds a domain; returns the errno that Linux returns for these flags. */
 static int xrcd_add(struct xrcd *x, const struct stat *file, int flags)
 {
 	const struct xrcd *same = NULL;
