@@ -26,7 +26,7 @@ static enum hd_status fit_all(struct session *s, struct fit_points *points, stru
 
 	if (status != HD_OK)
 		return status;
-	/* How many profiles will be tried cannot be known; some are. */
+	/* The number of profiles to try is not known in advance. */
 	progress_begin(&s->progress, &s->common, "points", 0);
 	status = fit_run(&s->backend, &s->suite.options, points, &watch, d, fit);
 	progress_end(&s->progress);

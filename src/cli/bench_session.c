@@ -148,7 +148,7 @@ static int measure_and_report(struct session *s)
 	s->simulated.capture = capture.stream;
 	enum hd_status found = measure(s, &d);
 
-	/* If its stream failed, that is what there is to say. */
+	/* An error of the capture's stream takes precedence. */
 	if (capture.stream && (found == HD_OK || ferror(capture.stream))) {
 		d = (struct diag){ .status = HD_OK };
 		found = file_commit(&capture, &d);
@@ -163,7 +163,7 @@ static int measure_and_report(struct session *s)
 	return status;
 }
 
-/* Does what another process asks for, until it has no more to ask. */
+/* Worker process: executes requests of another process until there are no more. */
 static int serve(struct session *s)
 {
 	struct diag d = { .status = HD_OK };

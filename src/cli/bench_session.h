@@ -3,9 +3,9 @@
 #define HD_CLI_BENCH_SESSION_H
 
 /*
- * heddle bench from the command line to its results: a suite of tests on the
- * back-end that the options name, with progress and, if asked for, a capture.
- * An interrupt ends it with what was measured until then.
+ * Session of heddle bench: runs the tests on the back-end that the options select, shows progress,
+ * and writes results and an optional capture. After an interrupt it shows the points measured so
+ * far.
  */
 
 #include "bench/device.h"
@@ -21,7 +21,7 @@ struct session {
 	const char *sizes, *values, *pcap, *into;
 	struct option_list expect;
 	struct fabric_choice scenario;
-	struct bench_suite suite; /* its options are read in place */
+	struct bench_suite suite; /* options are stored directly in its members */
 	struct nic_backend backend;
 	struct progress progress;
 	size_t done, total;
@@ -29,12 +29,12 @@ struct session {
 
 extern const struct option session_options[]; /* of struct session */
 
-/* The tests that the words name; what to return. */
+/* Runs the tests named on the command line; returns the exit status. */
 int session_run(struct session *s, const struct command *self, int n, char **words);
-/* Fits the profile to what the files have. */
+/* Fits the profile to the measurements in the files; returns the exit status. */
 int session_fit(struct session *s, const struct command *self, int n, char **files);
 void session_fini(struct session *s);
-/* For a bench_watch: the next point begins. */
+/* Callback of bench_watch: the next point begins. */
 bool session_show(void *session, const struct bench_row *row);
 
 #endif

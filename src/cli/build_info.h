@@ -2,7 +2,10 @@
 #ifndef HD_CLI_BUILD_INFO_H
 #define HD_CLI_BUILD_INFO_H
 
-/* "commit 1234567890ab, Release, GNU 12.2.0"; cmake/build_info.cmake writes it. */
+/*
+ * Build description such as "commit 1234567890ab, Release, GNU 12.2.0", written by
+ * cmake/build_info.cmake.
+ */
 extern const char cli_build_info[];
 
 #endif

@@ -11,7 +11,7 @@
 #include "scenario/words.h"
 #include "study/processes.h"
 
-/* "marks" has no sources that respond. */
+/* With "marks" packets are marked, but sources do not respond. */
 static bool is_algorithm(const char *name)
 {
 	return strcmp(name, "marks") != 0;
@@ -80,7 +80,7 @@ struct comparing {
 	bool has_begun;
 };
 
-/* From here on signals stop the runs; until then they end the program. */
+/* From here on signals stop the runs; before, they end the program. */
 static void begin_runs(void *context)
 {
 	struct comparing *x = context;

@@ -9,7 +9,7 @@
 #include "study/conf_change.h"
 #include "study/tune.h"
 
-/* --warmup and --measure: how long a run takes. */
+/* --warmup and --measure: durations of the phases of a run. */
 #define OPTION_CC_WINDOWS(set)                                                       \
 	{ "warmup",                                                                  \
 	  0,                                                                         \
@@ -36,7 +36,7 @@ int cli_cc_variants_read(const struct command *self, const struct option_list *w
 HD_MUST_CHECK enum hd_status cli_cc_variants_run(struct study_comparison *c,
 						 const struct common_options *common,
 						 struct diag *d, struct results *r);
-/* conf_change_run in the same way. */
+/* conf_change_run on all cores, with progress. */
 HD_MUST_CHECK enum hd_status cli_change_run(struct study_comparison *c,
 					    const struct common_options *common, struct diag *d,
 					    struct results *r, bool *worse);
@@ -45,7 +45,7 @@ HD_MUST_CHECK enum hd_status cli_cc_tune_run(struct tune_options *o,
 					     const struct common_options *common, struct diag *d,
 					     struct tune_result *out);
 
-/* `r`, or a copy without its series if they are to be `left_out`. */
+/* Returns `r`, or a copy without its series if `left_out`. */
 struct results *cli_cc_variants_shown(struct results *r, bool left_out);
 
 #endif

@@ -3,8 +3,8 @@
 #include "cli/live.h"
 
 /*
- * Commands that the daemon obeys itself are one record each: their words go to
- * it as they are, and it says what is wrong with them.
+ * 'heddle live': its subcommands. Commands that the daemon executes are one record each; their
+ * words are sent to it unchanged, and it reports invalid ones.
  */
 
 static const struct example link_examples[] = {

@@ -23,7 +23,7 @@ static const struct option options[] = {
 	{ NULL },
 };
 
-/* A file that was not there is not left if nothing comes of it. */
+/* Opens the output; `made`: the file was created here and is removed if the capture fails. */
 static int open_file(const char *path, bool *made)
 {
 	const int flags = O_WRONLY | O_CREAT | O_CLOEXEC;

@@ -29,7 +29,7 @@ static const struct option options[] = {
 	{ NULL },
 };
 
-/* What it does, once the fabric of the recording is known. */
+/* Replays the changes once the recording's fabric has been read. */
 static enum hd_status replay(const struct live_replay_options *v, struct recording *r,
 			     struct diag *d)
 {

@@ -34,7 +34,7 @@ static const struct option options[] = {
 	{ NULL },
 };
 
-/* A usage error, or NULL. */
+/* The usage error of the options, or NULL. */
 static const char *refusal(const struct live_roce_options *v, int n_args)
 {
 	enum { ROOM = sizeof(((struct sockaddr_un *)NULL)->sun_path) };

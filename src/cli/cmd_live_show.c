@@ -20,7 +20,7 @@ static const struct column columns[] = {
 };
 #define N_COLUMNS (sizeof(columns) / sizeof(*columns) - 1)
 
-/* A line per port, with tabs between what the columns name. */
+/* Adds a row per line; tabs separate the columns. */
 static void put_lines(struct table *t, char *text)
 {
 	char *rest = text, *line;

@@ -72,7 +72,7 @@ static void put_failure(const struct cli_mcast_compare_options *v, struct overri
 		      (unsigned long long)v->fail_at);
 }
 
-/* Work begins when a fabric was found fit for it. */
+/* Progress begins once a fabric has been accepted. */
 static bool show(void *context, double runs)
 {
 	struct cli_mcast_compare_options *v = context;

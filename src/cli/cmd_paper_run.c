@@ -21,7 +21,7 @@ static int review(struct paper_session *s, const char *name)
 		"series and comparisons are in %s: 'heddle report --db %s --html papers.html' draws them",
 		s->v.common.db, s->v.common.db);
 	outcomes_take(&s->review, &found);
-	/* Documents are of all that was asked for. */
+	/* Documents are written only if all requested experiments are complete. */
 	enum hd_status status =
 		done < s->review.n_jobs ? HD_OK : paper_session_write(s, &found, &d);
 

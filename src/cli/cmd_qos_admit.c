@@ -41,7 +41,7 @@ static const struct option options[] = {
 	{ .name = NULL },
 };
 
-/* What is wrong with the command line alone; NULL: nothing. */
+/* The usage error of the options, or NULL. */
 static const char *find_wrong(const struct qos_admit_options *v)
 {
 	const struct admission_params *p = &v->params;

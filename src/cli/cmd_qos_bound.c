@@ -16,7 +16,7 @@ struct qos_bound_options {
 
 #define FIELD(name) offsetof(struct qos_bound_options, name)
 
-/* Those of switches and cables are short for --set of the scenario's field. */
+/* Options of switches and cables are shorthands for --set of the scenario's field. */
 static const struct option options[] = {
 	OPTION_GROUP(FIELD(params.terms.groups), "flows"),
 	{ "mode", 0, OPT_CHOICE, FIELD(mode), NULL, "grouped",

@@ -11,7 +11,7 @@ struct evaluate_progress {
 	const struct cli_evaluate_options *v;
 	struct progress bar;
 	uint32_t run;
-	time_t begun; /* that run */
+	time_t begun; /* start of that run */
 };
 
 static bool show(void *context, uint32_t run, double packets)

@@ -54,8 +54,10 @@ static int show(const struct qos_explain_options *v, const struct explain_view *
 	return output_results(&v->common, r, true);
 }
 
-/* In a fabric, if one is named. */
-/* Two files are easily named one after the other. */
+/*
+ * Prints the error. A second opensm.conf in place of the fabric is a common mistake, so a hint is
+ * added.
+ */
 static int refuse_fabric(const struct qos_explain_options *v, const struct diag *d)
 {
 	struct strbuf message = STRBUF_INIT;

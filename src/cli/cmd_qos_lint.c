@@ -51,7 +51,7 @@ static int lint(const struct qos_lint_options *v, const struct opensm_conf *conf
 	return output_results(&v->common, r, clean);
 }
 
-/* With the policy, if one is named. */
+/* Checks the file, and the policy if one is named. */
 static int lint_both(const struct qos_lint_options *v, const struct opensm_conf *conf)
 {
 	struct diag d = { .status = HD_OK };

@@ -74,7 +74,7 @@ static int play(struct qos_reserve_options *v, const char *path)
 	return status;
 }
 
-/* What is wrong with the command line alone; NULL: nothing. */
+/* The usage error of the options, or NULL. */
 static const char *find_wrong(const struct qos_reserve_options *v)
 {
 	const struct reserve_run_params *p = &v->params;

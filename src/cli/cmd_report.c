@@ -8,8 +8,8 @@
 
 struct report_options {
 	struct common_options common;
-	const char *from; /* instead of the common --db, which is written */
-	const char *html; /* instead of the common --html: of the runs */
+	const char *from; /* the database to read; replaces the common --db, which is written */
+	const char *html; /* a page of the runs; replaces the common --html */
 	struct compare_options how;
 };
 
@@ -39,7 +39,7 @@ static const struct example examples[] = {
 	{ NULL, NULL },
 };
 
-/* Runs that are named come after what differs between them. */
+/* Writes the differences between the runs first, then the runs that were named. */
 static int write_page(const struct recorded_runs *s, const struct report_options *o, bool named,
 		      struct diag *d)
 {
@@ -101,9 +101,9 @@ static int run(const struct command *self, void *values, int n, char **args)
 	if (n > COMPARE_MOST_RUNS)
 		return command_usage(self, "too many runs: at most %d can be shown together",
 				     COMPARE_MOST_RUNS);
-	/* A person gets what fits a screen, unless there is a wish for more. */
+	/* On a terminal the output is brief, unless an option requests more. */
 	o->how.brief = !o->how.all && !o->how.table && !o->html && output_is_text(&o->common);
-	/* A page is of all runs unless some are named. */
+	/* A page shows all runs, unless some are named. */
 	int status = recorded_runs_read(&s, o->from, o->html != NULL, n, args, &d) == HD_OK
 			     ? show(&s, o, n > 0)
 			     : command_refuse(&d);

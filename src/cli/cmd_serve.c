@@ -12,8 +12,8 @@
 struct serve_options {
 	struct common_options common;
 	struct fabric_choice scenario;
-	const char *from; /* instead of the common --db, which is written */
-	const char *live; /* the name of a fabric that runs */
+	const char *from; /* the database to read; replaces the common --db, which is written */
+	const char *live; /* name of a running live fabric */
 	struct listen_options listen;
 	bool paused;
 	hd_time speed;

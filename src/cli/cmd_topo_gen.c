@@ -88,7 +88,7 @@ static int run(const struct command *self, int argc, char **argv)
 
 		return g ? run_kind(g, argc - 1, argv + 1) : command_usage(self, "%s", d.message);
 	}
-	/* No kind: help, or a refusal. */
+	/* Without a kind: prints help or an error. */
 	if (!command_parse(self, &v, argc, argv, &n_args, &status))
 		return status;
 	return which_kind(self);

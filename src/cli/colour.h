@@ -9,12 +9,12 @@
 
 #include <stdbool.h>
 
-/* Whether a reader of this file descriptor wants it. */
+/* True if output to this descriptor is coloured. */
 bool colour_on(int fd);
 
 /*
- * Prints "WHO: LINE" to stderr, for all errors. WHO is "heddle", or "heddle "
- * and the name of a command; it replaces a progress line.
+ * Prints "WHO: LINE" to stderr; used for all errors. WHO is "heddle", or "heddle " and the name of
+ * a command. The line replaces a progress line.
  */
 void cli_print_error(const char *who, const char *line);
 

@@ -19,7 +19,7 @@
 #include "report/writer.h"
 #include "topo/read.h"
 
-/* Those of results, those of something written, those of work, and help. */
+/* Common options in groups: results, output files, computation, help. */
 const struct option command_common_options[] = {
 	{ .name = "json",
 	  .kind = OPT_FLAG,
@@ -107,8 +107,10 @@ static const struct option no_options[] = { { .name = NULL } };
 		(self)->options ? (self)->options : no_options, command_common(self), NULL \
 	}
 
-/* The file that the option of that kind names; NULL: it is of another, was not
- * given, or another row replaces it. */
+/*
+ * The file named by the option if it is of that kind; NULL if the option is of another kind, was
+ * not given, or is replaced by another row.
+ */
 static const char *file_of(const struct option *const *tables, const struct option *o,
 			   enum option_kind kind, const void *values)
 {
@@ -117,7 +119,7 @@ static const char *file_of(const struct option *const *tables, const struct opti
 		       : NULL;
 }
 
-/* Whether it is the file of the option that this one may replace. */
+/* True if `path` is the input file of the option that this one may replace. */
 static bool is_replaced(const struct option *const *tables, const struct option *o,
 			const char *path, const void *values)
 {
@@ -137,8 +139,10 @@ static bool is_common(const struct option *o)
 	return false;
 }
 
-/* What cannot be written is said before hours are spent on it; of files of a
- * run that several processes compute, by one of them when they have met. */
+/*
+ * Checks output files before the work begins. If several processes compute a run, one of them
+ * checks the files of the run later.
+ */
 static int check_output(const struct command *self, const struct option *const *tables,
 			const struct option *o, const void *values)
 {
@@ -181,8 +185,10 @@ static int check_input(const struct command *self, const struct option *const *t
 	return status;
 }
 
-/* Files to write are files of their own; what else is read from one of them is
- * refused when it is opened. */
+/*
+ * Output files must differ from each other and from input files. Input files that are named inside
+ * other files are checked when they are opened.
+ */
 static int check_files(const struct command *self, const struct option *const *tables,
 		       const void *values)
 {
@@ -202,7 +208,7 @@ static int check_files(const struct command *self, const struct option *const *t
 	return status;
 }
 
-/* A generator's name among words that it should be one with; or NULL. */
+/* The name of a generator among words that should be one argument with it; or NULL. */
 static const char *find_loose_words(const struct command *self, int argc, char **argv)
 {
 	for (int i = 0; i < argc && strstr(self->arguments, "FABRIC"); i++) {
@@ -249,7 +255,7 @@ int command_check_ending(const struct command *self, const struct common_options
 	return status;
 }
 
-/* How results are written; 0, or what to return. */
+/* Checks the format options; EXIT_DONE, or the exit status. */
 static int check_format(const struct command *self, const struct common_options *common,
 			const struct option *const *tables)
 {
@@ -262,7 +268,7 @@ static int check_format(const struct command *self, const struct common_options 
 		is_drawn = is_drawn || strcmp(dot, drawn[i]) == 0;
 	if (given > 1)
 		return command_usage(self, "at most one of --json, --csv and --format can be used");
-	/* With --to it is a fabric that is written, and drawn as SVG. */
+	/* With --to the output is a fabric, which can be drawn as SVG only. */
 	bool has_to = option_find(tables, "to", strlen("to"));
 
 	if (is_drawn && has_to)
@@ -315,7 +321,7 @@ int command_refuse(const struct diag *d)
 {
 	struct strbuf line = STRBUF_INIT;
 
-	/* Who refuses without a reason has a bug, and has not done its work. */
+	/* A failure without a reason is a bug in the command. */
 	if (d->status == HD_OK)
 		abort();
 	diag_print(d, &line);
@@ -394,7 +400,7 @@ void command_help(const struct command *self, struct strbuf *out)
 		return;
 	strbuf_puts(out, "\nExamples:\n");
 	for (const struct example *e = self->examples; e->command; e++) {
-		/* A command stays on one line, to be copied. */
+		/* A command stays on one line, so that it can be copied. */
 		strbuf_printf(out, "  %s\n      ", e->command);
 		text_wrap(out, e->meaning, 6);
 	}
@@ -418,7 +424,9 @@ const struct command *command_find(const struct command *const *commands, int n_
 	return found;
 }
 
-/* `group` is what the commands belong to; NULL for the program itself. */
+/*
+ * Prints an unknown command; `group` is the command it was given to, NULL for the program itself.
+ */
 static int refuse_command(const struct command *group, const struct command *const *commands,
 			  const char *word)
 {
@@ -442,7 +450,7 @@ static int refuse_command(const struct command *group, const struct command *con
 	return EXIT_USAGE;
 }
 
-/* Too few arguments, or too many: what to return. */
+/* Prints that there are too few or too many arguments; returns the exit status. */
 static int refuse_arguments(const struct command *self, int n, char **args)
 {
 	return n < self->least

@@ -3,12 +3,12 @@
 #define HD_CLI_COMMAND_H
 
 /*
- * What a command is: one record from which dispatch, --help, its man page and
- * shell completion follow. A command lives in its cmd_<name>.c and is listed
- * in commands[] (main.c); a command with subcommands has no run of its own.
+ * A command is one record (struct command), from which dispatch, --help, the man page and shell
+ * completion are derived. Each command is in cmd_<name>.c and listed in commands[] (main.c); a
+ * command with subcommands has no function of its own.
  *
- * A command is given its options, calls the library, and hands the outcome to a
- * writer. It returns one of the exit statuses below.
+ * A command gets its options, calls the library and passes the results to a writer. It returns one
+ * of the exit statuses below.
  */
 
 #include <limits.h>
@@ -19,19 +19,19 @@
 #include "base/option.h"
 
 enum exit_status {
-	EXIT_DONE = 0,        /* done, and every goal met */
-	EXIT_GOAL_MISSED = 1, /* done, but a stated goal was missed */
+	EXIT_DONE = 0,        /* success, and all goals met */
+	EXIT_GOAL_MISSED = 1, /* success, but a goal was missed */
 	/*
-	 * The command line is invalid, whatever the files contain: an unknown
-	 * option, a name out of a list of ours, a value of the wrong kind.
+	 * The command line is invalid, independent of the contents of files: an unknown option, an
+	 * unknown name of a built-in list, a value of the wrong type.
 	 */
 	EXIT_USAGE = 2,
 	/*
-	 * A file or another description (a fabric, a class, a group) was
-	 * refused, wherever it was written, or what is looked up in it.
+	 * A file or another description (a fabric, a class, a group), or an item looked up in it,
+	 * is invalid.
 	 */
 	EXIT_BAD_INPUT = 3,
-	EXIT_ENVIRONMENT = 4, /* the host lacks something: disk, device, ... */
+	EXIT_ENVIRONMENT = 4, /* the host lacks a resource: disk, device, ... */
 };
 
 struct example {
@@ -39,56 +39,55 @@ struct example {
 	const char *meaning;
 };
 
-/* What a command writes says which of the common options it has. */
+/* Kind of output; it determines which common options a command has. */
 enum command_writes {
-	WRITES_RESULTS,  /* tables: all of them */
-	WRITES_TEXT,     /* a text of its own: no formats, database and page */
-	WRITES_NOTHING,  /* to no file that they name: not --output either */
-	BECOMES_ANOTHER, /* what the other program does: --help alone */
+	WRITES_RESULTS,  /* tables: all options */
+	WRITES_TEXT,     /* text: no formats, database and page */
+	WRITES_NOTHING,  /* no output file: no --output either */
+	BECOMES_ANOTHER, /* runs another program: --help only */
 };
 
 struct command {
 	const char *name;        /* as typed after "heddle": "topo gen" */
-	const char *summary;     /* one line, lower case, no stop */
-	const char *arguments;   /* "FILE...", "" if it takes none */
+	const char *summary;     /* one line, lower case, no full stop */
+	const char *arguments;   /* "FILE...", or "" without arguments */
 	const char *description; /* paragraphs separated by blank lines */
-	/* One more, of what some table has; NULL: none. */
+	/* Appends a list from a table to the description; or NULL. */
 	void (*list)(struct strbuf *out);
-	/* Words that its arguments may be, for completion; NULL: files. */
+	/* Possible arguments, for completion; NULL: files. */
 	void (*words)(struct strbuf *out);
-	const struct option *options;             /* NULL if only the common ones */
+	const struct option *options;             /* own options; NULL: common options only */
 	const struct example *examples;           /* ends with a NULL command */
 	const struct command *const *subcommands; /* NULL-terminated */
 	/*
-	 * What call is given: `size` bytes of values, which begin with a struct
-	 * common_options, as `initial` has them (NULL: zero) before options
-	 * are read, and whose lists are freed afterwards; and `least` to
-	 * `most` arguments.
+	 * Function of the command. `values` are `size` bytes that begin with a struct
+	 * common_options; they are copied from `initial` (NULL: zero) before options are parsed,
+	 * and lists in them are freed after the call. There are `least` to `most` arguments.
 	 */
 	int (*call)(const struct command *self, void *values, int n, char **args);
-	size_t size; /* 0: of the common options */
+	size_t size; /* 0: struct common_options only */
 	const void *initial;
 	int least, most;
 	/*
-	 * Its work may take long: it shows how far it is (cli/progress.h) and,
-	 * interrupted, keeps what it has.
+	 * The command may take long: it shows progress (cli/progress.h) and keeps its partial
+	 * results when interrupted.
 	 */
 	bool is_long;
 	enum command_writes writes;
-	/* It calls output_check_own_formats(). */
+	/* The command calls output_check_own_formats(). */
 	bool has_own_formats;
-	/* Instead, of a command that reads its words itself. */
+	/* Used instead of `call` by a command that parses its words itself. */
 	int (*run)(const struct command *self, int argc, char **argv);
 };
-/* In a command: call `function` with a struct `type` and `low` to `high` arguments. */
+/* Initializer of a command: calls `function` with a struct `type` and `low` to `high` arguments. */
 #define COMMAND_CALL(function, type, low, high) \
 	.call = (function), .size = sizeof(type), .least = (low), .most = (high)
-/* The same, with values that begin as `values` are. */
+/* The same, with initial values copied from `values`. */
 #define COMMAND_CALL_FROM(function, values, low, high) \
 	COMMAND_CALL(function, values, low, high), .initial = &(values)
 #define ANY_NUMBER INT_MAX
 
-/* The same options everywhere; first member of each command's values. */
+/* Options that all commands have; first member of each command's values. */
 struct common_options {
 	bool help;
 	bool json;
@@ -97,38 +96,38 @@ struct common_options {
 	unsigned format;    /* index into writer_names */
 	const char *table;  /* the only table to write, or NULL */
 	const char *output; /* NULL: standard output */
-	const char *db;     /* a database to append the results to, or NULL */
-	const char *html;   /* a page to write them to, or NULL */
-	uint64_t memory;    /* most bytes to take; 0: most of what is free */
-	uint64_t threads;   /* 0: as many as are worth it, */
-	bool verbose;       /* and how many those were is said */
-	uint64_t seed;      /* before parsing 0, or a default of one's own */
+	const char *db;     /* database to which results are appended, or NULL */
+	const char *html;   /* HTML page of the results, or NULL */
+	uint64_t memory;    /* limit in bytes; 0: nine tenths of free memory */
+	uint64_t threads;   /* 0: as many as are useful */
+	bool verbose;       /* prints the number of threads used */
+	uint64_t seed;      /* default 0, or the command's own */
 };
 
 extern const struct option command_common_options[]; /* of struct common_options */
-/* Those of a command: all; of one without results, or of several, the last. */
+/* Common options of a command: those that its kind of output has. */
 const struct option *command_common(const struct command *c);
 
 /*
- * Reads the command line into `values`, whose first member is a struct
- * common_options. True to continue with argv[0..*n_args); false if all is done
- * (help was printed) or refused, *status then being what to return.
+ * Parses the command line into `values`, whose first member is a struct common_options. True:
+ * continue with argv[0..*n_args). False: help was printed or the command line was refused, and
+ * *status is the exit status.
  */
 bool command_parse(const struct command *self, void *values, int argc, char **argv, int *n_args,
 		   int *status);
 
 /*
- * Whether the ending of --output selects a format, if no option does:
- * EXIT_DONE, or a usage error with the list of endings.
+ * Checks that the extension of --output selects a format if no option does: EXIT_DONE, or a usage
+ * error with the list of extensions.
  */
 int command_check_ending(const struct command *self, const struct common_options *common);
 
-/* The description and what is listed. */
+/* Appends the description and the command's list. */
 void command_describe(const struct command *self, struct strbuf *out);
 
-/* Prints "heddle: <what was refused>"; returns the matching exit status. */
+/* Prints "heddle: <message>"; returns the exit status of the error. */
 int command_refuse(const struct diag *d);
-/* That status, without the line. */
+/* The exit status of the error, without a message. */
 int command_status(const struct diag *d);
 /* Prints "heddle NAME: <message>" and where to find help; EXIT_USAGE. */
 HD_PRINTF(2, 3)
@@ -142,13 +141,10 @@ const char *command_short_name(const struct command *c);
 const struct command *command_find(const struct command *const *commands, int n_words,
 				   char **words);
 
-/*
- * Reads the command line and calls `self` with what it says: what dispatch does
- * with every command that has a call.
- */
+/* Parses the command line and calls `self`: used by dispatch for every command with a `call`. */
 int command_call(const struct command *self, int argc, char **argv);
 
-/* Runs the one of `commands` (NULL-terminated) that argv[0] names. */
+/* Runs the command of the NULL-terminated list `commands` that argv[0] names. */
 int command_dispatch(const struct command *const *commands, int argc, char **argv);
 
 #endif

@@ -19,7 +19,7 @@
 #include "cli/record.h"
 #include "report/writer.h"
 
-/* A small program of its own: "weave", and "loom" with two subcommands. */
+/* A program for tests: "weave", and "loom" with two subcommands. */
 struct weave_values {
 	struct common_options common;
 	unsigned pattern;
@@ -192,7 +192,7 @@ static void help_shows_options_subcommands_and_examples(void **state)
 	strbuf_fini(&out);
 }
 
-/* Runs `command` on a file with `text`; what it printed, stderr included. */
+/* Runs `command` on a file with `text`; returns its output, including stderr. */
 static char *piped(const char *command, const struct strbuf *text)
 {
 	char path[] = "/tmp/heddle-cli-XXXXXX", line[200];
@@ -271,7 +271,7 @@ static void man_pages_say_what_help_says_and_groff_is_silent(void **state)
 	strbuf_fini(&page);
 }
 
-/* What bash offers after `words`, the last of which is being typed. */
+/* Asserts the completions that bash offers after `words`; the last word is incomplete. */
 static void assert_offers(const char *words, const char *expected)
 {
 	struct strbuf script = STRBUF_INIT;
@@ -401,7 +401,7 @@ static void progress_says_share_rate_and_time_left(void **state)
 		line.text,
 		"[######..................]  25 %  1.00 M packets, 50 k/s, 1 min 00 s left");
 	strbuf_clear(&line);
-	progress_line(&p, 5000000, 10, &line); /* more than foreseen */
+	progress_line(&p, 5000000, 10, &line); /* more than the expected total */
 	assert_string_equal(line.text,
 			    "[########################] 100 %  5.00 M packets, 500 k/s, 0 s left");
 	strbuf_clear(&line);
@@ -419,7 +419,7 @@ static void progress_is_silent_without_a_terminal(void **state)
 
 	(void)state;
 	assert_int_equal(record_begin(&work, &o), EXIT_DONE);
-	/* Under ctest, stderr is a pipe; make sure of it. */
+	/* stderr is not a terminal: under ctest it is a pipe, here it is replaced. */
 	int kept = dup(STDERR_FILENO);
 	FILE *file = tmpfile();
 

@@ -17,7 +17,7 @@ bool cli_failures_tick(void *context, size_t done, size_t all)
 	return progress_show(p, (double)done);
 }
 
-/* A sweep asks for itself whether a signal waits. */
+/* Progress callback; a sweep checks for signals itself. */
 static void show_runs(void *context, size_t done, size_t all)
 {
 	(void)cli_failures_tick(context, done, all);
@@ -33,7 +33,7 @@ static void select_node(const struct failure_analysis *s, node_id v, struct strb
 		strbuf_puts(out, n->name);
 }
 
-/* One end of each cable of a case, or its switch, for fabric.failed_links. */
+/* One end of each cable of a case, or its switch, as the value of fabric.failed_links. */
 static char *without(const struct failure_analysis *s, const struct failure_case *c)
 {
 	const struct topo *t = s->whole->topo;

@@ -57,7 +57,7 @@ int cli_live_forward(const struct command *self, void *values, int n, char **wor
 	const struct cli_live_name *v = values;
 	struct strbuf out = STRBUF_INIT;
 
-	/* 'live down lab' must not end the one that is not called lab. */
+	/* 'live down lab' without --name must not end the default fabric. */
 	if (n > 0 && self->arguments[0] == '\0')
 		return command_usage(self, "unexpected argument: select a fabric with --name %s",
 				     words[0]);

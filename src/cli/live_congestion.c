@@ -41,7 +41,7 @@ static void take_marking(const uint8_t *setting, struct scn_congestion *c)
 	c->marking_rate = map & MARK_MAP_RATE ? field_record_get(r, setting, "Marking_Rate") : 0;
 }
 
-/* The one setting that all switches have; NULL if none has any. */
+/* The setting that all switches have; NULL if none has one. */
 static enum hd_status common_setting(const struct agents *a, struct diag *d, const uint8_t **out)
 {
 	const struct topo *t = agents_topo(a);
@@ -74,7 +74,7 @@ static unsigned algorithm_named(const char *name)
 	return i;
 }
 
-/* Whether any port has one index per SL, not one per queue pair. */
+/* True if a port has one CCTI per SL instead of one per queue pair. */
 static bool is_per_sl(const struct agents *a)
 {
 	const struct topo *t = agents_topo(a);
@@ -162,7 +162,7 @@ bool cli_live_throttle(const struct agents *a, port_id source, unsigned sl, stru
 	return c->ccti_increase > 0;
 }
 
-/* A CCT without delays. */
+/* Control with a CCT without delays, which does not throttle. */
 bool cli_live_throttle_or_off(const struct agents *a, port_id source, unsigned sl,
 			      struct cc_config *c)
 {

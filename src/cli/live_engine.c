@@ -63,7 +63,7 @@ static bool is_old(void *context)
 
 /* ---- attached traffic: 'heddle sim' in this process, with the client's output and folder */
 
-/* Directs a stream to `file`; returns a copy of its old file, for the reverse. */
+/* Redirects a stream to `file`; returns a copy of its old descriptor to restore it. */
 static int redirect(FILE *stream, int file)
 {
 	int number = fileno(stream);
@@ -81,7 +81,7 @@ static void restore(FILE *stream, int before)
 	close(before);
 }
 
-/* Runs the words from `at` on, each ended by NUL. */
+/* Runs the command of the words from `at` on, each terminated by NUL. */
 static int run_words(const struct strbuf *words, size_t at)
 {
 	char **all = hd_alloc(words->len + 1, sizeof(*all));

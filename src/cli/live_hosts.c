@@ -8,7 +8,7 @@
 #include "live/live.h"
 #include "live/place.h"
 
-/* Several hosts of a live fabric, by the words of scenarios. */
+/* Selects hosts of a live fabric with the selections of scenarios. */
 
 bool cli_live_is_selection(const char *hosts)
 {
@@ -19,7 +19,7 @@ static void add_name(const char *name, struct strbuf *out)
 {
 	size_t size = strlen(name);
 
-	/* A host with several ports is one. */
+	/* A host with several ports is listed once. */
 	if (out->len >= size && strcmp(out->text + out->len - size, name) == 0 &&
 	    (out->len == size || out->text[out->len - size - 1] == PLACE_BETWEEN))
 		return;
@@ -56,7 +56,7 @@ enum hd_status cli_live_find_hosts(const char *name, const char *hosts, struct d
 void cli_live_use_adapter(void)
 {
 	static const char *const defaults[][2] = {
-		/* Our libraries come before its runtime in programs that are built with it. */
+		/* The preloaded libraries come before the runtime of AddressSanitizer. */
 		{ "ASAN_OPTIONS", "verify_asan_link_order=0" },
 		{ "OMPI_MCA_pml", "ucx" },
 		{ "OMPI_MCA_btl", "^openib,tcp,vader" },

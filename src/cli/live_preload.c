@@ -18,8 +18,8 @@ static void put_in_front(const char *variable, const char *text)
 }
 
 /*
- * Its path; or, as the loader ends a path at a blank or a colon, its name, and
- * the folder to look in, where a blank is nothing special.
+ * Adds the path of a library. The loader splits the list at blanks and colons; for a path with a
+ * blank, the list gets the library's name, and `folder` gets the folder to search.
  */
 static bool add_library(const char *name, struct strbuf *all, struct strbuf *folder, struct diag *d)
 {

@@ -10,7 +10,7 @@
 #include "cli/command.h"
 #include "cli/serve_listen.h"
 
-/* Serves the pages of the live fabric `name`; the exit status. */
+/* Serves the pages of the live fabric `name`; returns the exit status. */
 int cli_live_serve(const struct command *self, const char *name,
 		   const struct listen_options *listen);
 

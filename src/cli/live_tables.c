@@ -10,20 +10,20 @@
 #include "sim/report/perfquery.h"
 #include "subnet/tables/path_sls.h"
 
-/* ---- the fabric as it is programmed */
+/* ---- the programmed fabric */
 
-/* The SLs of paths as a manager told them, for path_sls_keep. */
+/* SLs of paths as reported by a manager, for path_sls_keep. */
 struct told {
 	struct told *next;
-	uint8_t **rows; /* NULL: they are the applications' */
-	uint32_t n;     /* ports */
+	uint8_t **rows; /* NULL: applications choose the SLs */
+	uint32_t n;     /* number of ports */
 };
 
-/* As it was found at a time of the run. */
+/* State found at a time of the run. */
 struct moment {
 	struct moment *next;
 	hd_time at;
-	struct topo topo; /* with the LIDs */
+	struct topo topo; /* with LIDs */
 	struct agents *agents;
 	struct subnet subnet;
 	bool *down;
@@ -34,18 +34,18 @@ struct cli_live_tables {
 	char *dir;
 	uint64_t version;
 	struct strbuf image;         /* of the first moment */
-	struct moment *first, *last; /* none until something has changed */
+	struct moment *first, *last; /* empty until a change was found */
 	struct strbuf latest;        /* image of the last one */
 	/* Answers received, the latest first; NULL: no request yet. */
 	struct told *told, *told_first;
 	bool needs_manager;
 };
 
-/* Gives the builder of a fabric the tables at the start of the run. */
+/* Context of the callbacks that give a fabric's builder the tables at the start of the run. */
 struct programmed {
 	struct cli_live_tables *tables;
 	struct agents *agents;
-	bool is_old; /* something else was programmed meanwhile */
+	bool is_old; /* the programmed state has changed meanwhile */
 };
 
 static enum hd_status load(const struct topo *t, const struct strbuf *image, struct diag *d,
@@ -76,7 +76,7 @@ static void note_arrival(void *context, port_id end)
 	*(bool *)context = true;
 }
 
-/* A host whose questions reach its manager, and the manager's LID; or NULL. */
+/* A host that can reach its subnet manager, and the manager's LID; or NULL. */
 static const char *managed_host(const struct agents *a, const struct topo *t, uint16_t *sm_lid)
 {
 	for (port_id i = 0; i < t->n_ports; i++) {
@@ -94,7 +94,7 @@ static const char *managed_host(const struct agents *a, const struct topo *t, ui
 	return NULL;
 }
 
-/* ---- SLs of paths: asked for once at each moment, and kept with it */
+/* ---- SLs of paths: queried once for each state and stored with it */
 
 static enum hd_status ask_version(const struct cli_live_tables *l, struct diag *d, uint64_t *out)
 {
@@ -107,7 +107,7 @@ static enum hd_status ask_version(const struct cli_live_tables *l, struct diag *
 	return status;
 }
 
-/* What is there now, and its version, which is asked for before. */
+/* Queries the version and, if it has changed, the state. */
 static enum hd_status fetch(const struct cli_live_tables *l, struct strbuf *image,
 			    uint64_t *version, struct diag *d)
 {
@@ -126,8 +126,8 @@ static bool is_same(const struct strbuf *a, const struct strbuf *b)
 }
 
 /*
- * Whether they differ by now from what `image` of that version has: managers
- * set many things again as they are.
+ * True if the current state differs from `image`; managers often program unchanged values, which
+ * increments the version.
  */
 static enum hd_status compare(const struct cli_live_tables *l, const struct strbuf *image,
 			      uint64_t *version, struct diag *d, bool *differ)
@@ -140,7 +140,7 @@ static enum hd_status compare(const struct cli_live_tables *l, const struct strb
 	return status;
 }
 
-/* Tables as they were at `at`, and their version. */
+/* State at time `at`, and its version. */
 struct found {
 	const struct strbuf *image;
 	hd_time at;
@@ -158,8 +158,8 @@ static void note_told(struct cli_live_tables *l, uint8_t **rows, uint32_t n)
 }
 
 /*
- * What the manager says now of these tables. If they are others by now, it may
- * have spoken of those: then nothing is noted.
+ * Queries the manager's SLs for these tables. If the tables change meanwhile, the answer may be
+ * for the new tables and is discarded.
  */
 static enum hd_status ask_sls(struct cli_live_tables *l, const struct agents *a,
 			      const struct subnet *s, const struct found *x, struct diag *d)
@@ -214,7 +214,7 @@ static bool is_down(void *context, port_id port)
 	return agents_port_get(p->agents, port, PORT_STATE) != LINK_ACTIVE;
 }
 
-/* Who is controlled at any time has a throttle from the beginning. */
+/* A flow that is controlled at any time has a throttle from the start. */
 static enum hd_status control(void *context, struct scn_congestion *c, struct diag *d)
 {
 	const struct programmed *p = context;
@@ -257,7 +257,7 @@ static bool throttle_then(void *context, port_id source, unsigned sl, struct cc_
 	return cli_live_throttle_or_off(m->agents, source, sl, c);
 }
 
-/* ---- as it is later */
+/* ---- later states */
 
 static void free_moment(struct moment *m)
 {
@@ -268,10 +268,7 @@ static void free_moment(struct moment *m)
 	free(m);
 }
 
-/*
- * SLs at a moment later than the first: senders keep those that they have while
- * the manager is at work, or out of reach.
- */
+/* Queries SLs at a later state. Senders keep their SLs while the manager is busy or unreachable. */
 static enum hd_status ask_again(struct cli_live_tables *l, const struct moment *m,
 				const struct found *x, struct diag *d)
 {
@@ -284,7 +281,7 @@ static enum hd_status ask_again(struct cli_live_tables *l, const struct moment *
 	return status;
 }
 
-/* These tables, on a fabric of the same nodes. */
+/* Appends a state on a fabric of the same nodes. */
 static enum hd_status add_moment(struct cli_live_tables *l, const struct topo *t,
 				 const struct found *x, struct diag *d)
 {
@@ -320,7 +317,7 @@ static enum hd_status add_moment(struct cli_live_tables *l, const struct topo *t
 	return HD_OK;
 }
 
-/* The first moment, which begins now. */
+/* Creates the first state, which is valid from now on. */
 static enum hd_status begin(struct cli_live_tables *l, struct diag *d)
 {
 	l->version = UINT64_MAX;
@@ -412,7 +409,7 @@ enum hd_status cli_live_tables_update(struct cli_live_tables *l, const struct fa
 	return status;
 }
 
-/* What has been found since, at its time. */
+/* Applies the states found later, at their times. */
 static enum hd_status follow(const struct cli_live_tables *l, struct fabric *fabric, struct diag *d)
 {
 	enum hd_status status = HD_OK;
@@ -463,9 +460,9 @@ enum hd_status cli_live_fabric_read(struct cli_live_tables *l, const char *path,
 	return status;
 }
 
-/* ---- what it counted */
+/* ---- counters of the run */
 
-/* The daemon counts packets of programs itself. */
+/* Subtracts packets of programs, which the daemon counts itself. */
 static void subtract_programs(struct sim_counters *c, const struct sim_counters *programs)
 {
 	if (!programs)
@@ -521,7 +518,7 @@ static void put(void *context, const char *name, uint64_t value)
 enum hd_status cli_live_count(const char *name, const struct fabric *fabric,
 			      const struct sim_metrics *m, struct diag *d)
 {
-	enum { OF_A_PORT = 80 * 48 }; /* bytes, at most */
+	enum { OF_A_PORT = 80 * 48 }; /* most bytes for a port */
 	char *dir = live_folder(name);
 	struct perfquery_text c = { .dir = dir, .text = STRBUF_INIT, .d = d };
 	enum hd_status status = HD_OK;
@@ -530,7 +527,7 @@ enum hd_status cli_live_count(const char *name, const struct fabric *fabric,
 		struct sim_counters counters;
 
 		sim_port_counters(m, i, &counters);
-		/* Links that were down before are no news. */
+		/* Links that were down before the run are not counted. */
 		counters.link_downed = 0;
 		c.port = fabric->setup.ports[i].origin;
 		if (fabric->setup.ports[i].peer != SIM_NONE) {

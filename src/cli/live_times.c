@@ -5,7 +5,7 @@
 #include "cli/live.h"
 #include "mgmt/agents/agents.h"
 
-/* Of MADs in-band: what packets on VL15 have in a run of the scenario. */
+/* Delays of MADs in-band: those of VL15 packets in a run of the scenario. */
 
 static enum hd_status check_switches(const struct scenario *s, struct diag *d)
 {

@@ -24,7 +24,7 @@ static int in_ms(hd_time t)
 	return t / HD_MS < INT_MAX ? (int)(t / HD_MS) : INT_MAX;
 }
 
-/* One line of a file of faults. */
+/* Sends one line of a file of faults to the daemon. */
 static enum hd_status send_fault(const char *dir, char *line, struct diag *d)
 {
 	enum { MAX_WORDS = 16 };
@@ -85,7 +85,7 @@ static enum hd_status start_others(const struct cli_live_start *w, const char *h
 	return status;
 }
 
-/* The fabric runs, and so does its manager. */
+/* The fabric and its manager run, but the subnet is not up yet. */
 static void say_late(const struct cli_live_start *w, const char *host)
 {
 	char *dir = live_folder(w->name);
@@ -103,7 +103,7 @@ bool cli_live_bring_up(const struct cli_live_start *w, const struct topo *t, str
 	const char *host = first_host(t);
 	bool is_late = false;
 
-	/* A signal waits until what was started has ended. */
+	/* Signals are deferred until all started processes have ended. */
 	if (!w->stays)
 		cleanup_defer_signals();
 	if (w->engine && !host)
@@ -125,7 +125,7 @@ bool cli_live_bring_up(const struct cli_live_start *w, const struct topo *t, str
 	return !is_late;
 }
 
-/* A word for a shell: names of nodes are whatever a file says. */
+/* Prints a word quoted for a shell: names of nodes may have any character. */
 static void print_word(const char *word)
 {
 	struct strbuf shown = STRBUF_INIT;

@@ -6,8 +6,8 @@
 #include "cli/live.h"
 
 /*
- * What a run's ports refused for its P_Key: how many, and the first of them,
- * which a notice to the subnet manager tells of.
+ * Number of packets that a port of a run refused for their P_Key, and the first of them, which the
+ * notice to the subnet manager describes.
  */
 struct refusal {
 	uint64_t n;

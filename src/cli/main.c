@@ -16,7 +16,7 @@
 #include "cli/threads.h"
 #include "scenario/scenario.h"
 
-/* One a line, in the order of --help. */
+/* One per line, in the order of --help. */
 /* clang-format off */
 static const struct command *const commands[] = {
 	&command_topo,
@@ -53,7 +53,7 @@ static void print_help(struct strbuf *out)
 		    "3 bad input, 4 the host lacks something.\n");
 }
 
-/* Refuses words that name no command, as running them would. */
+/* Refuses words that do not name a command, with the message of dispatch. */
 static int refuse_words(int n_words, char **words)
 {
 	const struct command *group = command_find(commands, 1, words);
@@ -80,7 +80,7 @@ static int help_on(struct strbuf *out, int n_words, char **words)
 	return EXIT_DONE;
 }
 
-/* What the build asks for; not in --help. */
+/* Output for the build; not in --help. */
 static int write_manual(struct strbuf *out, int n_words, char **words)
 {
 	if (n_words == 0) {
@@ -95,7 +95,7 @@ static int write_manual(struct strbuf *out, int n_words, char **words)
 	return EXIT_DONE;
 }
 
-/* One a line, each group before its own; or those whose work may take long. */
+/* Lists commands one per line, each group before its commands; `only_long`: those with progress. */
 static int list_commands(struct strbuf *out, bool only_long)
 {
 	for (size_t i = 0; commands[i]; i++) {
@@ -127,7 +127,7 @@ static int refuse_option(const char *word)
 
 #define NOT_OWN (-1)
 
-/* Options of the program itself and "help"; NOT_OWN for others. */
+/* Options of the program itself, and "help"; NOT_OWN for other words. */
 static int run_own(struct strbuf *out, int argc, char **argv)
 {
 	const char *word = argv[1];
@@ -165,7 +165,7 @@ int main(int argc, char **argv)
 	int status;
 
 	out_of_memory_guard();
-	/* A file that may not grow is an error to report, not an end. */
+	/* Exceeding the file size limit is reported as an error instead of ending the program. */
 	signal(SIGXFSZ, SIG_IGN);
 	cleanup_install_handlers();
 	if (argc < 2) {
@@ -183,7 +183,7 @@ int main(int argc, char **argv)
 		record_end(status);
 		threads_report();
 	}
-	/* Results that did not arrive must not pass for success. */
+	/* Output that could not be written must not be reported as success. */
 	errno = 0;
 	bool arrived = fflush(stdout) == 0 && !ferror(stdout);
 	int why = errno;
