@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* "topo gen" as "TOPO-GEN": spaces would end the title. */
+/* Writes "topo gen" as "TOPO-GEN": a space would end the title. */
 static void put_upper(struct strbuf *out, const char *name)
 {
 	for (; *name; name++) {
@@ -15,7 +15,7 @@ static void put_upper(struct strbuf *out, const char *name)
 	}
 }
 
-/* "topo gen" as "topo-gen". */
+/* Writes "topo gen" as "topo-gen". */
 static void put_dashed(struct strbuf *out, const char *name)
 {
 	for (; *name; name++)
@@ -33,7 +33,7 @@ static void put_title(struct strbuf *out, const char *name)
 	strbuf_puts(out, " 1 \"\" \"Heddle " HD_VERSION "\" \"Heddle\"\n");
 }
 
-/* Paragraphs; one that is indented is kept line by line. */
+/* Writes paragraphs; indented paragraphs keep their lines. */
 static void put_prose(struct strbuf *out, const struct command *c)
 {
 	struct strbuf all = STRBUF_INIT;
@@ -55,7 +55,7 @@ static void put_prose(struct strbuf *out, const struct command *c)
 	strbuf_fini(&all);
 }
 
-/* On one line of source, or roff would take "...]" for a sentence's end. */
+/* On one source line: roff would take "...]" at the end of a line as the end of a sentence. */
 static void put_synopsis(struct strbuf *out, const struct command *c)
 {
 	strbuf_puts(out, ".PP\n\\fBheddle ");
@@ -96,7 +96,7 @@ static void put_exit_status(struct strbuf *out)
 		".TP\n.B 4\nthe host lacks something: disk space, a device, a permission.\n");
 }
 
-/* A page of its own, and what it is about. */
+/* Reference to the command's own page, with its summary. */
 static void put_reference(struct strbuf *out, const struct command *c)
 {
 	strbuf_puts(out, ".TP\n.BR heddle\\-");
@@ -106,7 +106,7 @@ static void put_reference(struct strbuf *out, const struct command *c)
 	strbuf_puts(out, ".\n");
 }
 
-/* A group is what its commands are; the options are theirs. */
+/* The page of a group lists its commands, without their options. */
 static void put_members(struct strbuf *out, const struct command *c)
 {
 	strbuf_puts(out, ".SH COMMANDS\n");
@@ -114,7 +114,7 @@ static void put_members(struct strbuf *out, const struct command *c)
 		put_reference(out, c->subcommands[i]);
 }
 
-/* "heddle-topo(1)," of "topo gen": where its neighbours are. */
+/* For "topo gen": "heddle-topo(1),", the page of its group. */
 static void put_group(struct strbuf *out, const char *name)
 {
 	const char *space = strchr(name, ' ');
@@ -181,7 +181,7 @@ void manual_program(const struct command *const *commands, struct strbuf *out)
 			 ".BR heddle\\-quantities (7)\n");
 }
 
-/* The words that may follow: subcommands, arguments, then options. */
+/* Completion words: subcommands, arguments, then options. */
 static void put_words(struct strbuf *out, const struct command *c)
 {
 	const struct option *tables[] = { command_common(c), c->options, NULL };
@@ -198,14 +198,14 @@ static void put_words(struct strbuf *out, const struct command *c)
 	}
 }
 
-/* Whether it takes a field of the scenario and a value: --set, --vary. */
+/* True for options with a scenario field and a value: --set, --vary. */
 static bool is_field(const struct option *o)
 {
 	return o->value &&
 	       (strcmp(o->value, "PATH=VALUE") == 0 || strcmp(o->value, "FIELD=VALUES") == 0);
 }
 
-/* Whether a value follows it: one of words, or else a file for all we know. */
+/* True if a value follows the option; it is one of a list of words, or else a file. */
 static bool has_value(const struct option *o)
 {
 	return (o->value || o->choices || o->words) && !is_field(o);
@@ -232,7 +232,7 @@ static void put_choices(struct strbuf *out, const struct option *o)
 	}
 }
 
-/* One arm of the case per command: its words, then its choices. */
+/* One arm of the case per command: its words, then the choices of its options. */
 static void put_command_arm(struct strbuf *out, const struct command *c)
 {
 	strbuf_printf(out, "\t'%s')\n\t\twords='", c->name);
@@ -244,7 +244,7 @@ static void put_command_arm(struct strbuf *out, const struct command *c)
 		put_command_arm(out, c->subcommands[i]);
 }
 
-/* Names of commands that have subcommands, as a pattern of a case. */
+/* Names of commands with subcommands, as a pattern of a case. */
 static void put_groups(struct strbuf *out, const struct command *const *commands)
 {
 	bool any = false;
@@ -259,7 +259,7 @@ static void put_groups(struct strbuf *out, const struct command *const *commands
 		strbuf_puts(out, "''");
 }
 
-/* What --set takes before its '=' and, of choices, after it. */
+/* Field paths that --set takes before '=', and the values of choices after it. */
 static void put_paths(struct strbuf *out, const char *lines)
 {
 	struct strbuf paths = STRBUF_INIT;
@@ -302,7 +302,7 @@ void manual_completion(const struct command *const *commands, const char *paths,
 	for (size_t i = 0; commands[i]; i++)
 		put_command_arm(out, commands[i]);
 	strbuf_puts(out, "\tesac\n"
-			 /* bash takes '=' for a word of its own. */
+			 /* bash splits words at '='. */
 			 "\tif [[ $word == = ]]; then\n"
 			 "\t\tfield=$before word=\n"
 			 "\telif [[ $before == = ]]; then\n"

@@ -50,7 +50,7 @@ bool cli_model_read_integers(const struct command *self, const char *option, con
 	return true;
 }
 
-/* Reads fields up to `high`; how many there are, 0 if one is no number. */
+/* Reads at most `high` fields; returns their number, or 0 if a field is not a number. */
 static size_t read_fields(char *text, size_t high, double *out)
 {
 	size_t n = 0;
@@ -84,7 +84,7 @@ bool cli_model_read_fields(const struct command *self, const char *text, size_t 
 void cli_model_progress_begin(struct cli_model_progress *p, const struct common_options *common,
 			      size_t points, uint64_t packets)
 {
-	/* Packets of the warm-up count too. */
+	/* Packets of the warm-up are counted, too. */
 	struct des_options o = { .packets = packets };
 	double each = packets ? (double)(packets + des_warmup(&o)) : 1;
 
@@ -121,7 +121,7 @@ struct des_options cli_model_des_options(const struct common_options *common,
 {
 	return (struct des_options){
 		.packets = p->packets,
-		/* Far apart, so that points do not share their luck. */
+		/* Seeds of points are far apart, so that their random streams are independent. */
 		.seed = common->seed + p->index * UINT64_C(0x9e3779b97f4a7c15),
 		.level = 0.999,
 		.tick = tick,
@@ -177,9 +177,9 @@ bool cli_comparison_holds(const struct cli_comparison *c)
 static const char *verdict(const struct cli_comparison *c)
 {
 	if (isnan(c->computed))
-		return "-"; /* known by simulation only */
+		return "-"; /* known from simulation only */
 	if (c->in->mean == c->computed)
-		return "yes"; /* such as no loss where none can be */
+		return "yes"; /* e.g. no loss where no loss is possible */
 	if (!c->in->sound || c->in->half_width == 0)
 		return "unsure";
 	return cli_comparison_holds(c) ? "yes" : "no";

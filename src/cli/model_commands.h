@@ -2,8 +2,9 @@
 #ifndef HD_CLI_MODEL_COMMANDS_H
 #define HD_CLI_MODEL_COMMANDS_H
 
-/* The commands of 'heddle model', one per cmd_model_<name>.c but ge, et and
- * ajt, which are variants of one. */
+/*
+ * Commands of 'heddle model', one per cmd_model_<name>.c; ge, et and ajt are variants in one file.
+ */
 
 #include "cli/command.h"
 

@@ -91,7 +91,7 @@ static struct credit_link link_at(const struct credit_sweep *s, size_t index)
 		const struct series *list = &s->series[k];
 
 		v[k] = list->values[index % list->n];
-		/* Paired: the upstream value is found by the same index. */
+		/* Paired sweep: the upstream value has the same index. */
 		if (!(k == CREDIT_M && s->values->paired))
 			index /= list->n;
 	}
@@ -107,7 +107,7 @@ static struct credit_link link_at(const struct credit_sweep *s, size_t index)
 static enum hd_status solve(struct credit_point *point, bool levels, struct diag *d)
 {
 	struct credit_link *link = &point->link;
-	/* A constant delay obeys the rules of an exponential one. */
+	/* A constant delay must satisfy the rules of an exponential one. */
 	struct credit_link checked = *link;
 
 	checked.phases = link->phases ? link->phases : 1;

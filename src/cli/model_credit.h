@@ -2,12 +2,12 @@
 #ifndef HD_CLI_MODEL_CREDIT_H
 #define HD_CLI_MODEL_CREDIT_H
 
-/* What 'heddle model credit' does once options are read. */
+/* Sweep and output of 'heddle model credit'. */
 
 #include "cli/model_args.h"
 #include "model/des/credit_des.h"
 
-/* What may be swept; the last changes fastest. */
+/* Parameters that can be swept; the last one varies fastest. */
 enum credit_parameter {
 	CREDIT_LAMBDA,
 	CREDIT_MU1,
@@ -29,25 +29,25 @@ struct credit_sweep_options {
 struct credit_sweep {
 	const struct credit_sweep_options *values;
 	struct series series[CREDIT_PARAMETERS];
-	unsigned phases; /* 0: constant */
-	size_t n;        /* points */
+	unsigned phases; /* phases of the delay; 0: constant */
+	size_t n;        /* number of points */
 };
 
-/* False with the status to return if the values were refused. */
+/* False, with the exit status, if the values were refused. */
 bool credit_sweep_read(struct credit_sweep *s, const struct command *self, int *status);
 void credit_sweep_fini(struct credit_sweep *s);
 int credit_sweep_run(const struct credit_sweep *s);
 
-/* One solved link; a constant delay has no formula, only the simulation. */
+/* One solved link. A constant delay has no formula: simulation only. */
 struct credit_point {
 	struct credit_link link;
 	bool is_solved;
 	struct credit_result result;
 	struct credit_des_result des;
-	double *p; /* NULL unless asked for */
+	double *p; /* NULL unless requested */
 };
 
-/* The points as tables. */
+/* Writes the points as tables. */
 struct credit_output {
 	const struct credit_sweep_options *values;
 	bool goals_met;

@@ -5,10 +5,10 @@
 
 #include "cli/output.h"
 
-/* The measures by name, in the order in which they are shown. */
+/* Measures in the order in which they are shown. */
 struct credit_measure {
 	const char *name, *unit;
-	size_t result, des; /* offsets of a double and of an interval */
+	size_t result, des; /* offsets of a double and of a confidence interval */
 };
 
 #define MEASURE(name, unit, field)                                 \
@@ -24,7 +24,7 @@ static const struct credit_measure measures[] = {
 	MEASURE("R", "t", response),
 	MEASURE("T", "packets/t", throughput),
 	MEASURE("loss", "share", loss),
-	MEASURE("in_flight", "credits", in_flight), /* with delay only */
+	MEASURE("in_flight", "credits", in_flight), /* only with a delay */
 };
 
 static size_t n_measures(const struct credit_link *link)
@@ -56,7 +56,7 @@ static struct cli_comparison compare(const struct credit_point *point, size_t k,
 	};
 }
 
-/* What the rows of the table of points are. */
+/* Sources of the columns of the table of points. */
 #define LINK(member)   CELL(credit_point, link.member)
 #define RESULT(member) CELL(credit_point, result.member), ORIGIN_COMPUTED
 
@@ -104,7 +104,7 @@ static void begin_tables(struct credit_output *o, const struct credit_sweep *swe
 		n[k] = sweep->series[k].n;
 	o->order = cli_input_order(n, CREDIT_PARAMETERS);
 	if (o->values->paired && n[CREDIT_N] > 1)
-		o->order.n_swept--; /* both are one */
+		o->order.n_swept--; /* paired inputs count as one */
 	o->results = r;
 	results_remark(r, "t is the unit of time that the rates are per");
 	if (sweep->phases == 0)

@@ -8,11 +8,11 @@
 
 const char *const ge_sweep_semantics[] = { "s1", "s2", NULL };
 
-/* What is assumed, after the thesis' sections 5.2.4 and 5.3.4. */
+/* Assumptions of the models, from sections 5.2.4 and 5.3.4 of the thesis. */
 static const struct assumption {
 	const struct command *command;
 	const char *mu, *capacity, *threshold;
-	size_t least, most; /* thresholds that make sense */
+	size_t least, most; /* valid numbers of thresholds */
 } assumptions[] = {
 	{ &command_model_ge, "8", "8", NULL, 0, GE_MAX_REGIONS - 1 },
 	{ &command_model_et, "8,16", "16", "8", 1, 1 },
@@ -87,7 +87,7 @@ static bool read_capacity(struct ge_sweep *s, const struct command *self, int *s
 	return !cli_model_refused(&d, status);
 }
 
-/* Semantics s2: as given, or equal steps. */
+/* Semantics s2: reads the thresholds, or makes equal steps. */
 static bool read_rooms(struct ge_sweep *s, const struct command *self, int *status)
 {
 	const struct ge_queue *q = &s->queue.service;
@@ -147,7 +147,7 @@ static bool read_classes(struct ge_sweep *s, const struct command *self, int *st
 	return true;
 }
 
-/* Classes bring their own rates: one point, or one per cs2. */
+/* Classes have rates of their own: one point, or one per cs2. */
 static bool read_sweeps(struct ge_sweep *s, const struct command *self, int *status)
 {
 	const struct ge_sweep_options *v = s->values;
@@ -200,7 +200,7 @@ void ge_sweep_fini(struct ge_sweep *s)
 	series_fini(&s->cs2);
 }
 
-/* The queue at one point: lambda changes fastest, then cs2, then ca2. */
+/* Parameters of a point: lambda varies fastest, then cs2, then ca2. */
 static struct batch_queue queue_at(const struct ge_sweep *s, size_t index)
 {
 	struct batch_queue q = s->queue;

@@ -58,7 +58,7 @@ static void add_error(double error, double *sum, size_t *n)
 	}
 }
 
-/* Notes the errors of this point and whether its values hold. */
+/* Adds the errors of a point, and checks whether its values agree with the simulation. */
 static void judge(struct ge_output *o, const struct ge_des_point *point)
 {
 	struct ge_errors *e = &o->errors;
@@ -66,7 +66,7 @@ static void judge(struct ge_output *o, const struct ge_des_point *point)
 	for (int m = 0; m < GE_MEASURES; m++) {
 		struct cli_comparison c = ge_output_comparison(point, (enum ge_des_measure)m, "");
 
-		/* Separate regions are an approximation: an error is no miss. */
+		/* Separate regions are an approximation: an error there does not miss a goal. */
 		if (o->values->form == MAXENT_JOINED)
 			o->goals_met &= cli_comparison_holds(&c);
 		add_error(cli_comparison_error(&c), &e->sum[m], &e->n[m]);

@@ -2,11 +2,11 @@
 #ifndef HD_CLI_MODEL_GE_OUTPUT_H
 #define HD_CLI_MODEL_GE_OUTPUT_H
 
-/* The points of a GE sweep as tables. */
+/* Writes the points of a GE sweep as tables. */
 
 #include "cli/model_ge.h"
 
-/* Errors of simulation against computation, over the points so far. */
+/* Errors of computed against simulated values, over the points so far. */
 struct ge_errors {
 	double sum[GE_MEASURES];
 	size_t n[GE_MEASURES];
@@ -26,20 +26,20 @@ struct ge_output {
 void ge_output_begin(struct ge_output *o, const struct ge_sweep *sweep);
 void ge_output_point(struct ge_output *o, const struct batch_queue *q,
 		     const struct ge_des_point *point);
-/* Writes all; the exit status. */
+/* Writes all tables; returns the exit status. */
 int ge_output_end(struct ge_output *o);
 void ge_output_abandon(struct ge_output *o);
 
-/* For ge_output.c. */
+/* Defined in model_ge_tables.c, for ge_output.c. */
 void ge_tables_begin(struct ge_output *o);
 void ge_tables_point(struct ge_output *o, const struct batch_queue *q,
 		     const struct ge_des_point *point);
 
 double ge_output_total_lambda(const struct batch_queue *q);
-/* The comparison of measure m of the whole queue. */
+/* Comparison of measure m of the whole queue. */
 struct cli_comparison ge_output_comparison(const struct ge_des_point *point, enum ge_des_measure m,
 					   const char *label);
-/* The same of class k. */
+/* Comparison of measure m of class k. */
 struct cli_comparison ge_output_class_comparison(const struct ge_des_point *point, size_t k,
 						 enum ge_des_measure m, const char *label);
 

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* A row of any of the tables; each shows some of it. */
+/* A row of any of the tables; each table shows some of the members. */
 struct ge_row {
 	double lambda, ca2, cs2;
 	struct ge_result result;

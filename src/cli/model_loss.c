@@ -31,7 +31,7 @@ static const struct column columns[] = {
 struct loss_sweep {
 	const struct cli_model_loss_options *values;
 	struct series places, load;
-	struct loss_class *classes; /* as given, one of size 1 if none is */
+	struct loss_class *classes; /* classes of the command line; default: one of size 1 */
 	uint32_t n_classes;
 };
 
@@ -85,7 +85,7 @@ static bool read_values(struct loss_sweep *s, const struct command *self, int *s
 	return !cli_model_refused(&d, status);
 }
 
-/* All classes at one number of places and one load. */
+/* Adds all classes at one number of places and one load. */
 static void put_point(const struct loss_sweep *s, uint32_t places, double load, struct table *t)
 {
 	struct loss_class *c = hd_alloc(s->n_classes, sizeof(*c));

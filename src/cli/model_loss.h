@@ -2,7 +2,7 @@
 #ifndef HD_CLI_MODEL_LOSS_H
 #define HD_CLI_MODEL_LOSS_H
 
-/* What 'heddle model loss' does once options are read. */
+/* Sweep of 'heddle model loss'. */
 
 #include "cli/model_args.h"
 
@@ -12,7 +12,7 @@ struct cli_model_loss_options {
 	struct option_list classes;
 };
 
-/* The exit status. */
+/* Returns the exit status. */
 int cli_model_loss_run(const struct command *self, const struct cli_model_loss_options *values);
 
 #endif

@@ -36,7 +36,7 @@ static bool read_kind(struct queue_sweep *s, const struct command *self, const c
 	return false;
 }
 
-/* Whole numbers that are left out become: cs2 1, bytes 64. */
+/* Reads the classes; omitted values are cs2 = 1 and 64 bytes. */
 static bool read_classes(struct queue_sweep *s, const struct command *self, int *status)
 {
 	const struct option_list *list = &s->values->classes;
@@ -115,7 +115,7 @@ static enum hd_status solve_priority(const struct queue_sweep *s, struct queue_p
 	return HD_OK;
 }
 
-/* Loads and rates in the user's unit, packets of their own size. */
+/* Converts loads and rates from the user's unit; each class has its own packet size. */
 static enum hd_status solve_sharing(const struct queue_sweep *s, struct queue_point *point,
 				    struct diag *d)
 {

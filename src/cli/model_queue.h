@@ -2,7 +2,7 @@
 #ifndef HD_CLI_MODEL_QUEUE_H
 #define HD_CLI_MODEL_QUEUE_H
 
-/* What 'heddle model queue' does once options are read. */
+/* Sweep and output of 'heddle model queue'. */
 
 #include "cli/model_args.h"
 #include "model/des/queue_des.h"
@@ -29,22 +29,22 @@ struct queue_sweep {
 	enum queue_kind kind;
 	double mu;
 	struct series lambda, cs2, capacity;
-	/* priority and sharing: one point, described here */
+	/* for priority and sharing: one point with these classes */
 	size_t n_classes;
 	double fields[QUEUE_MAX_CLASSES][3];
 };
 
-/* False with the status to return if the values were refused. */
+/* False, with the exit status, if the values were refused. */
 bool queue_sweep_read(struct queue_sweep *s, const struct command *self, const char *kind,
 		      int *status);
 void queue_sweep_fini(struct queue_sweep *s);
 int queue_sweep_run(const struct queue_sweep *s);
 
-/* One queue, computed and, if asked for, simulated. */
+/* A computed queue, and its simulation if requested. */
 struct queue_point {
 	struct queue_des des; /* the simulated queue */
 	struct queue_result result[QUEUE_MAX_CLASSES];
-	double conserved; /* NaN where it says nothing */
+	double conserved; /* NaN if the law does not apply */
 	struct queue_des_result simulated[QUEUE_MAX_CLASSES];
 	struct interval simulated_conserved;
 };

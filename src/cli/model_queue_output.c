@@ -35,8 +35,8 @@ static double value_of(const struct queue_result *r, size_t k)
 }
 
 /*
- * A share of the link is in the unit of its rate; the simulation counts packets, so
- * utilisation is what the two can be compared by.
+ * True if a computed measure can be compared with the simulation. For a shared link, measures are
+ * in the unit of its rate and the simulation counts packets, so only the utilisation can.
  */
 static bool is_comparable(const struct queue_output *o, size_t k)
 {

@@ -12,7 +12,7 @@
 #include "cli/command.h"
 #include "cli/record.h"
 
-/* For tidying up when there is nothing else left. */
+/* Memory released before the cleanup, which allocates. */
 #define RESERVE ((size_t)256 << 10)
 static void *reserve;
 static volatile int is_ending;
@@ -36,7 +36,7 @@ void out_of_memory_guard(void)
 	memory_limit(UINT64_MAX, end_of_memory);
 }
 
-/* The number after `key` in a small file of the kernel's; or `otherwise`. */
+/* The number after `key` in a small file of /proc or cgroup; or `otherwise`. */
 static uint64_t number_in(const char *path, const char *key, uint64_t otherwise)
 {
 	FILE *in = fopen(path, "re");
@@ -58,7 +58,7 @@ static uint64_t number_in(const char *path, const char *key, uint64_t otherwise)
 	return otherwise;
 }
 
-/* What the control group in this folder, one of cgroup v2, leaves us. */
+/* Free memory of the cgroup (v2) in this folder. */
 static uint64_t room_of_group(const char *folder)
 {
 	char path[512];
@@ -72,7 +72,7 @@ static uint64_t room_of_group(const char *folder)
 	return now < most ? most - now : 0;
 }
 
-/* The least that our control group and those around it leave us. */
+/* Minimum of the free memory of this process's cgroup and its ancestors. */
 static uint64_t room_of_groups(void)
 {
 	static const char root[] = "/sys/fs/cgroup";

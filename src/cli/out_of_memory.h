@@ -3,13 +3,13 @@
 #define HD_CLI_OUT_OF_MEMORY_H
 
 /*
- * The end of a program that has no more memory: one line, no unfinished
- * files, EXIT_ENVIRONMENT; what is in the database stays as it was.
+ * Ends the program when memory is exhausted: prints one line, removes incomplete files and exits
+ * with EXIT_ENVIRONMENT. Databases keep their previous state.
  */
 
 #include <stdint.h>
 
-/* Before all else: the end is as above, and there is no limit yet. */
+/* Installs the handler, without a limit; called first in main(). */
 void out_of_memory_guard(void);
 /* Limits memory to `bytes` from now on; 0: nine tenths of free memory. */
 void out_of_memory_limit(uint64_t bytes);

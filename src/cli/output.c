@@ -15,7 +15,7 @@ int output_bytes(const struct common_options *common, const void *bytes, size_t 
 {
 	struct diag d = { .status = HD_OK };
 
-	/* main() sees to it that standard output took it all. */
+	/* main() checks that standard output was written completely. */
 	if (!common->output)
 		fwrite(bytes, 1, len, stdout);
 	else if (file_write(common->output, bytes, len, &d) != HD_OK)
@@ -126,7 +126,9 @@ bool output_is_text(const struct common_options *common)
 int output_own_text(const struct common_options *common, struct results *r,
 		    const struct strbuf *text, bool goals_met)
 {
-	/* Who reads standard output may go away, and take us along. */
+	/*
+	 * Recorded first: SIGPIPE may end the program if the reader of standard output closes it.
+	 */
 	int recorded = record_results(common, r);
 	int status = output_bytes(common, text->text, text->len, goals_met);
 

@@ -34,7 +34,7 @@ static enum hd_status add_file(struct paper_catalogue *c, const char *path, stru
 	return status;
 }
 
-/* The experiments that the words name; all of them without any. */
+/* Selects the experiments named by the words; all of them without words. */
 static enum hd_status choose(struct paper_session *s, int n, char **names, struct diag *d)
 {
 	enum hd_status status = HD_OK;
@@ -54,7 +54,7 @@ static enum hd_status choose(struct paper_session *s, int n, char **names, struc
 	return status;
 }
 
-/* "axis=values", for every study that has such an axis. */
+/* Parses "axis=values" and replaces the axis in every study that has it. */
 static enum hd_status vary(struct paper_catalogue *c, const char *text, struct diag *d)
 {
 	enum hd_status status = HD_OK;
@@ -68,7 +68,7 @@ static enum hd_status vary(struct paper_catalogue *c, const char *text, struct d
 	return status;
 }
 
-/* PREFIX/share/heddle/papers of a program in PREFIX/bin, if it is there. */
+/* PREFIX/share/heddle/papers for a program in PREFIX/bin, if it exists. */
 static char *find_folder(void)
 {
 	char program[PATH_MAX];
@@ -78,7 +78,7 @@ static char *find_folder(void)
 	if (len < 0)
 		return NULL;
 	program[len] = '\0';
-	for (int i = 0; i < 2; i++) { /* the program, and bin */
+	for (int i = 0; i < 2; i++) { /* removes the program's name, then bin */
 		char *slash = strrchr(program, '/');
 
 		if (slash)
@@ -113,7 +113,7 @@ int paper_session_call(const struct command *self, int argc, char **argv,
 	int n, status;
 
 	if (!command_parse(self, &s.v, argc, argv, &n, &status)) {
-		/* all is said */
+		/* the error has been printed */
 	} else if (n < wish->least || n > wish->most) {
 		status = command_usage(self, "%s", wish->wrong);
 	} else {
@@ -153,7 +153,7 @@ enum hd_status paper_session_run(struct paper_session *s, struct diag *d)
 	return status;
 }
 
-/* Writes the text and empties it; nowhere if there is no path. */
+/* Writes the text to `path` unless it is NULL, and clears the text. */
 static enum hd_status write_text(const char *path, struct strbuf *text, struct diag *d)
 {
 	enum hd_status status = path ? file_write(path, text->text, text->len, d) : HD_OK;

@@ -2,7 +2,7 @@
 #ifndef HD_CLI_PAPER_SESSION_H
 #define HD_CLI_PAPER_SESSION_H
 
-/* What the commands on papers share: which experiments, and their runs. */
+/* Shared by the commands of 'heddle paper': selection of experiments, and their runs. */
 
 #include "cli/command.h"
 #include "paper/outcomes.h"
@@ -52,31 +52,33 @@ struct paper_session {
 	struct paper_session_options v;
 	struct paper_catalogue catalogue;
 	struct paper_review review;
-	char *folder; /* that 'make install' made of papers/; NULL: none */
+	char *folder; /* installed folder of papers/; NULL: none */
 };
 
-/* What a command does with the experiments that were named. */
+/* Action of a command on the selected experiments. */
 struct paper_session_action {
 	int (*act)(struct paper_session *s, const char *name);
-	bool runs;         /* there is a database unless another is named */
-	int least, most;   /* names; none: all experiments */
-	const char *wrong; /* what is said if there are fewer or more */
+	bool runs;         /* uses the default database unless one is given */
+	int least, most;   /* number of names; without names: all experiments */
+	const char *wrong; /* message if the number of names is wrong */
 };
 
-/* Reads the words, opens the papers and acts; EXIT_* of it all. */
+/* Parses the words, opens the papers and calls the action; returns the exit status. */
 int paper_session_call(const struct command *self, int argc, char **argv,
 		       const struct paper_session_action *wish);
 
-/* Runs all of them; HD_OK also if some failed or were not begun. */
+/* Runs all experiments; HD_OK also if some failed or were not started. */
 HD_MUST_CHECK enum hd_status paper_session_run(struct paper_session *s, struct diag *d);
-/* The files that --document and --record ask for: what was found now, and what
- * was recorded of all else. */
+/*
+ * Writes the files of --document and --record: the new outcomes, and recorded outcomes of all
+ * other experiments.
+ */
 HD_MUST_CHECK enum hd_status paper_session_write(const struct paper_session *s,
 						 const struct paper_outcomes *found,
 						 struct diag *d);
-/* All papers and experiments that are built in, for completion. */
+/* Names of all built-in papers and experiments, for completion. */
 void paper_session_words(struct strbuf *out);
-/* Shows the results, with the runs behind them on a page. */
+/* Shows the results; a page also shows the runs that they are based on. */
 int paper_session_print(struct paper_session *s, struct results *r, bool same);
 
 #endif

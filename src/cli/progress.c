@@ -23,7 +23,7 @@ void progress_begin(struct progress *p, const struct common_options *common, con
 	p->begun = p->shown = clock_seconds();
 }
 
-/* 1234567 as "1.23 M". */
+/* Prints 1234567 as "1.23 M". */
 static void put_count(double count, struct strbuf *out)
 {
 	static const char prefixes[] = " kMGT";
@@ -87,7 +87,7 @@ static void show_line(struct progress *p, double done)
 
 	p->shown = t;
 	progress_line(p, done, t - p->begun, &line);
-	/* Back to the start, and clear what a longer line left behind. */
+	/* Moves to the start of the line and clears the rest of a longer line. */
 	fprintf(stderr, "\r%s\033[K", line.text);
 	fflush(stderr);
 	strbuf_fini(&line);

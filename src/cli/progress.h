@@ -28,24 +28,24 @@
 
 struct progress {
 	bool active;
-	const char *unit;    /* what is counted: "packets" */
+	const char *unit;    /* unit of the count, e.g. "packets" */
 	double total;        /* 0 if unknown: no share, no time left */
 	double begun, shown; /* seconds of the monotonic clock */
 };
 
-/* Work begins (which is noted, cli/record.h) that has `total` of `unit`. */
+/* Begins work on `total` of `unit`, and records its start (cli/record.h). */
 void progress_begin(struct progress *p, const struct common_options *common, const char *unit,
 		    double total);
-/* False if a signal wants an end. */
+/* False if a signal is pending. */
 bool progress_show(struct progress *p, double done);
 void progress_end(struct progress *p);
 
-/* progress_show for those who count: the context is a struct progress. */
+/* progress_show as a callback; the context is a struct progress. */
 bool progress_count(void *context, double done);
 /* A sim_progress_fn whose context is a struct progress: packets delivered. */
 bool progress_packets(void *context, const struct sim_progress *p);
 
-/* The line itself, without a terminal: what progress_show prints. */
+/* Formats the line that progress_show prints. */
 void progress_line(const struct progress *p, double done, double seconds, struct strbuf *out);
 
 #endif

@@ -16,7 +16,7 @@ static bool has_ends(const struct policy_query *q)
 	return q->source != TOPO_NONE && q->destination != TOPO_NONE;
 }
 
-/* By a policy, or the partitions of the query, or both. */
+/* Classifies by a policy, by the partitions of the query, or by both. */
 static int answer(const struct qos_classify_options *v, const struct policy *p,
 		  const struct subnet *s, const struct policy_query *q)
 {
@@ -34,7 +34,7 @@ static int answer(const struct qos_classify_options *v, const struct policy *p,
 	return output_results(&v->common, r, true);
 }
 
-/* With the ends looked up in a fabric, if one is given. */
+/* Looks up the ends in a fabric, if one is given. */
 static int label(struct qos_classify_options *v, const struct policy *p, struct policy_query *q,
 		 struct diag *d)
 {

@@ -2,7 +2,7 @@
 #ifndef HD_CLI_QOS_CLASSIFY_H
 #define HD_CLI_QOS_CLASSIFY_H
 
-/* What 'heddle qos classify' does. */
+/* 'heddle qos classify'. */
 
 #include "cli/command.h"
 #include "cli/scenario.h"
@@ -17,8 +17,8 @@ struct qos_classify_options {
 };
 
 /*
- * Shows the label of a path by the policy in `path` (NULL: none) and the
- * partitions; ends that are named are looked up, into `q`. An exit status.
+ * Shows the label of a path by the policy in `path` (NULL: none) and the partitions. Named ends
+ * are looked up and stored in `q`. Returns the exit status.
  */
 int cli_qos_classify_path(struct qos_classify_options *v, const char *path, struct policy_query *q);
 

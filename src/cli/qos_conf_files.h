@@ -2,7 +2,7 @@
 #ifndef HD_CLI_QOS_CONF_FILES_H
 #define HD_CLI_QOS_CONF_FILES_H
 
-/* One opensm.conf, or two to compare. */
+/* Reads one opensm.conf, or two for comparison. */
 
 #include "qos/opensm/opensm.h"
 
@@ -11,7 +11,7 @@ struct cli_conf_files {
 	unsigned n;
 };
 
-/* `second` may be NULL. False, with nothing to free, if one is refused. */
+/* `second` may be NULL. False, with nothing to free, if a file is refused. */
 bool cli_conf_files_read(const char *first, const char *second, struct diag *d,
 			 struct cli_conf_files *out);
 void cli_conf_files_fini(struct cli_conf_files *f);

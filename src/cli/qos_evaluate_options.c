@@ -71,7 +71,7 @@ static struct eval_plan plan_of(const struct cli_evaluate_options *v)
 	return plan;
 }
 
-/* The last of `n` + 1 choices is all of the others. */
+/* Bit of the chosen item; the last choice, `n`, means all items. */
 static unsigned one_or_all(unsigned chosen, unsigned n)
 {
 	return chosen < n ? 1u << chosen : (1u << n) - 1;

@@ -2,7 +2,7 @@
 #ifndef HD_CLI_QOS_EVALUATE_OPTIONS_H
 #define HD_CLI_QOS_EVALUATE_OPTIONS_H
 
-/* The options of qos evaluate, and which fabrics they mean. */
+/* Options of 'heddle qos evaluate', and the series of fabrics that they describe. */
 
 #include "cli/command.h"
 #include "study/evaluation_series.h"
@@ -18,7 +18,7 @@ struct cli_evaluate_options {
 
 extern const struct option cli_evaluate_options[];
 
-/* Without an observer. */
+/* The series without an observer. */
 struct eval_series cli_evaluate_series(const struct cli_evaluate_options *v);
 
 #endif

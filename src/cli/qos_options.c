@@ -64,9 +64,8 @@ unsigned cli_qos_least_vls(const struct fabric *fabric, unsigned most)
 }
 
 /*
- * Maps the classes of qos/tables/classes.h to VLs (qos/tables/vls.h), unless a scenario or
- * an opensm.conf says where SLs go; in blocks, if the routing algorithm needs
- * VLs for itself.
+ * Maps the classes of qos/tables/classes.h to VLs (qos/tables/vls.h), unless a scenario or an
+ * opensm.conf maps the SLs; in blocks if the routing algorithm uses VLs itself.
  */
 static enum hd_status map_classes(struct fabric *fabric, struct diag *d)
 {
@@ -113,7 +112,7 @@ enum hd_status cli_qos_admission(struct fabric *fabric, uint32_t payload,
 		return diag_fail(d, HD_ERR_RANGE,
 				 "the payload of %u bytes exceeds the MTU of %llu bytes", payload,
 				 (unsigned long long)s->fabric.mtu);
-	/* Nothing else says how large the packets of others are. */
+	/* The packet size of other traffic is known from the scenario only. */
 	if (s->n_traffic == 0 && s->n_jobs == 0)
 		broker->latency.largest = payload + terms->packets.overhead;
 	if ((shares->best_effort.den || shares->preferred.den) && scenario_admits(s))

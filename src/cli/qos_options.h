@@ -3,8 +3,8 @@
 #define HD_CLI_QOS_OPTIONS_H
 
 /*
- * Rows of option tables that several qos commands have: `offset` is that of
- * the field which the row sets, `what` the word of the command's help.
+ * Rows of option tables that several qos commands share. `offset` is that of the member which the
+ * row sets; `what` is its description in the command's help.
  */
 
 #include "cli/scenario.h"
@@ -18,17 +18,13 @@
 			     "(0x...), rate and burst are of payload"                      \
 	}
 
-/*
- * The fabric, its classes mapped to VLs, and the requests of a file (NULL:
- * none) that are about it.
- */
+/* Opens the fabric, maps its classes to VLs, and reads requests for it from a file (NULL: none). */
 HD_MUST_CHECK enum hd_status
 cli_qos_fabric_and_requests(const char *file, struct fabric_choice *choice, const char *fabric,
 			    struct diag *d, struct qos_requests *requests, struct fabric **out);
 /*
- * The same fabric's admission, for packets of `payload`; shares of best effort
- * and preferential best effort that are given (den above 0) are for the classes
- * of qos/tables/classes.h.
+ * Admission of the same fabric, for packets of `payload` bytes. Given shares (den above 0) of best
+ * effort and preferential best effort apply to the classes of qos/tables/classes.h.
  */
 struct given_shares {
 	struct hd_ratio best_effort, preferred;
@@ -38,15 +34,15 @@ HD_MUST_CHECK enum hd_status cli_qos_admission(struct fabric *fabric, uint32_t p
 					       struct broker_params *broker,
 					       struct qos_terms *terms);
 
-/* The VLs that all links of a fabric have, of `most`. */
+/* Number of VLs that all links of a fabric have, at most `most`. */
 unsigned cli_qos_least_vls(const struct fabric *fabric, unsigned most);
 /*
- * What is lost where classes share VLs, and what of the scenario does not
- * count: tables that are given, classes without kinds.
+ * Adds remarks: losses because classes share VLs, and parts of the scenario that are ignored
+ * (given tables, classes without kinds).
  */
 void cli_qos_remark_classes(const struct fabric *fabric, struct results *r);
 
-/* Groups as subnet/tables/ends.h names them; OPT_LIST. */
+/* Groups of ports in the syntax of subnet/tables/ends.h; OPT_LIST. */
 #define OPTION_GROUP(offset, what)                                      \
 	{                                                               \
 		"group", 0, OPT_LIST, offset, "NAME:GROUP", NULL,       \
@@ -54,7 +50,7 @@ void cli_qos_remark_classes(const struct fabric *fabric, struct results *r);
 			"has it, that " what " call group:NAME"         \
 	}
 
-/* A file of qos/opensm/port_conf.h that is written. */
+/* An output file in the format of qos/opensm/port_conf.h. */
 #define OPTION_TABLES_OUT(offset)                                                                \
 	{                                                                                        \
 		"tables", 0, OPT_OUTPUT, offset, "FILE", NULL,                                   \
@@ -62,7 +58,7 @@ void cli_qos_remark_classes(const struct fabric *fabric, struct results *r);
 			"the reservations, for 'heddle live sm' and 'heddle qos verify'"         \
 	}
 
-/* An enum fill_mode and an enum fill_place. */
+/* Options of an enum fill_mode and an enum fill_place. */
 #define OPTION_FILL_MODE(offset)                                    \
 	{                                                           \
 		"fill", 0, OPT_CHOICE, offset, NULL, "strict",      \
@@ -75,7 +71,7 @@ void cli_qos_remark_classes(const struct fabric *fabric, struct results *r);
 		"place", 0, OPT_CHOICE, offset, NULL, "first",                 \
 			"where a VL's next table entry goes", fill_place_names \
 	}
-/* How admission of a scenario fills tables; OPT_SET. */
+/* How admission of a scenario fills arbitration tables; OPT_SET. */
 #define OPTIONS_ADMISSION(offset)                                                            \
 	{ "fill",                                                                            \
 	  0,                                                                                 \
@@ -126,7 +122,7 @@ void cli_qos_remark_classes(const struct fabric *fabric, struct results *r);
 			"effort (PBE); its requests are counted "         \
 			"against it"                                      \
 	}
-/* The same for the classes of qos/tables/classes.h, in struct given_shares. */
+/* The same for struct given_shares. */
 #define OPTION_BEST_EFFORT_GIVEN(offset)                                     \
 	{                                                                    \
 		"best-effort", 0, OPT_RATIO, offset, "SHARE", NULL,          \
@@ -143,14 +139,14 @@ void cli_qos_remark_classes(const struct fabric *fabric, struct results *r);
 	}
 bool cli_qos_check_shares(const struct command *self, const struct given_shares *shares,
 			  int *status);
-/* Whether the shares are at most a whole link; else what to return. */
+/* True if the shares are at most a whole link; else *status is the exit status. */
 bool cli_qos_check_best_effort(const struct command *self, struct hd_ratio share,
 			       struct hd_ratio preferred, int *status);
 
-/* Whether a link can have this number of data VLs; else *status. */
+/* True if a link can have this number of data VLs; else *status is the exit status. */
 bool cli_qos_check_vls(const struct command *self, uint64_t vls, int *status);
 
-/* Bytes of packets, both OPT_SIZE. */
+/* Sizes of packets in bytes, both OPT_SIZE. */
 #define OPTION_PAYLOAD(offset, what)                                 \
 	{                                                            \
 		"payload", 0, OPT_SIZE, offset, "SIZE", "2048", what \
@@ -159,9 +155,9 @@ bool cli_qos_check_vls(const struct command *self, uint64_t vls, int *status);
 	{                                                           \
 		"overhead", 0, OPT_SIZE, offset, "SIZE", "26", what \
 	}
-/* Whether packets can have that payload; else what to return. */
+/* True if packets can have that payload; else *status is the exit status. */
 bool cli_qos_check_payload(const struct command *self, uint64_t payload, int *status);
-/* The two as packets, if there are such; else what to return. */
+/* Checks payload and overhead and makes packets of them; else *status is the exit status. */
 bool cli_qos_check_packets(const struct command *self, uint64_t payload, uint64_t overhead,
 			   struct qos_packets *out, int *status);
 

@@ -18,7 +18,7 @@ static int emit_conf(const struct qos_plan_options *v, const struct plan *plan, 
 	return output_text(&v->common, &text, met);
 }
 
-/* The plan's classes on links of the plan's VLs. */
+/* View of the plan's classes on links with the plan's number of VLs. */
 static struct explain_view view_of(const struct qos_plan_options *v,
 				   const struct plan_class *classes, unsigned n,
 				   const struct plan *plan)
@@ -42,7 +42,7 @@ static struct explain_view view_of(const struct qos_plan_options *v,
 	return view;
 }
 
-/* What changes from the running configuration to the plan: keys, then classes. */
+/* Shows changes from the running configuration to the plan: keys, then classes. */
 static enum hd_status show_against(const struct qos_plan_options *v,
 				   const struct plan_class *classes, unsigned n,
 				   const struct plan *plan, struct results *r, struct diag *d)
@@ -74,7 +74,7 @@ static enum hd_status show_against(const struct qos_plan_options *v,
 	return HD_OK;
 }
 
-/* The results so far; all are dropped if the running configuration is refused. */
+/* Writes the results so far; drops all of them if the running configuration is refused. */
 static int emit_results(const struct qos_plan_options *v, const struct plan_class *classes,
 			unsigned n, const struct plan *plan, struct results *r, bool met)
 {
@@ -135,7 +135,7 @@ static int emit_goals(const struct qos_plan_options *v, const struct goals *g,
 
 	for (unsigned i = 0; i < g->n; i++)
 		met &= !verdicts[i].missed;
-	/* What was not verified to its end is not for a subnet manager. */
+	/* A configuration that was not completely verified is not written. */
 	if (v->conf)
 		return whole ? emit_conf(v, plan, met) : EXIT_GOAL_MISSED;
 	struct results *r = results_new("qos plan");
@@ -147,7 +147,7 @@ static int emit_goals(const struct qos_plan_options *v, const struct goals *g,
 	return emit_results(v, g->classes, g->n, plan, r, met);
 }
 
-/* Whether the bound of a latency class alone misses its goal. */
+/* True if the bound of a latency class misses its goal. */
 static bool bound_misses(const struct goals *g, const struct goal_verdict *v)
 {
 	bool missed = false;
@@ -158,8 +158,8 @@ static bool bound_misses(const struct goals *g, const struct goal_verdict *v)
 }
 
 /*
- * The lowest high limit, of 0, 1, 3, 7 and so forth, with which the bounds of
- * the latency classes meet their goals; without one, the lowest at all.
+ * Makes the plan with the lowest high limit, of 0, 1, 3, 7, ..., for which the bounds of the
+ * latency classes meet their goals; if there is none, with the lowest limit.
  */
 static enum hd_status plan_latencies(struct goals_case *c, struct plan_link *link, struct diag *d,
 				     struct plan *plan, struct goal_verdict *verdicts)
@@ -200,7 +200,7 @@ static int plan_goals(struct qos_plan_options *v, const struct goals *g, struct 
 	if (fabric_choice_open(&v->fabric, fabric, &d, &f) != HD_OK)
 		return command_refuse(&d);
 	link.vls = cli_qos_least_vls(f, link.vls);
-	d.file = v->goals; /* whose fault is what does not fit */
+	d.file = v->goals; /* errors of the plan refer to the file of goals */
 	struct goals_case c = { g, &plan, &link, f, fabric, &v->fabric.overrides };
 	enum hd_status status = plan_latencies(&c, &link, &d, &plan, verdicts);
 

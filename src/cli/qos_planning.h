@@ -2,7 +2,7 @@
 #ifndef HD_CLI_QOS_PLANNING_H
 #define HD_CLI_QOS_PLANNING_H
 
-/* Plans of 'heddle qos plan', made and shown; both return an exit status. */
+/* 'heddle qos plan': makes and shows plans. Both functions return an exit status. */
 
 #include "cli/scenario.h"
 #include "qos/tables/plan.h"
@@ -16,10 +16,10 @@ struct qos_plan_options {
 	bool conf;
 };
 
-/* For classes in words: "mpi=70%". */
+/* For classes on the command line: "mpi=70%". */
 int cli_qos_plan_classes(const struct qos_plan_options *v, char **words, unsigned n,
 			 const struct plan_link *link);
-/* For the goals of a file, on a fabric. */
+/* For a file of goals, on a fabric. */
 int cli_qos_plan_goals(struct qos_plan_options *v, const char *fabric,
 		       const struct plan_link *link);
 

@@ -26,7 +26,7 @@ static enum hd_status add(struct readings *r, const char *path, struct diag *d)
 
 	if (stat(path, &is) == 0 && S_ISREG(is.st_mode))
 		status = file_read(path, FILE_LIMIT, &inner, &one.text);
-	if (status != HD_OK) /* the name does not outlive this */
+	if (status != HD_OK) /* the file name in the error is freed here */
 		diag_fail(d, status, "%s: %s", path, inner.message);
 	if (one.text.len == 0 || strlen(one.text.text) != one.text.len) {
 		strbuf_fini(&one.text);

@@ -2,7 +2,7 @@
 #ifndef HD_CLI_QOS_READINGS_H
 #define HD_CLI_QOS_READINGS_H
 
-/* A folder of what tools printed. */
+/* Outputs of diagnostic tools, read from the files of a folder. */
 
 #include "base/diag.h"
 #include "base/strbuf.h"
@@ -13,16 +13,16 @@ struct readings_file {
 };
 
 struct readings {
-	struct readings_file *items; /* by name */
+	struct readings_file *items; /* ordered by name */
 	size_t n, cap;
 };
 
-/* All files of a folder that are texts. */
+/* Reads all text files of a folder. */
 HD_MUST_CHECK enum hd_status readings_load(const char *folder, struct diag *d,
 					   struct readings *out);
 void readings_fini(struct readings *r);
 
-/* The one that ibnetdiscover printed; NULL if no file has it. */
+/* The output of ibnetdiscover; NULL if no file has it. */
 const char *readings_topology(const struct readings *r);
 
 #endif

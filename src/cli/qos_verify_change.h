@@ -14,7 +14,9 @@ struct cli_verify_change {
 };
 
 bool cli_verify_change_is_file(const char *path);
-/* Runs it on all cores, with progress, and shows the tables; the exit status. */
+/*
+ * Runs the comparison on all cores, with progress, and shows the tables; returns the exit status.
+ */
 int cli_verify_change_run(const struct cli_verify_change *v, struct fabric_choice *choice,
 			  struct common_options *common);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/qos_verify_plan.h"
 
-/* As OpenSM programs it. */
+/* The fabric as OpenSM programs it. */
 static enum hd_status open_conf(const struct cli_verify_plan *p, struct fabric_choice *choice,
 				const char *fabric, struct diag *d, struct fabric **out)
 {
@@ -11,7 +11,7 @@ static enum hd_status open_conf(const struct cli_verify_plan *p, struct fabric_c
 
 	if (status == HD_OK && !(*out)->scenario->opensm->qos) {
 		fabric_free(*out);
-		d->file = NULL; /* it was the fabric's */
+		d->file = NULL; /* the name of the fabric's file does not apply */
 		return diag_fail(
 			d, HD_ERR_INPUT,
 			"%s: 'qos' is not TRUE, so OpenSM ignores all QoS settings; set 'qos TRUE'",
@@ -20,7 +20,7 @@ static enum hd_status open_conf(const struct cli_verify_plan *p, struct fabric_c
 	return status;
 }
 
-/* As 'heddle live sm' programs it. */
+/* The fabric as 'heddle live sm' programs it. */
 static enum hd_status open_tables(struct cli_verify_plan *p, struct fabric_choice *choice,
 				  const char *fabric, struct diag *d, struct fabric **out)
 {

@@ -9,16 +9,16 @@
 #include "base/file.h"
 #include "report/database.h"
 
-/* The program runs one command, and this is its note. */
+/* The record of the run; a program runs one command. */
 static struct {
 	int n_words;
-	char **words; /* argv is put in another order while it is read */
+	char **words; /* the original order: parsing reorders argv */
 	const char *command;
 	bool is_long;
 	const char *db;
-	char *content; /* NULL: it does not say */
-	bool tried;    /* to note it */
-	int64_t run;   /* 0: none is open */
+	char *content; /* NULL: not specified */
+	bool tried;    /* an attempt to begin the run was made */
+	int64_t run;   /* run in the database; 0: none */
 	const struct page_run *parts;
 	size_t n_parts;
 } noted;
@@ -31,7 +31,7 @@ void record_arguments(int argc, char **argv)
 		noted.words[i] = argv[i];
 }
 
-/* As one types it in a shell: 'it'\''s'. */
+/* Quotes a word for a shell: 'it'\''s'. */
 static void put_word(const char *word, struct strbuf *out)
 {
 	static const char plain[] =
@@ -50,7 +50,7 @@ static void put_word(const char *word, struct strbuf *out)
 	strbuf_putc(out, '\'');
 }
 
-/* The command line after the command's name, as one could type it. */
+/* Writes the arguments after the command's name, quoted for a shell. */
 static void put_arguments(struct strbuf *out)
 {
 	int skip = 1;
@@ -87,13 +87,13 @@ void record_work(void)
 	struct diag ignored = { .status = HD_OK };
 	struct strbuf arguments = STRBUF_INIT;
 
-	/* Who shows progress says in its record that it does. */
+	/* A command that shows progress must have is_long set in its record. */
 	assert(!noted.command || noted.is_long);
 	if (!noted.db || noted.tried)
 		return;
 	noted.tried = true;
 	put_arguments(&arguments);
-	/* What is wrong is said when there are results to write. */
+	/* An error is reported when there are results to write. */
 	if (database_begin(noted.db, noted.command, arguments.text,
 			   noted.content ? noted.content : "", &ignored, &noted.run) != HD_OK)
 		noted.run = 0;

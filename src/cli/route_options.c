@@ -57,7 +57,7 @@ const struct option route_options_table[] = {
 	{ .name = NULL },
 };
 
-/* What no row of the table says. */
+/* Adds overrides for options that no row of the table describes. */
 static void put_overrides(struct cli_route_options *v, const char *name)
 {
 	struct overrides *o = &v->fabric.overrides;
@@ -73,7 +73,7 @@ static void put_overrides(struct cli_route_options *v, const char *name)
 	strbuf_fini(&roots);
 }
 
-/* Why the options contradict each other, or NULL. */
+/* The usage error of contradicting options, or NULL. */
 static const char *find_wrong(const struct cli_route_options *v)
 {
 	const char *engine = fabric_choice_option(&v->fabric, "engine");

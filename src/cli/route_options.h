@@ -2,7 +2,7 @@
 #ifndef HD_CLI_ROUTE_OPTIONS_H
 #define HD_CLI_ROUTE_OPTIONS_H
 
-/* The options of 'heddle route', and what they mean. */
+/* Options of 'heddle route'. */
 
 #include "cli/scenario.h"
 #include "subnet/check/inspect.h"
@@ -11,7 +11,7 @@ struct cli_route_options {
 	struct common_options common;
 	struct fabric_choice fabric;
 	struct inspection_options look;
-	const char *dump; /* a format of tables, instead of results */
+	const char *dump; /* format of tables that replace the results; or NULL */
 	struct option_list roots;
 	unsigned replan; /* enum replan_mode */
 };
@@ -19,8 +19,8 @@ struct cli_route_options {
 extern const struct option route_options_table[];
 
 /*
- * Whether they make sense together, and then all that is asked of the fabric
- * `name` in place; else what to return.
+ * Checks the combination of options and sets overrides for the fabric `name`; false with the exit
+ * status if it is refused.
  */
 bool route_options_take(const struct command *self, struct cli_route_options *v, const char *name,
 			int *status);

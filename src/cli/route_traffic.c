@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 
-/* Where its packets leave their host. */
+/* End port of the host from which a flow's packets start. */
 static port_id source_of(const struct fabric *fabric, const struct sim_flow *flow)
 {
 	const struct sim_node *n = &fabric->setup.nodes[flow->source];

@@ -2,19 +2,18 @@
 #ifndef HD_CLI_SCENARIO_H
 #define HD_CLI_SCENARIO_H
 
-/* What commands that take a scenario or a fabric have in common. */
+/* Options of commands that read a scenario or a fabric. */
 
 #include "cli/command.h"
 #include "fabric/fabric.h"
 
-/* As common.seed before parsing: a --seed weighs more than the scenario's. */
+/* Value of common.seed before parsing: --seed overrides the seed of the scenario. */
 #define SEED_OF_SCENARIO UINT64_MAX
 
 /*
- * The scenario or FABRIC that a command is about, and what its options change
- * in it: rows of kind OPT_SET, whose member is `set`, in the order in which
- * they were given. Freed by fabric_choice_fini after the fabric, which refers
- * to it; the settings are those of the option table.
+ * A scenario or FABRIC argument and the overrides of its fields: rows of kind OPT_SET, whose
+ * member is `set`, in the order on the command line. fabric_choice_fini frees it; the fabric
+ * refers to it and must be freed first. The option table owns the settings.
  */
 struct fabric_choice {
 	struct option_settings set;
@@ -22,7 +21,7 @@ struct fabric_choice {
 };
 void fabric_choice_fini(struct fabric_choice *c);
 
-/* Where a row of kind OPT_SET puts its settings: `member` is a choice. */
+/* Offset at which a row of kind OPT_SET stores its settings: `member` is a fabric_choice. */
 #define CHOICE_SET(type, member) (offsetof(type, member) + offsetof(struct fabric_choice, set))
 #define OPTION_SET(type, member)                                                    \
 	{                                                                           \
@@ -58,33 +57,35 @@ void fabric_choice_fini(struct fabric_choice *c);
 			"them) (default: the scenario's, or minhop)"          \
 	}
 
-/* What the option of that name was given last, or NULL. */
+/* The last value given to the option of that name, or NULL. */
 const char *fabric_choice_option(const struct fabric_choice *c, const char *name);
 
-/* What options say, and --seed unless it is SEED_OF_SCENARIO. */
+/* Collects the overrides of the options, and --seed unless it is SEED_OF_SCENARIO. */
 HD_MUST_CHECK enum hd_status fabric_choice_overrides(struct fabric_choice *c, uint64_t seed,
 						     struct diag *d);
 /*
- * A scenario that has traffic, on a live fabric if it is not NULL; *seed
- * becomes the scenario's.
+ * Opens a scenario with traffic, on a live fabric unless `live` is NULL; *seed becomes the
+ * scenario's.
  */
 struct cli_live_tables;
 HD_MUST_CHECK enum hd_status fabric_choice_open_scenario(struct fabric_choice *c,
 							 struct cli_live_tables *live,
 							 const char *path, uint64_t *seed,
 							 struct diag *d, struct fabric **out);
-/* Prints it with every default filled in; the exit status. */
+/* Prints the scenario with all defaults; returns the exit status. */
 int fabric_choice_print(struct fabric_choice *c, const struct common_options *common,
 			const char *path);
-/* A FABRIC to look at: a scenario, a topology, or a generator's words. */
+/* Opens a FABRIC without traffic: a scenario, a topology file, or a generator with arguments. */
 HD_MUST_CHECK enum hd_status fabric_choice_open(struct fabric_choice *c, const char *name,
 						struct diag *d, struct fabric **out);
 
-/* Whether there is an engine of the name that --engine or `option` was given,
- * if it was; else what to return. */
+/*
+ * True if --engine (or `option`) was not given or names a routing algorithm; else *status is the
+ * exit status.
+ */
 bool cli_check_engine_option(const struct command *self, const struct fabric_choice *c,
 			     const char *option, int *status);
-/* The same of an engine by its name; NULL is well. */
+/* The same for a name; NULL is accepted. */
 bool cli_check_engine(const struct command *self, const char *engine, int *status);
 
 #endif

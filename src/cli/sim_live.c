@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A run on a live fabric. It regularly checks for changed tables; a change takes
- * effect in the run at that time. A run knows all changes when it begins
- * (sim/sim.h), so it is restarted with the changes known so far and repeats the
- * run up to that time.
+ * A run on a live fabric. It checks regularly for changed tables; a change takes effect in the run
+ * at that time. All changes must be known when a run starts (sim/sim.h), so the run is rebuilt
+ * with the changes known so far and advanced again to that time.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,15 +13,15 @@
 #include "cli/live.h"
 #include "cli/sim_session.h"
 
-static const hd_time LOOK = HD_MS * 20; /* so often, by the clock */
+static const hd_time LOOK = HD_MS * 20; /* interval of checks, by the machine's clock */
 
 struct live_run {
 	struct sim_session_options *v;
 	const char *file;
 	struct run **s;
 	struct cli_live_watch *watch;
-	hd_time begun; /* by the clock */
-	hd_time slice; /* of the run, until the next look */
+	hd_time begun; /* by the machine's clock */
+	hd_time slice; /* simulated time until the next check */
 };
 
 static void sleep_for(hd_time time)
@@ -33,7 +32,7 @@ static void sleep_for(hd_time time)
 	nanosleep(&t, NULL);
 }
 
-/* The same run with what was found by now, where ours is. */
+/* Rebuilds the run with the changes found so far and advances it to the current time. */
 static enum hd_status remake(struct live_run *r, hd_time now, struct diag *d)
 {
 	struct run *next;
@@ -58,7 +57,7 @@ static enum hd_status remake(struct live_run *r, hd_time now, struct diag *d)
 static enum hd_status look(struct live_run *r, struct diag *d)
 {
 	hd_time now = sim_now(run_sim(*r->s));
-	/* What happens now has happened: from the next nanosecond on. */
+	/* Events at `now` have been processed: the change applies from the next nanosecond on. */
 	hd_time at = (now / HD_NS + 1) * HD_NS;
 	bool changed;
 	enum hd_status status =
@@ -67,12 +66,12 @@ static enum hd_status look(struct live_run *r, struct diag *d)
 	return status == HD_OK && changed ? remake(r, now, d) : status;
 }
 
-/* How far to go until the next look; it may have to wait for the clock. */
+/* Simulated time of the next check; waits for the machine's clock if the pace requires it. */
 static hd_time next_stop(struct live_run *r, hd_time took)
 {
 	hd_time now = sim_now(run_sim(*r->s));
 
-	/* A signal ends the run when it is next asked. */
+	/* The run ends at its next check for signals. */
 	if (cleanup_signal_is_pending())
 		return HD_TIME_NEVER;
 	if (r->v->pace > 0) {
@@ -94,7 +93,7 @@ static enum hd_status go_on(struct live_run *r, struct diag *d)
 	enum hd_status status = HD_OK;
 	hd_time took = 0;
 
-	/* Standard input cannot be read again. */
+	/* Standard input cannot be read twice. */
 	if (strcmp(r->file, "-") == 0)
 		return run_to_end(*r->s, d);
 	do {
@@ -109,7 +108,7 @@ static enum hd_status go_on(struct live_run *r, struct diag *d)
 	return status == HD_OK ? run_stop(*r->s, d) : status;
 }
 
-/* With the simulated clock only the engine runs traffic. */
+/* With the simulated clock, only the engine simulates traffic. */
 static enum hd_status check_clock(const char *name, struct diag *d)
 {
 	const char *const words[] = { "time" };
@@ -126,7 +125,7 @@ static enum hd_status check_clock(const char *name, struct diag *d)
 			 "fabric '%s' has the simulated clock; use 'heddle live traffic'", name);
 }
 
-/* In the engine, together with the queue pairs of programs. */
+/* In the engine: runs together with the queue pairs of programs. */
 static enum hd_status carry(struct live_run *r, struct diag *d)
 {
 	enum cli_live_pause pause = LIVE_CHANGED;

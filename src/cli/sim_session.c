@@ -11,7 +11,7 @@
 #include "cli/progress.h"
 #include "cli/threads.h"
 
-/* What a reader of an interrupted run must know. */
+/* Adds a remark about the interruption of the run. */
 static void put_interruption(const struct sim_session_options *v, const struct run *s,
 			     struct strbuf *out)
 {
@@ -31,14 +31,14 @@ static void put_interruption(const struct sim_session_options *v, const struct r
 		hd_time_print(saved, out);
 }
 
-/* A checkpoint could not be written. */
+/* Reports that a checkpoint could not be written. */
 static void say_unsaved(void *context, const char *line)
 {
 	(void)context;
 	cli_print_error("heddle", line);
 }
 
-/* As one number or as perfquery does; nothing of a run that was stopped. */
+/* Shows results as one number or in the format of perfquery; nothing for an interrupted run. */
 static int show_shaped(const struct sim_session_options *v, const struct run *s, bool met)
 {
 	struct strbuf out = STRBUF_INIT;
@@ -52,7 +52,7 @@ static int show_shaped(const struct sim_session_options *v, const struct run *s,
 	return output_text(&v->common, &out, met);
 }
 
-/* Captures and traces of a run that was stopped are those until then, too. */
+/* Captures and traces of an interrupted run are written, too, up to the interruption. */
 static int show(const struct sim_session_options *v, const struct run *s)
 {
 	struct strbuf why = STRBUF_INIT;
@@ -69,7 +69,7 @@ static int show(const struct sim_session_options *v, const struct run *s)
 	if (why.len && kept != shown)
 		results_remark(kept, "%s", why.text);
 	strbuf_fini(&why);
-	/* On a screen a run with jobs starts with them. */
+	/* As text, the results of a run with jobs start with the jobs. */
 	if (output_is_text(&v->common)) {
 		results_move_first(shown, "steps");
 		results_move_first(shown, "jobs");
@@ -80,13 +80,13 @@ static int show(const struct sim_session_options *v, const struct run *s)
 	return show_shaped(v, s, met);
 }
 
-/* One process says what all refuse. */
+/* All processes refuse; the first one prints the error. */
 static int refuse(const struct sim_session_options *v, const struct diag *d)
 {
 	return v->world.rank == 0 ? command_refuse(d) : command_status(d);
 }
 
-/* Do all processes mean the same run? */
+/* Checks that all processes have the same run. */
 static enum hd_status compare(const struct sim_session_options *v, const struct fabric *fabric,
 			      struct diag *d)
 {
@@ -121,12 +121,12 @@ static enum hd_status begin(struct sim_session_options *v, struct fabric *fabric
 	return all;
 }
 
-/* The first process shows what all have computed. */
+/* The first process shows the results, which all have. */
 static int finish(struct sim_session_options *v, struct run *s, enum hd_status done, struct diag *d)
 {
 	int status = EXIT_DONE;
 
-	/* What was measured until memory ran short is shown, and then said. */
+	/* Results up to the exhaustion of memory are shown before the error. */
 	if (done == HD_OK || run_state(s) == SIM_FULL)
 		status = show(v, s);
 	if (done != HD_OK)
@@ -167,7 +167,7 @@ static int simulate(struct sim_session_options *v, const char *file, struct fabr
 		return refuse(v, &d);
 	if (is_first)
 		progress_begin(&progress, &v->common, "packets", 0);
-	/* Several processes would end at different instants: none waits. */
+	/* Signals are not deferred with several processes: each would end at another time. */
 	if (is_first && v->world.n > 1)
 		cleanup_resume_signals();
 	enum hd_status done = v->live ? sim_session_live(v, file, &s, &d) : run_to_end(s, &d);
@@ -184,7 +184,7 @@ static int simulate(struct sim_session_options *v, const char *file, struct fabr
 	return status;
 }
 
-/* What several processes cannot share, or NULL. */
+/* The option that is not supported with several processes, or NULL. */
 static const char *needs_one_process(const struct sim_session_options *v, const char *file)
 {
 	if (v->live)

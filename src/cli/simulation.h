@@ -3,14 +3,13 @@
 #define HD_CLI_SIMULATION_H
 
 /*
- * The options of a run: observers and checkpoints. `run` is
- * a member of `type`, a struct run_options.
+ * Options of a run: observers and checkpoints. `run` is a member of `type`, a struct run_options.
  */
 
 #include "cli/command.h"
 #include "run/run.h"
 
-/* Members of members cannot be in parentheses. */
+/* `run` cannot be in parentheses, since it is part of a member designator. */
 /* NOLINTBEGIN(bugprone-macro-parentheses) */
 /* clang-format off */
 #define OPTIONS_WATCH(type, run)                                              \

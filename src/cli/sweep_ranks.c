@@ -15,7 +15,7 @@
 #include "study/processes.h"
 #include "study/tables.h"
 
-/* The databases of all ranks, and the lock file: one rank merges them. */
+/* Databases of all ranks, and the lock file: one rank merges them. */
 struct sweep_ranks {
 	char **paths;
 	size_t n;
@@ -47,7 +47,7 @@ static void ranks_fini(struct sweep_ranks *all)
 static enum hd_status run_shard(const struct sweep_session_options *v, const struct study *study,
 				const char *db, struct study_sweep *w, struct diag *d)
 {
-	/* What earlier calls have joined already need not be run again. */
+	/* Points that earlier calls have merged are not run again. */
 	bool seen = access(v->common.db, R_OK) == 0;
 	enum hd_status status;
 
@@ -67,7 +67,7 @@ static enum hd_status run_shard(const struct sweep_session_options *v, const str
 	return status;
 }
 
-/* Whether every rank has come to the end of its shard of this study. */
+/* True if every rank has completed its shard of this study. */
 static bool all_are_done(const struct sweep_ranks *all, const struct study *study)
 {
 	struct diag ignored = { .status = HD_OK };
@@ -108,7 +108,7 @@ static int join(struct sweep_session_options *v, const struct study *study,
 	return code;
 }
 
-/* One at a time, for as long as this process lives. */
+/* Takes the lock, which this process holds until it ends. */
 static bool lock(const char *path, int *file)
 {
 	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };

@@ -20,7 +20,7 @@
 
 const char cli_sweep_default_db[] = DATABASE_DEFAULT;
 
-/* Work begins with the first tick: until then all may still be refused. */
+/* The work begins with the first tick; before, the sweep may be refused. */
 struct watcher {
 	const struct common_options *common;
 	struct progress progress;
@@ -38,9 +38,9 @@ static void tick(void *context, size_t done, size_t needed)
 	progress_show(&w->progress, (double)done);
 }
 
-/* The words of the command line: [COMMAND] [FILE] [ARGUMENT...]. */
+/* Positional words: [COMMAND] [FILE] [ARGUMENT...]. */
 struct sweep_words {
-	const struct study_command *command; /* NULL: what the file says */
+	const struct study_command *command; /* NULL: the command named in the file */
 	const char *path;
 	char **arguments;
 	size_t n_arguments;
@@ -62,7 +62,7 @@ const struct option *const *cli_sweep_options_of(const char *name)
 	return c ? tables : NULL;
 }
 
-/* A study's own file may name the command, too. */
+/* The study's file may name the command instead. */
 static void name_command(struct study *s, const struct sweep_words *w)
 {
 	for (size_t i = 0; i < w->n_arguments; i++) {
@@ -107,10 +107,7 @@ static enum hd_status read_study(struct sweep_session_options *v, const struct s
 	return status == HD_OK ? study_resolve(out, d) : status;
 }
 
-/*
- * Notes of calls that this one went on from, by whatever words: they were of
- * the same study and came to no results.
- */
+/* Removes lost runs of the same study from the database: this sweep has continued them. */
 static void forget_lost(const char *db, const struct study *study)
 {
 	struct strbuf ours = STRBUF_INIT;
@@ -130,7 +127,7 @@ static void forget_lost(const char *db, const struct study *study)
 	database_infos_free(infos, n);
 }
 
-/* A sweep that was interrupted has its points in the database, no more. */
+/* For an interrupted sweep, the database has the completed points only. */
 static int record(const struct sweep_session_options *v, const struct study_sweep *w)
 {
 	struct common_options where = v->common;
@@ -152,7 +149,7 @@ static int record(const struct sweep_session_options *v, const struct study_swee
 	return status;
 }
 
-/* Points as they are; papers, plots and people have the curves. */
+/* True for formats that have the points instead of curves. */
 static bool is_for_programs(const struct common_options *common)
 {
 	const char *format = output_format(common);
@@ -196,7 +193,7 @@ int cli_sweep_run_and_show(struct sweep_session_options *v, struct study_sweep *
 	if (v->shard && shard_parse(v->shard, &d, &w->shard, &w->n_shards) != HD_OK)
 		return command_refuse(&d);
 	w->tick = tick;
-	/* For as long as sweep_run has it. */
+	/* valid while sweep_run uses it */
 	w->context = &watcher;
 	/* Signals end the sweep early; completed points are still shown. */
 	cleanup_defer_signals();
@@ -207,7 +204,7 @@ int cli_sweep_run_and_show(struct sweep_session_options *v, struct study_sweep *
 	return status == HD_OK ? show(v, w) : command_refuse(&d);
 }
 
-/* What there is to run: a command, a file, or both; false: neither. */
+/* Parses a command, a file, or both; false if there is neither. */
 static bool read_words(int n, char **words, struct sweep_words *out)
 {
 	size_t used = 0;
@@ -238,7 +235,7 @@ static int run_sources(struct sweep_session_options *v, struct study *study, int
 	return code;
 }
 
-/* What is merged is the study that was swept: nothing adds to it. */
+/* True if options change the study: --merge takes the study of the databases unchanged. */
 static bool adds_to_study(const struct sweep_session_options *v)
 {
 	return v->vary.n || v->skip.n || v->keep.n || v->scenario.set.n || v->seeds || v->stop ||
@@ -258,7 +255,7 @@ static int run_merge(struct sweep_session_options *v, int n, char **paths)
 	return code;
 }
 
-/* Among ranks of a launcher a shard of it, unless one is named. */
+/* Among ranks of a launcher: runs a shard, unless --shard is given. */
 static int run_own(struct sweep_session_options *v, const struct sweep_words *words)
 {
 	struct diag d = { .status = HD_OK };

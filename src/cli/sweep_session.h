@@ -2,7 +2,7 @@
 #ifndef HD_CLI_SWEEP_SESSION_H
 #define HD_CLI_SWEEP_SESSION_H
 
-/* A call of "heddle sweep": what it was told, and its way to results. */
+/* Call of "heddle sweep": its options, run and results. */
 
 #include "cli/scenario.h"
 #include "study/sweep.h"
@@ -19,13 +19,13 @@ struct sweep_session_options {
 /* The database used without --db. */
 extern const char cli_sweep_default_db[];
 
-/* The options of a command that a study may be made of; NULL: none. */
+/* Options of a command that can be swept; NULL if it cannot. */
 const struct option *const *cli_sweep_options_of(const char *name);
 
-/* Runs a sweep whose study and sources are set; shows and records it. */
+/* Runs a sweep whose study and sources are set; shows and records its results. */
 int cli_sweep_run_and_show(struct sweep_session_options *v, struct study_sweep *w);
 
-/* What the words after the options ask for; the exit status. */
+/* Executes the words after the options; returns the exit status. */
 int cli_sweep_run_words(const struct command *self, struct sweep_session_options *v, int n,
 			char **words);
 

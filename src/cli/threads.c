@@ -5,9 +5,9 @@
 
 #include "base/parallel_for.h"
 
-/* Of the command that the program runs. */
+/* Options of the command that the program runs. */
 static bool tells;
-static bool wants_more; /* than one thread */
+static bool wants_more; /* more than one thread is requested */
 
 void threads_apply(const struct common_options *common)
 {

@@ -2,11 +2,11 @@
 #ifndef HD_CLI_THREADS_H
 #define HD_CLI_THREADS_H
 
-/* On how many threads a command computes (base/parallel_for.h), and saying so. */
+/* Number of threads of a command (base/parallel_for.h), and the report of it. */
 
 #include "cli/command.h"
 
-/* A row of the options of commands that run fabrics. */
+/* Option row of commands that run fabrics. */
 #define OPTION_VERBOSE                                                      \
 	{                                                                   \
 		.name = "verbose", .letter = 'v', .kind = OPT_FLAG,         \
@@ -15,9 +15,9 @@
 			"computed, and why if on one"                       \
 	}
 
-/* As the command's options have it. */
+/* Applies the command's options. */
 void threads_apply(const struct common_options *common);
-/* At its end: says how it was computed, if it was asked to. */
+/* At the command's end: prints how many threads were used, if --verbose is given. */
 void threads_report(void);
 
 #endif

@@ -20,7 +20,7 @@ static const struct column node_columns[] = {
 	{ NULL },
 };
 
-/* A cable; without lanes if its ends do not agree. */
+/* A cable; without a width if its ends differ. */
 struct topo_link_row {
 	const char *node, *other_node, *guid, *other_guid, *link;
 	struct topo_port port, other;

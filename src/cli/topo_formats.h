@@ -2,7 +2,7 @@
 #ifndef HD_CLI_TOPO_FORMATS_H
 #define HD_CLI_TOPO_FORMATS_H
 
-/* How commands write a topology: in a format of --to, or as tables. */
+/* Output of topologies, in a format of --to or as tables. */
 
 #include "cli/command.h"
 #include "topo/topo.h"
@@ -17,16 +17,16 @@
 	}
 
 /*
- * Whether --to names a format, and no other is asked for: EXIT_DONE, or a usage
- * error of `self`. To be asked before anything is read.
+ * Checks that --to names a format and that no other format is selected: EXIT_DONE, or a usage
+ * error of `self`. Called before input is read.
  */
 int cli_topo_output_check(const struct command *self, const struct common_options *common,
 			  const char *to);
 
 /*
- * Writes `t` to standard output or -o. With --json, --csv, --format or an
- * extension of theirs it is two tables, nodes and links, and so it is recorded
- * with --db and --html. Returns the exit status.
+ * Writes `t` to standard output or -o. With --json, --csv, --format or one of their extensions, it
+ * is written as two tables, nodes and links; these are also recorded with --db and --html. Returns
+ * the exit status.
  */
 int cli_topo_output(const struct command *self, const struct common_options *common, const char *to,
 		    const struct topo *t);
