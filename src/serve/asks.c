@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 
-#define LONGEST 3600.0 /* seconds of one wait */
+#define LONGEST 3600.0 /* seconds; limit of one wait */
 
 void serve_reply_refuse(struct reply *out, const struct diag *d)
 {

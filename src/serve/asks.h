@@ -3,12 +3,11 @@
 #define HD_SERVE_ASKS_H
 
 /*
- * Requests on their way from the threads that read them to the one thread that
- * answers them. No thread waits for an answer: the request has a function that
- * is called when its reply is complete.
+ * Queue of requests from the threads that read them to the one thread that answers them. No thread
+ * waits for an answer: each request has a callback for its completion.
  *
  *	asks_put(q, &ask);                    any thread
- *	while ((a = asks_take(q, seconds)))   the thread that answers
+ *	while ((a = asks_take(q, seconds)))   the answering thread
  *		... fills in a->reply, now or later ...
  *		asks_answer(a);
  */
@@ -18,7 +17,7 @@
 #include "serve/request.h"
 
 struct reply {
-	unsigned status;  /* of HTTP; 200 */
+	unsigned status;  /* HTTP status; default 200 */
 	const char *type; /* "application/json" */
 	struct strbuf body;
 };
@@ -27,44 +26,44 @@ struct reply {
 		.status = 200, .type = "text/plain; charset=utf-8", .body = STRBUF_INIT \
 	}
 
-/* One line that says why not, with the status that fits. */
+/* Fills in the error's message as one line, and the matching status. */
 void serve_reply_refuse(struct reply *out, const struct diag *d);
 
 struct ask {
 	struct http_request request;
 	struct reply reply;
-	/* The reply is complete; the ask may be gone when this returns. */
+	/* Called when the reply is complete; the ask may have been freed when it returns. */
 	void (*done)(struct ask *a);
-	struct ask *next; /* of whatever list it is in */
+	struct ask *next; /* next in its list */
 };
 
 struct asks {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct ask *first, **last;
-	bool is_waiting; /* there is one; read without the lock */
+	bool is_waiting; /* the queue is not empty; read without the lock */
 	bool is_woken, is_closed;
 };
 
 void asks_init(struct asks *q);
 void asks_fini(struct asks *q);
 
-/* Of a queue that is closed: refused at once, with 503. */
+/* Adds a request. If the queue is closed, the request is refused at once with 503. */
 void asks_put(struct asks *q, struct ask *a);
-/* The next one; NULL if none came within that time, or asks_wake was called. */
+/* Returns the next request; NULL if none came within `seconds`, or if asks_wake was called. */
 struct ask *asks_take(struct asks *q, double seconds);
 void asks_answer(struct ask *a);
-/* The thread that answers has something else to do. */
+/* Makes asks_take return: the answering thread has other work. */
 void asks_wake(struct asks *q);
-/* Whether there is a request, or the queue is closed; takes no lock. */
+/* True if there is a request or the queue is closed; takes no lock. */
 bool asks_wait(const struct asks *q);
-/* Refuses all that is there and that comes. */
+/* Refuses all waiting and later requests. */
 void asks_close(struct asks *q);
 bool asks_are_closed(struct asks *q);
 
 /* Answers one request. */
 typedef void asks_answer_fn(void *context, const struct http_request *r, struct reply *out);
-/* One after the other, until the queue is closed. */
+/* Answers requests one after the other until the queue is closed. */
 void asks_serve(struct asks *q, asks_answer_fn *answer, void *context);
 
 #endif

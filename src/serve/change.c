@@ -8,7 +8,7 @@
 
 #define LABEL "a change"
 
-/* The sim port of a link by its number, or SIM_NONE. */
+/* Simulator port of a link, or SIM_NONE. */
 static uint32_t change_port(const struct fabric *fabric, uint32_t link)
 {
 	uint32_t n = 0;
@@ -20,7 +20,7 @@ static uint32_t change_port(const struct fabric *fabric, uint32_t link)
 	return SIM_NONE;
 }
 
-/* Adds an item to a list whose items have a time. */
+/* Adds an item with a time to a list. */
 static void put_at(const char *list, hd_time at, struct overrides *o)
 {
 	struct strbuf path = STRBUF_INIT, time = STRBUF_INIT;
@@ -67,7 +67,7 @@ static void put_weights(const struct change *c, hd_time at, struct overrides *o,
 	}
 }
 
-/* Fields below "traffic[3]." or "goals[0]." of a scenario, for a copy. */
+/* Copies fields below "traffic[3]." or "goals[0]." of a scenario. */
 struct copier {
 	const char *prefix;
 	const char *list; /* "traffic" */
@@ -90,7 +90,7 @@ static void copy_field(void *context, const char *name, const char *value)
 	strbuf_fini(&path);
 }
 
-/* Adds a copy of the item of a list at its end. */
+/* Appends a copy of an item to its list. */
 static void copy_item(const struct scenario *s, const char *list, size_t item, struct overrides *to)
 {
 	struct strbuf prefix = STRBUF_INIT;
@@ -102,7 +102,7 @@ static void copy_item(const struct scenario *s, const char *list, size_t item, s
 	strbuf_fini(&prefix);
 }
 
-/* "video", and when that changes "video-2", "video-3". */
+/* Name of the successor of a row: "video" becomes "video-2", then "video-3". */
 static char *next_name(const struct scenario *s, const char *name)
 {
 	struct strbuf out = STRBUF_INIT;
@@ -137,7 +137,7 @@ static void set_load(const char *path, const struct change *c, struct overrides 
 	}
 }
 
-/* What a goal asks of a row is asked of the row that follows it. */
+/* Copies the goals of a row for its successor. */
 static void copy_goals(const struct scenario *s, const char *row, const char *next,
 		       struct overrides *o)
 {
@@ -149,7 +149,7 @@ static void copy_goals(const struct scenario *s, const char *row, const char *ne
 	}
 }
 
-/* The row ends, and another like it begins with the new load. */
+/* Ends the row, and adds a copy with the new load that begins then. */
 static void put_successor(const struct scenario *s, const struct change *c, hd_time at,
 			  struct overrides *o)
 {
@@ -192,8 +192,8 @@ static enum hd_status put_load(const struct change *c, const struct scenario *s,
 }
 
 /*
- * Adds a subnet manager whose traps arrive now, counted from the first change
- * of a link. So it re-routes now, and nothing before now changes.
+ * Adds a subnet manager whose traps arrive now, relative to the first change of a link. It
+ * re-routes now and changes nothing before.
  */
 static enum hd_status put_reroute(const struct fabric *fabric, hd_time at, struct overrides *o,
 				  struct strbuf *words, struct diag *d)

@@ -11,26 +11,25 @@
 
 enum change_kind {
 	CHANGE_CUT,     /* a cable fails */
-	CHANGE_MEND,    /* and comes back */
-	CHANGE_LOAD,    /* of a traffic row: its load, or its rate */
-	CHANGE_WEIGHTS, /* of the arbitration tables of all ports */
+	CHANGE_MEND,    /* the cable is restored */
+	CHANGE_LOAD,    /* the load or rate of a traffic row */
+	CHANGE_WEIGHTS, /* the arbitration tables of all ports */
 	CHANGE_REROUTE, /* a subnet manager re-routes after failures */
 };
 
-#define CHANGE_TEXT 400 /* longest value, with its NUL */
+#define CHANGE_TEXT 400 /* longest value, including its NUL */
 
 struct change {
 	enum change_kind kind;
-	uint32_t link; /* numbered as in the table "links" */
+	uint32_t link; /* number in the table "links" */
 	uint32_t row;
 	char value[CHANGE_TEXT];                  /* "60%", "10Gb/s" */
-	char high[CHANGE_TEXT], low[CHANGE_TEXT]; /* "0:64,1:32"; "": stays */
+	char high[CHANGE_TEXT], low[CHANGE_TEXT]; /* "0:64,1:32"; "": unchanged */
 };
 
 /*
- * Adds to `o` what makes the change from `at` on, and to `words` what it is.
- * HD_ERR_NOT_FOUND if there is no such link or row. Whether the fields make
- * sense is for the scenario to say.
+ * Adds the fields that make the change at time `at` to `o`, and its description to `words`.
+ * HD_ERR_NOT_FOUND if the link or row does not exist. The scenario validates the fields.
  */
 HD_MUST_CHECK enum hd_status change_put(const struct change *c, const struct fabric *fabric,
 					hd_time at, struct overrides *o, struct strbuf *words,

@@ -13,31 +13,32 @@
 #include "serve/follow_parts.h"
 #include "serve/prometheus.h"
 
-#define SLICE   0.1  /* seconds that it may compute before it answers */
-#define TICK    0.02 /* seconds that it waits for its time to come */
-#define WATCHED 60   /* seconds that a run takes if nothing else is asked for */
+#define SLICE   0.1  /* seconds of computing between requests */
+#define TICK    0.02 /* seconds that a paced run waits for its time */
+#define WATCHED 60   /* default duration of a run in seconds */
 
 /*
- * A change or a restart that is under way: a run of the fields `next` is made
- * and brought to where ours is, in a thread of its own. Ours waits there, and
- * can be looked at meanwhile.
+ * A change or restart in progress. A thread builds a run of the fields `next` and advances it to
+ * the current time of the old run, which waits and can be observed meanwhile.
  */
 struct follow_change {
 	struct follow *of;
 	struct ask *ask;
 	struct overrides next;
-	struct strbuf words; /* what it is; "": a restart */
-	hd_time at, now;     /* from when on it holds, and where ours is */
+	struct strbuf words; /* description; "": a restart */
+	hd_time at, now;     /* time of the change, and current time of the old run */
 	struct run *run;
 	struct diag d;
 	pthread_t thread;
-	bool is_done, is_given_up; /* between threads */
+	bool is_done, is_given_up; /* shared by the threads */
 };
 
 /* ---- making a run -------------------------------------------------------- */
 
-/* Computes while nothing is asked and the slice is not over. A change is
- * computed to its end, in a thread of its own. */
+/*
+ * Progress callback: continues until a request arrives or the time slice is over. The run of a
+ * change continues to its end, in a thread of its own.
+ */
 static bool look_up(void *context, const struct sim_progress *p)
 {
 	const struct follow *s = context;
@@ -48,7 +49,7 @@ static bool look_up(void *context, const struct sim_progress *p)
 	return !asks_wait(s->asks) && clock_seconds() < s->slice_ends;
 }
 
-/* A run of the scenario with these fields, at its beginning. */
+/* Makes a run of the scenario with these fields. */
 static enum hd_status make(struct follow *s, const struct overrides *o, struct diag *d,
 			   struct run **out)
 {
@@ -131,13 +132,13 @@ const struct run *follow_simulation(const struct follow *s)
 	return s->run;
 }
 
-/* Its simulated time is over; there may be more to compute. */
+/* True if the simulated time is over; work on jobs may remain. */
 static bool has_ended(const struct follow *s)
 {
 	return run_state(s->run) != SIM_PAUSED;
 }
 
-/* ---- changing it --------------------------------------------------------- */
+/* ---- changes ------------------------------------------------------------- */
 
 static void *compute_change(void *context)
 {
@@ -171,8 +172,7 @@ static void change_free(struct follow_change *c)
 	free(c);
 }
 
-/* Its thread has ended: the new run takes the place of ours, or the request is
- * refused. */
+/* The thread has ended: the new run replaces the old one, or the request is refused. */
 static void change_end(struct follow *s)
 {
 	struct follow_change *c = s->change;
@@ -189,7 +189,7 @@ static void change_end(struct follow *s)
 		if (is_change)
 			note(s, c->at, &c->words);
 	} else {
-		/* The request is well formed, and the scenario refuses it. */
+		/* The request is well-formed; the scenario refuses the change. */
 		if (is_change && c->d.status != HD_ERR_ENV)
 			c->d.status = HD_ERR_RANGE;
 		serve_reply_refuse(&c->ask->reply, &c->d);
@@ -198,7 +198,7 @@ static void change_end(struct follow *s)
 	change_free(c);
 }
 
-/* What is to be computed; `d` says why if it cannot be. */
+/* Prepares the fields of the change; on failure `d` has the reason. */
 static enum hd_status change_prepare(struct follow *s, struct follow_change *c, struct diag *d)
 {
 	const struct http_request *r = &c->ask->request;
@@ -210,7 +210,7 @@ static enum hd_status change_prepare(struct follow *s, struct follow_change *c, 
 		return diag_fail(d, HD_ERR_UNFIT,
 				 "the run has ended; restart it before changing it");
 	c->now = sim_now(run_sim(s->run));
-	/* What happens now has happened: from the next nanosecond on. */
+	/* Events at `now` have been processed: the change applies from the next nanosecond on. */
 	c->at = (c->now / HD_NS + 1) * HD_NS;
 	return change_put(&r->change, run_fabric(s->run), c->at, &c->next, &c->words, d);
 }
@@ -240,7 +240,7 @@ static void change_begin(struct follow *s, struct ask *a)
 	change_free(c);
 }
 
-/* One after the other, in the order in which they came. */
+/* Queues a change; changes are made in the order of their arrival. */
 static void change_later(struct follow *s, struct ask *a)
 {
 	a->next = NULL;
@@ -279,7 +279,7 @@ static enum hd_status put_report(const struct follow *s, struct strbuf *out, str
 	return status;
 }
 
-/* What something is sent as; NULL: plain text. */
+/* Content types; NULL: plain text. */
 static const char *const types[] = {
 	[REQUEST_FABRIC] = "application/json",
 	[REQUEST_STATE] = "application/json",
@@ -328,7 +328,7 @@ static void answer_now(struct follow *s, const struct http_request *r, struct re
 		serve_reply_refuse(out, &d);
 }
 
-/* A change takes as long as the run so far; all else is answered at once. */
+/* Changes are deferred to a thread; all other requests are answered at once. */
 static void answer(struct follow *s, struct ask *a)
 {
 	if (a->request.kind == REQUEST_CHANGE || a->request.kind == REQUEST_RESTART) {
@@ -342,7 +342,7 @@ static void answer(struct follow *s, struct ask *a)
 
 /* ---- running ------------------------------------------------------------- */
 
-/* Until when to compute now; not beyond `now`: there is nothing to do. */
+/* Time to compute to; `now` if there is nothing to compute. */
 static hd_time goal_of(struct follow *s, hd_time now)
 {
 	if (run_is_over(s->run) || s->change)
@@ -351,7 +351,7 @@ static hd_time goal_of(struct follow *s, hd_time now)
 		return s->step_to;
 	if (s->is_paused)
 		return now;
-	/* How long jobs take by themselves has no time of this run. */
+	/* The durations of jobs alone are computed after the simulated time, without a pace. */
 	if (!s->speed || has_ended(s))
 		return HD_TIME_NEVER;
 	if (s->pace_from == 0) {
@@ -360,13 +360,16 @@ static hd_time goal_of(struct follow *s, hd_time now)
 	}
 	double due = (clock_seconds() - s->pace_from) * (double)s->speed;
 
-	/* A machine that is slower than that does not hurry afterwards. */
+	/*
+	 * If the machine is slower than the pace, the pace restarts here; the run does not catch
+	 * up.
+	 */
 	if (due > (double)(now - s->pace_now) + 2 * SLICE * (double)s->speed)
 		s->pace_from = 0;
 	return s->pace_now + (hd_time)due;
 }
 
-/* Whether time alone brings something to do. */
+/* True if work becomes due by the passage of time. */
 static bool is_paced(const struct follow *s)
 {
 	return !run_is_over(s->run) && !s->change && !s->is_paused;
@@ -399,7 +402,7 @@ void follow_run(struct follow *s, struct asks *asks)
 		changes_go_on(s);
 		compute(s);
 	}
-	/* Who asked for a change gets an answer, too. */
+	/* A pending change request gets an answer. */
 	if (s->change) {
 		__atomic_store_n(&s->change->is_given_up, true, __ATOMIC_RELAXED);
 		change_end(s);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A run that is followed, in a thread, and requests that wait for their reply:
- * for tests. */
+/* For tests: a followed run in a thread, and requests that wait for their reply. */
 #ifndef HEDDLE_SERVE_FOLLOW_FOR_TESTS_H
 #define HEDDLE_SERVE_FOLLOW_FOR_TESTS_H
 
@@ -31,7 +30,7 @@ static inline void *follow_compute(void *context)
 	return NULL;
 }
 
-/* Paused at its beginning. */
+/* Starts the run, paused at time 0. */
 static inline void follow_begin(struct followed *x, const char *path, const struct overrides *o)
 {
 	const struct follow_options how = { .paused = true };
@@ -43,7 +42,7 @@ static inline void follow_begin(struct followed *x, const char *path, const stru
 	pthread_create(&x->thread, NULL, follow_compute, x);
 }
 
-/* The run is left as it is; no thread computes. */
+/* Stops the computing thread; the run remains. */
 static inline void follow_stop(struct followed *x)
 {
 	asks_close(&x->asks);
@@ -51,7 +50,7 @@ static inline void follow_stop(struct followed *x)
 	asks_fini(&x->asks);
 }
 
-/* A request, and whether its reply is there. */
+/* A request, and whether its reply is complete. */
 struct asked {
 	struct ask ask;
 	pthread_mutex_t lock;
@@ -86,7 +85,7 @@ static inline bool asked_is_done(struct asked *x)
 	return is_done;
 }
 
-/* The status, and if `out` is not NULL what was sent. */
+/* Waits for the reply; returns its status, and its body if `out` is not NULL. */
 static inline unsigned asked_end(struct asked *x, struct strbuf *out)
 {
 	pthread_mutex_lock(&x->lock);
@@ -118,7 +117,7 @@ static inline double number_after(const char *text, const char *key)
 	return strtod(at + strlen(key), NULL);
 }
 
-/* By that time, or to its end; what its state is then. */
+/* Advances to the time, or to the end of the run, and gets the state. */
 static inline void follow_step(struct followed *x, hd_time by, struct strbuf *state)
 {
 	const struct http_request look = { .kind = REQUEST_STATE };

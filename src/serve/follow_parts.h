@@ -2,18 +2,17 @@
 #ifndef HD_SERVE_FOLLOW_PARTS_H
 #define HD_SERVE_FOLLOW_PARTS_H
 
-/* What follow.c and snapshot.c know of a run that is followed. Internal. */
+/* State shared by follow.c and snapshot.c; private to serve/. */
 
 #include "serve/follow.h"
 
-/* A change that was made. */
+/* A completed change. */
 struct follow_note {
 	hd_time at;
 	char *words;
 };
 
-/* Of a port's link: between the last two looks, in tenths of percents, and
- * time so far, in ps. */
+/* A port's link: use since the last snapshot in units of 0.1 %, and accumulated time in ps. */
 struct follow_link {
 	uint16_t used, waiting;
 	double used_time, wait_time;
@@ -21,35 +20,35 @@ struct follow_link {
 
 struct follow_change;
 
-/* All of it is of the thread that computes. */
+/* Used by the computing thread only. */
 struct follow {
-	struct strbuf text; /* of the scenario */
+	struct strbuf text; /* the scenario */
 	const char *file;
-	struct overrides overrides; /* of the command line, and all changes */
+	struct overrides overrides; /* of the command line, and of all changes */
 	struct follow_note *notes;
 	size_t n_notes, notes_cap;
 	struct run *run;
-	char failure[480]; /* why it ended early, or "" */
+	char failure[480]; /* reason why the run failed, or "" */
 	unsigned version;  /* incremented when the run is rebuilt */
 	bool is_paused;
-	hd_time step_to; /* although it is paused */
+	hd_time step_to; /* target of a step while the run is paused */
 	hd_time speed;
-	double pace_from; /* of the clock; 0: begin to count now */
+	double pace_from; /* start of the pace, in seconds; 0: set at the next use */
 	hd_time pace_now;
 	double slice_ends;
-	struct follow_link *links; /* per sim port */
-	hd_time looked_at;         /* of the measured time, or of the warm-up */
-	bool looked_warm;          /* which of the two */
+	struct follow_link *links; /* per simulator port */
+	hd_time looked_at;         /* measured time, or warm-up time, at the last snapshot */
+	bool looked_warm;          /* `looked_at` is measured time */
 	bool *down;
 
-	struct asks *asks;               /* while it runs */
-	struct follow_change *change;    /* that is computed, or NULL */
-	struct ask *later, **later_last; /* changes that wait for it */
+	struct asks *asks;               /* queue while follow_run is active */
+	struct follow_change *change;    /* the change in progress, or NULL */
+	struct ask *later, **later_last; /* queued changes */
 };
 
 /* ---- snapshot.c ---------------------------------------------------------- */
 
-/* Per sim port, whether its link is down now. */
+/* Per simulator port: true if its link is down now. */
 const bool *follow_down(struct follow *s);
 void follow_put_fabric(const struct follow *s, struct strbuf *out);
 void follow_put_state(struct follow *s, struct strbuf *out);

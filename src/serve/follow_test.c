@@ -60,7 +60,7 @@ static unsigned ask(struct one *x, const struct http_request *r, struct strbuf *
 	return follow_ask(&x->run, r, out);
 }
 
-/* Advances by `ns`, or to the end of the run. */
+/* Advances by `ns` nanoseconds, or to the end of the run. */
 static void step(struct one *x, uint64_t ns)
 {
 	struct strbuf state = STRBUF_INIT;
@@ -88,7 +88,7 @@ static struct change any_change(struct rng *g)
 	return c;
 }
 
-/* What a run of this text comes to. */
+/* Checksum of the results of a run of this scenario. */
 static void checksum_of(const char *text, struct strbuf *out)
 {
 	const struct run_options options = { .sampled = true };
@@ -103,7 +103,7 @@ static void checksum_of(const char *text, struct strbuf *out)
 	run_close(s);
 }
 
-/* Steps and changes as they come; then its scenario, run by itself. */
+/* Random steps and changes; then a run of the resulting scenario. */
 static void a_changed_run_is_the_run_of_its_scenario(void **state)
 {
 	(void)state;
@@ -134,7 +134,7 @@ static void a_changed_run_is_the_run_of_its_scenario(void **state)
 	}
 }
 
-/* The lines of a port's counters: those of rows may become more. */
+/* Keeps the lines of port counters; changes add lines for rows. */
 static void keep_ports(struct strbuf *metrics)
 {
 	const char *ports = strstr(metrics->text, "# HELP node_infiniband");
@@ -154,8 +154,10 @@ static void a_change_keeps_earlier_results(void **state)
 	(void)state;
 	begin(&x);
 	for (size_t i = 0; i < 4; i++) {
-		/* Nothing is on the cable then: a packet that is lost there
-		 * has been counted as received since its grant. */
+		/*
+		 * The cable is idle then: a packet that is lost on the cable has been counted as
+		 * received since its grant.
+		 */
 		step(&x, 16000);
 		ask(&x, &look, &before);
 		keep_ports(&before);
@@ -206,12 +208,12 @@ static void a_manager_reroutes_around_a_failed_cable(void **state)
 	step(&x, 10000);
 	assert_int_equal(change(&x, reroute), 409); /* no cable has failed */
 	assert_int_equal(change(&x, (struct change){ .kind = CHANGE_CUT, .link = 11 }),
-			 200); /* of a leaf and a spine */
+			 200); /* the cable of a leaf and a spine */
 	step(&x, 50000);
 	assert_int_equal(ask(&x, &look, &text), 200);
 	assert_non_null(strstr(text.text, "\"manager\":false"));
 	assert_int_equal(change(&x, reroute), 200);
-	assert_int_equal(change(&x, reroute), 409); /* has a manager already */
+	assert_int_equal(change(&x, reroute), 409); /* the scenario already has a subnet manager */
 	step(&x, 10000000);
 	ask(&x, &look, &text);
 	assert_non_null(strstr(text.text, "\"manager\":true"));
@@ -224,7 +226,7 @@ static void a_manager_reroutes_around_a_failed_cable(void **state)
 	strbuf_fini(&text);
 }
 
-/* A host that sends at half its link's rate, from the first instant on. */
+/* A host that sends at half its link's rate from time 0 on. */
 static void links_show_their_use_during_the_warm_up(void **state)
 {
 	const struct http_request look = { .kind = REQUEST_STATE };
@@ -239,7 +241,7 @@ static void links_show_their_use_during_the_warm_up(void **state)
 		unsigned long most = 0;
 		char *at;
 
-		step(&x, i < 2 ? 200000 : 1000000); /* the last one is behind the warm-up */
+		step(&x, i < 2 ? 200000 : 1000000); /* the last step is after the warm-up */
 		ask(&x, &look, &text);
 		at = strstr(text.text, "\"used\":[");
 		assert_non_null(at);
@@ -279,7 +281,7 @@ static void a_refused_change_changes_nothing(void **state)
 	strbuf_fini(&after);
 }
 
-/* By its share of the link or its rate, as the scenario has it. */
+/* The load as a share of the link or as a rate, as in the scenario. */
 static void rows_show_their_load(void **state)
 {
 	struct strbuf text = STRBUF_INIT;
@@ -297,7 +299,7 @@ static void rows_show_their_load(void **state)
 	strbuf_fini(&text);
 }
 
-/* Those that send all they can have no load to show, nor to change. */
+/* Saturating rows have no load to show or to change. */
 static void rows_without_a_load_show_none(void **state)
 {
 	struct strbuf text = STRBUF_INIT;
@@ -317,7 +319,7 @@ static void rows_without_a_load_show_none(void **state)
 	strbuf_fini(&text);
 }
 
-/* Eight hosts on four leaves below two spines. */
+/* Eight hosts on four leaves and two spines. */
 static void the_fabric_is_drawn_whole(void **state)
 {
 	static const char hosts[] = "\"h0\",\"h1\",\"h2\",\"h3\",\"h4\",\"h5\",\"h6\",\"h7\"]",
@@ -336,7 +338,7 @@ static void the_fabric_is_drawn_whole(void **state)
 	strbuf_fini(&text);
 }
 
-/* All times count from the start of the run, whenever they are looked at. */
+/* All times count from the start of the run, independent of the time of the request. */
 static void an_event_has_one_time(void **state)
 {
 	static const uint64_t steps[] = { 1000, 9000, 2, 8000, 50000, 29000, 10000, 90000 };
@@ -367,8 +369,10 @@ static void an_event_has_one_time(void **state)
 	strbuf_fini(&text);
 }
 
-/* A change of a run that has come far takes long: other requests are answered
- * from the run as it was, and later changes wait for their turn. */
+/*
+ * A change late in a run takes long. Meanwhile the old run answers other requests, and later
+ * changes wait.
+ */
 static void a_long_change_blocks_nothing(void **state)
 {
 	const struct http_request look = { .kind = REQUEST_STATE };
@@ -394,7 +398,7 @@ static void a_long_change_blocks_nothing(void **state)
 		assert_false(asked_is_done(&second));
 	}
 	assert_true(looks >= 3);
-	/* Closed while the second one is computed: it gets an answer. */
+	/* Closing the queue during the second change also answers that request. */
 	stop(&x);
 	assert_int_equal(asked_end(&first, NULL), 200);
 	assert_int_equal(asked_end(&second, NULL), 503);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Every example is followed, and all that can be asked for is, at INSTANTS
- * shares of its time. */
+/*
+ * Every example is followed, and every kind of request is made at INSTANTS fractions of its
+ * duration.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "sim/report/perfquery.h"
 
-/* A value of a label: backslashes, quotes and ends of lines are escaped. */
+/* Writes the value of a label: escapes backslashes, quotes and line ends. */
 static void prometheus_label(const char *text, struct strbuf *out)
 {
 	for (; *text; text++) {
@@ -24,8 +24,8 @@ static void prometheus_label(const char *text, struct strbuf *out)
 }
 
 /*
- * Counters of ports: what node_exporter calls them, and perfquery. The former
- * counts bytes where the latter has words of four.
+ * Counters of ports: the names of node_exporter and of perfquery. The former counts bytes where
+ * the latter counts words of four bytes.
  */
 struct family {
 	const char *name;
@@ -99,7 +99,7 @@ size_t prometheus_index(const char *counter)
 	return i;
 }
 
-/* What a port is like now. */
+/* A gauge of a port's current state. */
 struct gauge {
 	const char *name, *help;
 	double (*value)(const struct prometheus_port *p);
@@ -176,7 +176,7 @@ void prometheus_ports(const struct prometheus_port *ports, size_t n, struct strb
 	free(labels);
 }
 
-/* Those that a simulation counts, where they stand. */
+/* Stores the current value of a counter that the simulation has. */
 static void take_counter(void *context, const char *name, uint64_t value)
 {
 	struct prometheus_port *p = context;
@@ -204,7 +204,7 @@ static void put_ports(const struct fabric *fabric, const struct sim_metrics *m, 
 		*one = (struct prometheus_port){
 			.device = topo_node_of(&fabric->topo, p->origin)->name,
 			.number = fabric->topo.ports[p->origin].number,
-			/* IBA: Down and Polling; Active and LinkUp. */
+			/* Down and Polling, or Active and LinkUp. */
 			.state = down[i] ? 1 : 4,
 			.physical = down[i] ? 2 : 5,
 			.rate = p->rate,
@@ -218,10 +218,10 @@ static void put_ports(const struct fabric *fabric, const struct sim_metrics *m, 
 	free(ports);
 }
 
-/* Of traffic rows: name, help, and what of a flow's counts it sums. */
+/* Counters of traffic rows: name, help, and the member of flow counts that is summed. */
 struct row_family {
 	const char *name, *help;
-	size_t offset; /* in struct sim_flow_counts, a uint64_t */
+	size_t offset; /* of a uint64_t in struct sim_flow_counts */
 };
 
 #define COUNTS(member) offsetof(struct sim_flow_counts, member)

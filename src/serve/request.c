@@ -95,8 +95,8 @@ static enum hd_status read_weights(const struct request_parser *a, struct http_r
 struct route {
 	const char *method, *path;
 	enum request_kind kind;
-	enum change_kind change; /* of REQUEST_CHANGE */
-	read_fn *read;           /* or NULL: there are no values */
+	enum change_kind change; /* for REQUEST_CHANGE */
+	read_fn *read;           /* parses the values; NULL: there are none */
 };
 
 static const struct route routes[] = {
@@ -148,7 +148,7 @@ bool request_same(const char *given, const char *secret)
 
 bool request_is_loopback(const char *address, int family)
 {
-	struct in6_addr bytes; /* large enough for both */
+	struct in6_addr bytes; /* large enough for both families */
 
 	if (inet_pton(family, address, &bytes) != 1)
 		return false;

@@ -10,16 +10,16 @@
 #include "serve/change.h"
 
 enum request_kind {
-	REQUEST_PAGE,     /* the page that follows */
-	REQUEST_FABRIC,   /* what it draws, JSON */
-	REQUEST_STATE,    /* what changes all the time, JSON */
+	REQUEST_PAGE,     /* the page of the live view */
+	REQUEST_FABRIC,   /* data that the page draws once, JSON */
+	REQUEST_STATE,    /* data that changes continuously, JSON */
 	REQUEST_METRICS,  /* for Prometheus */
-	REQUEST_SCENARIO, /* with all changes */
-	REQUEST_REPORT,   /* of the run so far, a page */
+	REQUEST_SCENARIO, /* scenario with all changes */
+	REQUEST_REPORT,   /* page with the results so far */
 	REQUEST_PAUSE,
 	REQUEST_RUN,
-	REQUEST_STEP,  /* by `time` */
-	REQUEST_SPEED, /* `time` a second; 0: as fast as it goes */
+	REQUEST_STEP,  /* to the time `time` */
+	REQUEST_SPEED, /* `time` per second; 0: no limit */
 	REQUEST_RESTART,
 	REQUEST_CHANGE,
 };
@@ -30,7 +30,7 @@ struct http_request {
 	struct change change;
 };
 
-/* The value of that name, or NULL; as long as the request lives. */
+/* The value of that name, or NULL; valid as long as the request. */
 typedef const char *request_value_fn(void *context, const char *name);
 
 /*
@@ -41,11 +41,11 @@ HD_MUST_CHECK enum hd_status request_parse(const char *method, const char *path,
 					   request_value_fn *value, void *context, struct diag *d,
 					   struct http_request *out);
 
-/* Whether two texts are the same, in a time that depends on neither. */
+/* Compares texts in a time that does not depend on their contents. */
 bool request_same(const char *given, const char *secret);
-/* Whether a number of AF_INET or AF_INET6 is this machine's: 127.*, ::1. */
+/* True if an AF_INET or AF_INET6 address is local: 127.*, ::1. */
 bool request_is_loopback(const char *address, int family);
-/* Whether "localhost:80", "127.0.0.2" or "[::1]:8000" names this machine. */
+/* True if a Host header names this machine: "localhost:80", "127.0.0.2", "[::1]:8000". */
 bool request_is_local(const char *host);
 
 #endif

@@ -12,7 +12,7 @@
 
 #define MOST 3
 
-/* "link=3", ... up to NULL. */
+/* Values "link=3", ...; ends with NULL. */
 static const char *value(void *context, const char *name)
 {
 	const char *const *pairs = context;
@@ -133,12 +133,12 @@ static void only_the_token_is_the_token(void **state)
 	assert_false(request_same("", "0123456789abcdef"));
 }
 
-/* With a port or without; IPv6 in brackets, or bare and then without. */
+/* With or without a port; IPv6 addresses in brackets, or bare without a port. */
 static void places_are_an_address_and_a_port(void **state)
 {
 	static const struct {
-		const char *text, *address; /* NULL: refused */
-		unsigned port;              /* 0: the usual one */
+		const char *text, *address; /* NULL: invalid */
+		unsigned port;              /* 0: the default port */
 	} places[] = {
 		{ "127.0.0.1", "127.0.0.1", 0 },
 		{ "127.0.0.1:80", "127.0.0.1", 80 },

@@ -16,11 +16,11 @@
 #include "report/page_template.h"
 #include "serve/prometheus.h"
 
-#define THREADS      2 /* none of them waits for an answer */
+#define THREADS      2 /* no thread waits for an answer */
 #define CONNECTIONS  512
 #define IDLE_SECONDS 60
 #define TOKEN_LIMIT  256
-#define MEMORY       ((size_t)32 << 10) /* of a connection, headers included */
+#define MEMORY       ((size_t)32 << 10) /* per connection, including headers */
 
 union address {
 	struct sockaddr any;
@@ -33,10 +33,10 @@ struct server {
 	struct MHD_Daemon *daemon;
 	union address at;
 	uint16_t port;
-	uint64_t scrapes; /* answers to Prometheus; of all threads */
+	uint64_t scrapes; /* scrapes by Prometheus; shared by all threads */
 };
 
-/* The page that follows a run or a live fabric. */
+/* The page of the live view. */
 static enum hd_status put_page(struct reply *out, struct diag *d)
 {
 	if (!page_live_template_len)
@@ -57,13 +57,13 @@ static const char *argument(void *context, const char *name)
 	return MHD_lookup_connection_value(context, MHD_GET_ARGUMENT_KIND, name);
 }
 
-/* Whether only this machine reaches an address: 127.*, ::1. */
+/* True if an address is reachable from this machine only: 127.*, ::1. */
 static bool server_is_loopback(const char *address)
 {
 	return request_is_loopback(address, AF_INET) || request_is_loopback(address, AF_INET6);
 }
 
-/* Whether who asks may: 0, or the status of a refusal and why. */
+/* Checks permission: 0, or the HTTP status and the reason of the refusal. */
 static unsigned forbidden(const struct server *s, struct MHD_Connection *c, const char *method,
 			  const char *path, const char **why)
 {
@@ -122,11 +122,11 @@ static void say(struct reply *out, unsigned status, const char *why)
 }
 
 /*
- * A request that waits for its answer. Its connection is suspended until then:
- * the library does nothing with it, and its threads serve others.
+ * A request that waits for its answer. Its connection is suspended until then, so that the
+ * library's threads serve others.
  */
 struct call {
-	struct ask ask; /* first: a call is found by it */
+	struct ask ask; /* first member: the call is found by its address */
 	struct MHD_Connection *connection;
 	struct server *server;
 };
@@ -157,8 +157,7 @@ static enum MHD_Result call_begin(struct server *s, struct MHD_Connection *c,
 	return MHD_YES;
 }
 
-/* What the state of a request is before it is a call; nothing that can be
- * asked has a body. */
+/* States of a request before it is a call; requests have no body. */
 static const char has_begun, has_body;
 
 static bool is_call(const void *state)
@@ -166,7 +165,7 @@ static bool is_call(const void *state)
 	return state && state != &has_begun && state != &has_body;
 }
 
-/* The client has its reply, or has gone. */
+/* The reply has been sent, or the client has disconnected. */
 static void call_end(void *context, struct MHD_Connection *c, void **state,
 		     enum MHD_RequestTerminationCode why)
 {
@@ -182,7 +181,7 @@ static void call_end(void *context, struct MHD_Connection *c, void **state,
 	*state = NULL;
 }
 
-/* A request that is whole: a reply at once, or a call. */
+/* Handles a complete request: replies at once, or queues a call. */
 static enum MHD_Result handle_whole(struct server *s, struct MHD_Connection *c, const char *path,
 				    const char *method, void **state)
 {
@@ -213,7 +212,7 @@ static enum MHD_Result handle_whole(struct server *s, struct MHD_Connection *c, 
 	return result;
 }
 
-/* The library says what it takes: NOLINTNEXTLINE(readability-function-size) */
+/* The signature is the library's: NOLINTNEXTLINE(readability-function-size) */
 static enum MHD_Result handle(void *context, struct MHD_Connection *c, const char *path,
 			      const char *method, const char *version, const char *upload,
 			      size_t *upload_size, void **state)
@@ -248,7 +247,7 @@ static bool address_parse(const char *text, uint16_t port, union address *out)
 	return inet_pton(AF_INET, text, &out->v4.sin_addr) == 1;
 }
 
-/* 32 random letters. */
+/* Makes a token of 32 random letters. */
 static enum hd_status draw_token(struct strbuf *out, struct diag *d)
 {
 	unsigned char bytes[16];
@@ -285,7 +284,7 @@ enum hd_status server_place(const char *text, struct diag *d, char **address, ui
 {
 	const bool bracket = *text == '[';
 	const char *end = bracket ? strchr(text, ']') : strchr(text, ':');
-	/* Of two colons neither is before a port: "::1". */
+	/* With two colons, as in "::1", no colon precedes a port. */
 	const bool bare = !bracket && end && strchr(end + 1, ':');
 	const char *colon = bracket && end ? end + 1 : end;
 	struct diag ignored = { .status = HD_OK };

@@ -23,7 +23,7 @@ const bool *follow_down(struct follow *s)
 	return s->down;
 }
 
-/* What a page draws once: the fabric, and its rows of traffic. */
+/* Data that the page draws once: the fabric and its traffic rows. */
 void follow_put_fabric(const struct follow *s, struct strbuf *out)
 {
 	struct results *r = results_new("serve");
@@ -65,7 +65,7 @@ static void put_changes(const struct follow *s, struct json *w)
 	json_end(w);
 }
 
-/* The share of the time since the last look, in tenths of percents. */
+/* Share of the time since the last snapshot, in units of 0.1 %. */
 static uint16_t share_since(double so_far, double *before, double since)
 {
 	double share = (so_far - *before) / since;
@@ -74,7 +74,7 @@ static uint16_t share_since(double so_far, double *before, double since)
 	return (uint16_t)lround(1000 * fmin(fmax(share, 0), 1));
 }
 
-/* Brings the shares up to date, unless the run stood still. */
+/* Updates the shares, if the time has advanced. */
 static void look(struct follow *s)
 {
 	const struct sim_metrics *m = sim_metrics(run_sim(s->run));
@@ -119,7 +119,7 @@ static void put_shares(const struct follow *s, struct json *w, const char *key, 
 	json_end(w);
 }
 
-/* When the cable at a port went down or came up last. */
+/* Time of the last failure or repair of the cable at a port. */
 static hd_time last_fault(const struct sim_setup *setup, uint32_t port, hd_time now)
 {
 	hd_time last = 0;
@@ -133,7 +133,7 @@ static hd_time last_fault(const struct sim_setup *setup, uint32_t port, hd_time 
 	return last;
 }
 
-/* Links numbered as in the table "links", and since when. */
+/* Links that are down, numbered as in the table "links", with the time. */
 static void put_down(struct follow *s, struct json *w)
 {
 	const struct sim_setup *setup = &run_fabric(s->run)->setup;
@@ -160,7 +160,7 @@ static void put_down(struct follow *s, struct json *w)
 	json_end(w);
 }
 
-/* Active rows can be changed if they have a load: saturating rows have none. */
+/* Only rows with a load can be changed; saturating rows have none. */
 static void put_rows(const struct follow *s, struct json *w)
 {
 	const struct scenario *scn = run_fabric(s->run)->scenario;
@@ -190,7 +190,7 @@ static void put_rows(const struct follow *s, struct json *w)
 
 static void put_run(const struct follow *s, struct json *w)
 {
-	/* What is drawn from "links", or does not change. */
+	/* Tables that are drawn from "links", or that do not change. */
 	static const char *const without[] = { "links over time", "tiers over time", "fabric",
 					       NULL };
 	bool met;

@@ -10,7 +10,7 @@
 #include "live/live.h"
 #include "serve/watch_parts.h"
 
-#define BETWEEN 0.25 /* seconds, at least, between two looks at links */
+#define BETWEEN 0.25 /* seconds; minimum interval between two samples of links */
 
 /* ---- the fabric ---------------------------------------------------------- */
 
@@ -39,7 +39,7 @@ static void nothing_arrives(void *context, port_id port, const struct mad_addres
 	(void)size;
 }
 
-/* Another fabric than before. */
+/* Attaches to a new fabric. */
 static enum hd_status meet(struct fabric_watch *w, uint64_t born, struct diag *d)
 {
 	forget_fabric(w);
@@ -77,7 +77,7 @@ static void draw(struct fabric_watch *w)
 	w->picture = now;
 }
 
-/* What is programmed, and what links have come to. */
+/* Reads the programmed tables and the rates of the links. */
 static enum hd_status read_tables(struct fabric_watch *w, struct diag *d)
 {
 	const char *const words[] = { "image" };
@@ -102,9 +102,9 @@ static enum hd_status read_tables(struct fabric_watch *w, struct diag *d)
 	return status;
 }
 
-/* ---- looking ------------------------------------------------------------- */
+/* ---- sampling ------------------------------------------------------------ */
 
-/* What was counted since; what was reset meanwhile began at 0. */
+/* Increment of a counter since the last sample; a counter that was reset counts from 0. */
 static double more(const struct fabric_watch *w, port_id port, size_t index)
 {
 	uint64_t now = watch_counter(w->counters, port, index);
@@ -122,7 +122,7 @@ static void add_sample(struct fabric_watch *w, double now, double rate)
 	w->samples[w->n_samples++] = (struct watch_sample){ now - w->began, rate };
 }
 
-/* How busy links were since the last look: words of 4 bytes, and ticks. */
+/* Use of links since the last sample, from words of 4 bytes and ticks. */
 static void look_at_links(struct fabric_watch *w, double now)
 {
 	const size_t data = prometheus_index("PortXmitData");
@@ -184,7 +184,7 @@ static enum hd_status look(struct fabric_watch *w, struct diag *d)
 	return status;
 }
 
-/* ---- changing ------------------------------------------------------------ */
+/* ---- changes ------------------------------------------------------------- */
 
 static enum hd_status change(struct fabric_watch *w, const struct change *c, struct diag *d)
 {

@@ -13,7 +13,7 @@
 
 struct fabric_watch;
 
-/* Refuses if no fabric `name` runs; the name is borrowed. */
+/* Fails if no fabric `name` runs; the name is borrowed. */
 HD_MUST_CHECK enum hd_status watch_new(const char *name, struct diag *d, struct fabric_watch **out);
 void watch_free(struct fabric_watch *w);
 

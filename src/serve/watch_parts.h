@@ -2,7 +2,7 @@
 #ifndef HD_SERVE_WATCH_PARTS_H
 #define HD_SERVE_WATCH_PARTS_H
 
-/* What watch.c and watch_tables.c know of a live fabric. Internal. */
+/* State shared by watch.c and watch_tables.c; private to serve/. */
 
 #include "mgmt/agents/agents.h"
 #include "serve/prometheus.h"
@@ -17,7 +17,7 @@ struct watch_note {
 	char *words;
 };
 
-/* What hosts sent between two looks. */
+/* Data that hosts sent between two samples. */
 struct watch_sample {
 	double time; /* seconds */
 	double rate; /* b/s */
@@ -27,28 +27,28 @@ struct fabric_watch {
 	const char *name;
 	char *dir;
 
-	/* The fabric as it was at `version`; `born` tells it from others. */
+	/* The fabric as of `version`; `born` is its start time. */
 	bool is_known;
 	uint64_t born, version;
 	struct topo topo;
 	struct agents *agents;
-	struct picture_link *links; /* ports with a cable, as they are now */
+	struct picture_link *links; /* current state of ports with a cable */
 	size_t n_links;
-	struct strbuf picture; /* for the page, without the use of links */
-	unsigned drawn;        /* raised when that has become another */
+	struct strbuf picture; /* JSON of the page, without the use of links */
+	unsigned drawn;        /* incremented when `picture` changes */
 
 	/* All counters of prometheus_counter, per port. */
 	uint64_t *counters;
-	uint64_t *before; /* as they were when links were looked at last */
+	uint64_t *before; /* values at the last sample of links */
 	double began, looked;
 
-	struct watch_sample samples[WATCH_SAMPLES]; /* the last ones */
+	struct watch_sample samples[WATCH_SAMPLES]; /* the latest samples */
 	size_t n_samples;
 	struct watch_note *notes;
 	size_t n_notes, notes_cap;
 };
 
-/* A counter of a port now, or at the look before. */
+/* Value of a counter of a port in an array. */
 static inline uint64_t watch_counter(const uint64_t *of, port_id port, size_t index)
 {
 	return of[(size_t)port * N_PROMETHEUS_COUNTERS + index];
@@ -56,9 +56,9 @@ static inline uint64_t watch_counter(const uint64_t *of, port_id port, size_t in
 
 /* ---- watch_tables.c */
 
-/* What a page draws once. */
+/* Data that the page draws once. */
 void watch_put_picture(const struct fabric_watch *w, struct strbuf *out);
-/* And what changes all the time. */
+/* Data that changes continuously. */
 void watch_put_state(const struct fabric_watch *w, struct strbuf *out);
 void watch_put_metrics(const struct fabric_watch *w, struct strbuf *out);
 

@@ -9,14 +9,14 @@
 #include "serve/watch_parts.h"
 
 #define BUSIEST 12
-#define FAULTY  200 /* rows of errors */
+#define FAULTY  200 /* limit of rows of errors */
 
 static void put_page_run(struct json *w, const struct results *r)
 {
 	page_put_run(w, &(struct page_run){ .results = r }, NULL);
 }
 
-/* Before a manager has given LIDs, nothing is programmed. */
+/* Nothing is programmed before a subnet manager has assigned LIDs. */
 void watch_put_picture(const struct fabric_watch *w, struct strbuf *out)
 {
 	struct results *r = results_new("serve");
@@ -44,7 +44,7 @@ void watch_put_picture(const struct fabric_watch *w, struct strbuf *out)
 	results_free(r);
 }
 
-/* ---- tables of what is there now ----------------------------------------- */
+/* ---- tables of the current state ----------------------------------------- */
 
 struct watch_summary_row {
 	const char *name;
@@ -63,7 +63,7 @@ static const struct column summary_columns[] = {
 	{ NULL },
 };
 
-/* Where the manager is that some port knows of. */
+/* Node of the subnet manager, by the first SM LID found in a port. */
 static const char *manager_of(const struct fabric_watch *w)
 {
 	const struct topo *t = &w->topo;
@@ -169,7 +169,7 @@ static const struct column error_columns[] = {
 	{ NULL },
 };
 
-/* What ibqueryerrors would show. */
+/* Error counters, as ibqueryerrors shows them. */
 static void put_errors(const struct fabric_watch *w, struct results *r)
 {
 	static const char *const errors[] = {
@@ -230,7 +230,7 @@ static double waiting_of(const struct picture_link *l)
 	return l->waiting;
 }
 
-/* In tenths of percents. */
+/* In units of 0.1 %. */
 static void put_shares(const struct fabric_watch *w, struct json *json, const char *key,
 		       double (*share)(const struct picture_link *l))
 {

@@ -23,68 +23,68 @@
 #include "base/units.h"
 #include "wire/headers.h"
 
-/* What the bytes of a record are. */
+/* Kinds of records. */
 enum capture_kind {
 	CAPTURE_PACKET,   /* InfiniBand, LRH to VCRC */
-	CAPTURE_FLOW,     /* a flow-control packet, perhaps padded */
-	CAPTURE_ETHERNET, /* a frame without its check sequence */
-	CAPTURE_MAD,      /* a MAD alone; never in a file */
+	CAPTURE_FLOW,     /* a flow-control packet, possibly padded */
+	CAPTURE_ETHERNET, /* a frame without its FCS */
+	CAPTURE_MAD,      /* a MAD without headers; never in a file */
 	CAPTURE_OTHER,    /* something else: see `type`, `link_type` */
 };
 
 struct capture_record {
 	uint64_t number;  /* 1, 2, ... */
-	uint64_t seconds; /* since 1970, or since a simulation began */
-	uint64_t ps;      /* and picoseconds */
+	uint64_t seconds; /* since 1970, or since the start of a simulation */
+	uint64_t ps;      /* picoseconds */
 	enum capture_kind kind;
 	unsigned type;        /* ERF type; 0 outside of ERF */
-	unsigned link_type;   /* of its file or interface */
-	const uint8_t *bytes; /* valid until the next record is asked for */
-	size_t size;          /* bytes that are here */
-	size_t wire_size;     /* bytes there were; more if the capture cut */
+	unsigned link_type;   /* of the file or interface */
+	const uint8_t *bytes; /* valid until the next record is read */
+	size_t size;          /* captured bytes */
+	size_t wire_size;     /* original bytes; larger if the capture truncated the packet */
 };
 
 struct capture;
 
 /*
- * Takes over `stream`: capture_close, or a refusal here (no capture, or of a
- * link type that carries no InfiniBand), closes it unless it is stdin.
+ * Takes `stream`, which is closed by capture_close, or by a failure here, unless it is stdin.
+ * Fails if the file is no capture, or has a link type that cannot carry InfiniBand.
  */
 HD_MUST_CHECK enum hd_status capture_open(FILE *stream, struct diag *d, struct capture **out);
 void capture_close(struct capture *c);
 
-/* "EN10MB", as libpcap calls it, or "unknown". */
+/* libpcap's name, e.g. "EN10MB", or "unknown". */
 const char *capture_link_name(unsigned link_type);
 
 /* "pcap", "pcapng" or "ERF". */
 const char *capture_format(const struct capture *c);
 
 /*
- * The next record: HD_OK and true, HD_OK and false at a clean end, or
- * HD_ERR_INPUT (HD_ERR_IO) if the file is truncated or malformed from here.
+ * Reads the next record: HD_OK and true, HD_OK and false at a regular end, or HD_ERR_INPUT
+ * (HD_ERR_IO) if the file is truncated or malformed from here on.
  */
 HD_MUST_CHECK enum hd_status capture_next(struct capture *c, struct diag *d,
 					  struct capture_record *out, bool *found);
 
 /*
- * Writing. Times are since the beginning of the run. A stream that failed is
- * remembered and told by capture_finish, which flushes but does not close.
+ * Writer of a capture. Times count from the start of the run. A write error is stored and returned
+ * by capture_finish, which flushes but does not close the stream.
  */
 struct capture_writer {
 	FILE *stream;
 	/*
-	 * Wireshark 4.0 calls a flow-control packet malformed unless the
-	 * record is long enough for an LRH: pad it to 48 bytes.
+	 * Pads flow-control packets to 48 bytes: Wireshark 4.0 calls them malformed unless the
+	 * record is long enough for an LRH.
 	 */
 	bool pad_flow;
 	bool failed;
-	hd_time last; /* time of the last record, by order of writing */
+	hd_time last; /* time of the last record written */
 };
 
 enum { CAPTURE_FLOW_PADDED = 48 };
 
 void capture_begin(struct capture_writer *w, FILE *stream, bool pad_flow);
-/* `interface` is 0 to 3, Wireshark's "capture interface". */
+/* `interface` is 0 to 3: Wireshark's "capture interface". */
 void capture_write_packet(struct capture_writer *w, hd_time at, unsigned interface,
 			  const uint8_t *bytes, size_t size);
 void capture_write_flow(struct capture_writer *w, hd_time at, unsigned interface,

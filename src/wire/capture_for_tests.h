@@ -2,10 +2,7 @@
 #ifndef HD_WIRE_CAPTURE_FOR_TESTS_H
 #define HD_WIRE_CAPTURE_FOR_TESTS_H
 
-/*
- * For tests: a capture file under construction, in the byte order that is
- * asked for, and opened from memory.
- */
+/* For tests: builds a capture file in the given byte order and opens it from memory. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,14 +46,14 @@ static inline void put_bytes(struct file *f, const void *bytes, size_t n)
 	f->size += n;
 }
 
-/* NULL if it is refused, with the reason in `d`. */
+/* NULL if the file is refused; `d` has the reason. */
 static inline struct capture *open_bytes(const struct file *f, struct diag *d)
 {
 	FILE *stream = fmemopen(NULL, f->size + 1, "w+b");
 	struct capture *c = NULL;
 
 	assert_non_null(stream);
-	/* "w+b" counts what was written, so that the end is the end. */
+	/* "w+b": the end of the stream is the end of the written data. */
 	assert_int_equal(fwrite(f->bytes, 1, f->size, stream), f->size);
 	rewind(stream);
 	*d = (struct diag){ .status = HD_OK };

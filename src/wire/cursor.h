@@ -3,15 +3,13 @@
 #define HD_WIRE_CURSOR_H
 
 /*
- * Cursors over bytes that others made, or will read: big-endian, as all of
- * InfiniBand is.
+ * Cursors to read and write big-endian data, the byte order of InfiniBand.
  *
- * A cursor remembers that it ran out instead of saying so at every step: a
- * read past the end gives 0, a write past the end writes nothing, and either
- * sets `failed` for good. Code reads or writes a whole header straight through
- * and asks once. `at` never passes `end`, so a failed cursor is still safe.
+ * A cursor records errors instead of returning them: a read past the end returns 0, a write past
+ * the end writes nothing, and either sets `failed` permanently. Callers read or write a whole
+ * header and check `failed` once. `at` never exceeds `end`, so a failed cursor is safe to use.
  *
- * Both borrow their bytes. Nothing here allocates.
+ * Cursors borrow their bytes and allocate nothing.
  */
 
 #include <assert.h>
@@ -38,7 +36,7 @@ static inline size_t reader_left(const struct byte_reader *r)
 	return (size_t)(r->end - r->at);
 }
 
-/* The next `n` bytes, which are then behind; NULL if there are fewer. */
+/* Consumes the next `n` bytes; NULL if there are fewer. */
 static inline const uint8_t *read_bytes(struct byte_reader *r, size_t n)
 {
 	const uint8_t *bytes = r->at;
@@ -116,7 +114,7 @@ static inline uint64_t read_be64(struct byte_reader *r)
 	return p ? load_be64(p) : 0;
 }
 
-/* Copies the next `n` bytes to `out`, or zeros. */
+/* Copies the next `n` bytes to `out`; zeros after a failure. */
 static inline void read_copy(struct byte_reader *r, uint8_t *out, size_t n)
 {
 	const uint8_t *p = read_bytes(r, n);
@@ -145,7 +143,7 @@ static inline size_t writer_left(const struct byte_writer *w)
 	return (size_t)(w->end - w->at);
 }
 
-/* Room for `n` bytes, which the caller fills; NULL if there is less. */
+/* Reserves `n` bytes, which the caller fills; NULL if there is not enough room. */
 static inline uint8_t *write_room(struct byte_writer *w, size_t n)
 {
 	uint8_t *room = w->at;
@@ -249,10 +247,9 @@ static inline void write_bytes(struct byte_writer *w, const void *bytes, size_t 
 }
 
 /*
- * A field of `width` bits (1..64) that starts `offset` bits into `bytes`,
- * counted from the most significant bit of the first byte, as the standard's
- * tables count. It may begin and end anywhere. The caller knows that the
- * bytes are there.
+ * Value of a field of `width` bits (1..64) that starts at bit `offset` of `bytes`, counted from
+ * the most significant bit of the first byte, as in the standard's tables. The field need not be
+ * aligned. The caller ensures that the bytes exist.
  */
 static inline uint64_t bits_get(const uint8_t *bytes, size_t offset, unsigned width)
 {

@@ -3,16 +3,14 @@
 #define HD_WIRE_DECODE_H
 
 /*
- * A whole capture for the eye or for a program: its records one after the
- * other, then what they come to.
+ * Decodes a whole capture: prints its records one after the other, then counts.
  *
  *	decoder_begin(&x, &out);
  *	status = decoder_file(&x, "run.pcap", &d);
  *	decoder_end(&x);
  *	decoder_fini(&x);
  *
- * What is decoded is in `out` after each record; if it has a drain, it goes
- * there at once.
+ * After each record its text is in `out`, or has been passed to `out`'s drain if it has one.
  */
 
 #include "base/json.h"
@@ -21,13 +19,13 @@
 enum decode_form { DECODE_TEXT, DECODE_JSON, DECODE_CSV };
 extern const char *const decode_form_names[]; /* NULL-terminated */
 
-/* What bytes without a file around them are. */
+/* Kinds of bytes that are not from a file. */
 extern const char *const decode_kind_names[]; /* "auto", ...; NULL ends */
 
 struct decoder {
 	enum decode_form form;
 	bool verbose; /* every field of every header, and the payload */
-	bool summary; /* only the counts */
+	bool summary; /* counts only */
 
 	struct strbuf *out;
 	struct json json;
@@ -36,15 +34,15 @@ struct decoder {
 	struct rmpp_joiner joiner;
 };
 
-/* With form, verbose and summary set and all else zero. */
+/* Called with form, verbose and summary set, and zeros else. */
 void decoder_begin(struct decoder *x, struct strbuf *out);
-/* The counts. */
+/* Prints the counts. */
 void decoder_end(struct decoder *x);
 void decoder_fini(struct decoder *x);
 
-/* Records are shown up to where a file breaks off. "-": standard input. */
+/* Prints the records up to the first error of the file. "-": standard input. */
 HD_MUST_CHECK enum hd_status decoder_file(struct decoder *x, const char *path, struct diag *d);
-/* The bytes that `text` spells; `kind` is an index into decode_kind_names. */
+/* Decodes bytes given in hexadecimal; `kind` is an index into decode_kind_names. */
 HD_MUST_CHECK enum hd_status decoder_hex(struct decoder *x, const char *text, unsigned kind,
 					 struct diag *d);
 

@@ -20,7 +20,7 @@ enum {
 	ERF_ETHERNET = 2,
 	ERF_INFINIBAND = 21,
 	ERF_INFINIBAND_LINK = 25,
-	ERF_META = 27, /* about the capture itself */
+	ERF_META = 27, /* information about the capture */
 	ERF_TYPE_MAX = 48,
 	ERF_FLAG_VARYING = 0x04,
 };
@@ -36,10 +36,10 @@ struct erf {
 	size_t payload_len;
 };
 
-/* The length that the header of a record says it has; 0 if impossible. */
+/* Length of a record by its header; 0 if the length is invalid. */
 size_t erf_record_size(const uint8_t *header);
 
-/* One record of `size` bytes; `size` may be less than it says (a cut). */
+/* Reads a record of `size` bytes, which may be less than its length (truncated). */
 HD_MUST_CHECK enum hd_status erf_read(const uint8_t *bytes, size_t size, struct diag *d,
 				      struct erf *out);
 

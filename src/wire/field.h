@@ -3,17 +3,14 @@
 #define HD_WIRE_FIELD_H
 
 /*
- * What a standard's table says of a record: one row per field, with its name,
- * the bit at which it starts (counted from the most significant bit of the
- * first byte), its width, and what its value means. Getting, setting and
- * printing all follow from the row.
+ * Descriptions of binary records: one row per field with its name, the bit at which it starts
+ * (counted from the most significant bit of the first byte), its width, and the meaning of its
+ * values. Getting, setting and printing use the rows.
  *
- * A record whose fields repeat (the 16 entries of a table) names the first
- * entry's fields in a group; `count` copies follow one another `stride` bits
- * apart.
+ * Repeated fields (for example the 16 entries of a table) are a group: the fields of the first
+ * entry, and `count` copies at a distance of `stride` bits.
  *
- * Fields of up to 64 bits are numbers. Wider ones are bytes: they start and
- * end at whole bytes.
+ * Fields of up to 64 bits are numbers. Wider fields are bytes and are byte-aligned.
  */
 
 #include <stddef.h>
@@ -24,16 +21,16 @@
 
 enum field_kind {
 	FIELD_UINT,   /* decimal */
-	FIELD_HEX,    /* as many digits as the width has */
-	FIELD_MASK,   /* hexadecimal without leading zeros, bits by name */
-	FIELD_ENUM,   /* one of `names`; what is not there is a number */
-	FIELD_SET,    /* bits of which `names` tells, joined by "or" */
+	FIELD_HEX,    /* as many digits as the width needs */
+	FIELD_MASK,   /* hexadecimal without leading zeros, and the names of bits */
+	FIELD_ENUM,   /* one of `names`; unnamed values are printed as numbers */
+	FIELD_SET,    /* names of bits, joined by "or" */
 	FIELD_BYTES,  /* hexadecimal without prefix */
 	FIELD_GID,    /* 128 bits, written as an IPv6 address */
 	FIELD_STRING, /* text up to the first NUL */
 };
 
-/* A value, or in a mask or set a bit's weight, and what it is called. */
+/* Name of a value, or of a bit of a mask or set. */
 struct field_name {
 	uint64_t value;
 	const char *name; /* NULL ends a list */
@@ -47,7 +44,7 @@ struct field {
 	const struct field_name *names;
 };
 
-/* Rows of a table, short enough to read like the standard's. */
+/* Initializers of rows, short enough to look like the standard's tables. */
 #define F_ROW(name, offset, width, kind, names)    \
 	{                                          \
 		name, offset, width, kind, (names) \
@@ -62,16 +59,16 @@ struct field {
 #define F_STRING(name, offset, width)      F_ROW(name, offset, width, FIELD_STRING, NULL)
 #define F_END                              F_ROW(NULL, 0, 0, FIELD_UINT, NULL)
 
-/* How the entries of a group are printed: as the field's own tools do. */
+/* Formats of a group's entries, as in the tools that print the field. */
 enum group_style {
-	GROUP_ENTRIES, /* one line each, fields by name */
-	GROUP_WRAPPED, /* eight 16-bit values (or so) a line, after an index */
-	GROUP_CELLS,   /* one line: | 0| 1| ... like smpquery sl2vl */
-	GROUP_ROWS,    /* one line per field: |0x1 |... like smpquery vlarb */
+	GROUP_ENTRIES, /* one line each, with names of fields */
+	GROUP_WRAPPED, /* eight 16-bit values per line, after an index */
+	GROUP_CELLS,   /* one line: | 0| 1| ..., as smpquery sl2vl */
+	GROUP_ROWS,    /* one line per field: |0x1 |..., as smpquery vlarb */
 };
 
 struct field_group {
-	const char *name;           /* of one entry: "Entry" */
+	const char *name;           /* name of an entry: "Entry" */
 	const struct field *fields; /* offsets within an entry */
 	uint16_t offset;            /* of entry 0, in bits */
 	uint16_t stride;            /* in bits */
@@ -81,7 +78,7 @@ struct field_group {
 
 struct record;
 
-/* A record inside another: NodeRecord holds NodeInfo. */
+/* A record within another: NodeRecord contains NodeInfo. */
 struct record_part {
 	const struct record *record; /* NULL ends a list */
 	uint16_t offset;             /* in bytes */
@@ -91,21 +88,21 @@ struct record {
 	const char *name;
 	uint16_t size; /* in bytes */
 	const struct field *fields;
-	const struct field_group *group; /* NULL: no repeated fields */
-	const struct record_part *parts; /* NULL: none; printed after fields */
+	const struct field_group *group; /* NULL: no group */
+	const struct record_part *parts; /* NULL: none; printed after the fields */
 };
 
 /*
- * The field called `name`, of the record or of a part of it, with its offset
- * in the whole; false if not found.
+ * Finds a field by name, in the record or in a part of it; its offset is relative to the whole
+ * record. False if not found.
  */
 bool field_record_find(const struct record *r, const char *name, struct field *out);
 
-/* Numbers: up to 64 bits. `bytes` must hold the whole record. */
+/* Numbers of up to 64 bits. `bytes` must contain the whole record. */
 uint64_t field_get(const struct field *f, const uint8_t *bytes);
 void field_set(const struct field *f, uint8_t *bytes, uint64_t value);
 
-/* By name, for code that looks at records now and then; asserts the name. */
+/* The same by name, for infrequent use; asserts that the field exists. */
 uint64_t field_record_get(const struct record *r, const uint8_t *bytes, const char *name);
 /* Field `name` of entry `i` of the group. */
 uint64_t field_record_get_entry(const struct record *r, const uint8_t *bytes, unsigned i,
@@ -113,18 +110,18 @@ uint64_t field_record_get_entry(const struct record *r, const uint8_t *bytes, un
 void field_record_set_entry(const struct record *r, uint8_t *bytes, unsigned i, const char *name,
 			    uint64_t value);
 
-/* The value alone, as the field's kind prints it. */
+/* Prints the value only, in the format of the field's kind. */
 void field_print(const struct field *f, const uint8_t *bytes, struct strbuf *out);
 /*
- * All fields, one per line, in the shape of smpquery and perfquery: the name,
- * a colon, dots up to column 33, the value. Lines begin with `indent`.
+ * Prints all fields, one per line, in the format of smpquery and perfquery: name, colon, dots up
+ * to column 33, value. Lines begin with `indent`.
  */
 void field_record_print(const struct record *r, const uint8_t *bytes, const char *indent,
 			struct strbuf *out);
-/* All fields as one object; numbers as numbers, other kinds as text. */
+/* Writes all fields as one object; numbers as numbers, other kinds as text. */
 void field_record_json(const struct record *r, const uint8_t *bytes, struct json *w);
 
-/* An IPv6 address or GID in its canonical text form (RFC 5952). */
+/* Prints an IPv6 address or GID in canonical text form (RFC 5952). */
 void field_print_gid(const uint8_t *gid, struct strbuf *out);
 
 #endif

@@ -3,9 +3,8 @@
 #define HD_WIRE_GUNZIP_H
 
 /*
- * A stream of what a gzip file holds, for readers that want a stream. Members
- * that follow each other are one text, as for gzip(1); what comes after the
- * last one and begins no other is left alone.
+ * Decompressed stream of a gzip file. Consecutive members are concatenated, as by gzip(1); data
+ * after the last member is ignored.
  */
 
 #include <stdbool.h>
@@ -14,16 +13,16 @@
 
 struct gunzip;
 
-/* Whether these four bytes begin a gzip file. */
+/* True if these four bytes are the start of a gzip file. */
 bool gunzip_begins(const uint8_t *magic);
 
 /*
- * Reads from `in`, of which `n` bytes are in `ahead` already. The stream owns
- * `in` and closes it, unless it is stdin, when it is closed itself. `*state`
- * lives until gunzip_free, after that.
+ * Opens a stream that decompresses `in`, of which the first `n` bytes have been read into `ahead`.
+ * The stream owns `in` and closes it with itself, unless it is stdin. `*state` must be freed by
+ * gunzip_free, after the stream was closed.
  */
 FILE *gunzip_open(FILE *in, const uint8_t *ahead, size_t n, struct gunzip **state);
-/* Why reading ended, if not at the end of a whole file; else NULL. */
+/* The error that ended reading, or NULL at a regular end. */
 const char *gunzip_problem(const struct gunzip *g);
 void gunzip_free(struct gunzip *g);
 

@@ -3,23 +3,21 @@
 #define HD_WIRE_HEADERS_H
 
 /*
- * Every header that an InfiniBand packet can carry (IBA volume 1, chapters 7,
- * 8 and 9), as a struct of plain integers with a read and a write each.
+ * All headers of InfiniBand packets (IBA volume 1, chapters 7 to 9): a struct of integers for
+ * each, and functions that read and write it.
  *
- * The functions work on cursors (cursor.h): they run straight through and
- * leave the question of length to one check at the end. Reserved bits are
- * written as zeros and not kept on reading. Values wider than their field are
- * cut by writing, so callers check ranges where users can reach them.
+ * The functions use cursors (cursor.h), so the length is checked once at the end. Reserved bits
+ * are written as zeros and ignored when read. Values wider than their field are truncated when
+ * written; callers check ranges of user input.
  *
- * `header_info` says of each header what it is called, how long it is and
- * which fields it has, for printing; a test holds the tables against the
- * functions.
+ * header_info() describes each header for printing: name, length, fields. A test compares these
+ * tables with the functions.
  */
 
 #include "wire/cursor.h"
 #include "wire/field.h"
 
-/* In the order in which they follow one another in a packet. */
+/* In the order of their appearance in a packet. */
 enum header {
 	HEADER_LRH,
 	HEADER_GRH,
@@ -61,7 +59,7 @@ enum {
 	VCRC_SIZE = 2
 };
 
-/* What follows the local route header. */
+/* LNH: the header after the LRH. */
 enum lnh {
 	LNH_RAW = 0,    /* a raw packet with a raw header (RWH) */
 	LNH_IPV6 = 1,   /* a raw packet that is an IPv6 datagram */
@@ -74,7 +72,7 @@ struct lrh {
 	uint8_t lver;     /* 4 bits, 0 */
 	uint8_t sl;       /* 4 bits */
 	uint8_t lnh;      /* enum lnh */
-	uint16_t pkt_len; /* 11 bits: words of 4 bytes, LRH through ICRC */
+	uint16_t pkt_len; /* 11 bits: words of 4 bytes, from LRH through ICRC */
 	uint16_t dlid;
 	uint16_t slid;
 };
@@ -88,7 +86,7 @@ struct grh {
 	uint8_t next_header;
 	uint8_t hop_limit;
 	uint32_t flow_label; /* 20 bits */
-	uint16_t pay_len;    /* bytes after the GRH through ICRC */
+	uint16_t pay_len;    /* bytes from the end of the GRH through ICRC */
 	uint8_t sgid[16];
 	uint8_t dgid[16];
 };
@@ -101,9 +99,9 @@ struct bth {
 	uint8_t opcode;
 	bool se;         /* solicited event */
 	bool mig;        /* migration state */
-	uint8_t pad;     /* 2 bits: bytes of padding after the payload */
+	uint8_t pad;     /* 2 bits: number of pad bytes after the payload */
 	uint8_t tver;    /* 4 bits, 0 */
-	bool fecn, becn; /* congestion: forward, and its echo */
+	bool fecn, becn; /* congestion notification: forward, and its echo */
 	bool ack_req;
 	uint16_t pkey;
 	uint32_t dest_qp; /* 24 bits */
@@ -137,15 +135,15 @@ struct reth {
 struct atomiceth {
 	uint64_t va;
 	uint32_t rkey;
-	uint64_t swap_add; /* what to swap in, or to add */
+	uint64_t swap_add; /* value to swap or to add */
 	uint64_t compare;
 };
 
-/* The kind of an AETH, the upper three bits of its syndrome. */
+/* Type of an AETH: the upper three bits of its syndrome. */
 enum {
 	AETH_ACK = 0x00,     /* low 5 bits: credit code; 31: not valid */
 	AETH_RNR_NAK = 0x20, /* low 5 bits: timer code */
-	AETH_NAK = 0x60,     /* low 5 bits: what was wrong */
+	AETH_NAK = 0x60,     /* low 5 bits: NAK code */
 	AETH_KIND = 0xE0,
 	AETH_VALUE = 0x1F
 };
@@ -206,13 +204,12 @@ void ieth_write(struct byte_writer *w, const struct ieth *h);
 
 /* Name, length and fields of a header. */
 const struct record *header_info(enum header h);
-/* The bytes that all headers of `set` take together. */
+/* Total size of the headers of `set` in bytes. */
 size_t header_set_size(header_set set);
 
 /*
- * A link flow-control packet: how many 64-byte blocks were sent on a VL
- * since the link came up (fctbs), and up to which count the sender of this
- * packet can receive (fccl), both modulo 4096.
+ * Link flow-control packet. FCTBS: number of 64-byte blocks sent on a VL since the link came up;
+ * FCCL: number of blocks up to which the sender of this packet can receive. Both are modulo 4096.
  */
 enum { FLOW_NORMAL = 0, FLOW_INIT = 1 };
 enum { FLOW_SIZE = 6 };
@@ -226,9 +223,9 @@ struct flow_packet {
 };
 
 void flow_packet_read(struct byte_reader *r, struct flow_packet *out);
-/* Computes the LPCRC, whatever the struct holds. */
+/* Computes the LPCRC; f->lpcrc is ignored. */
 void flow_packet_write(struct byte_writer *w, const struct flow_packet *h);
-/* Whether the LPCRC over the FLOW_SIZE bytes there is right. */
+/* True if the LPCRC of the FLOW_SIZE bytes is right. */
 bool flow_packet_crc_ok(const uint8_t *bytes);
 const struct record *flow_packet_info(void);
 

@@ -2,14 +2,14 @@
 #ifndef HD_WIRE_HEX_H
 #define HD_WIRE_HEX_H
 
-/* Bytes as people paste them. */
+/* Parser of hexadecimal text. */
 
 #include "base/diag.h"
 #include "base/strbuf.h"
 
 /*
- * Appends the bytes that `text` spells, two digits each, to `out`. Between
- * bytes there may be spaces, line breaks, colons, dots or dashes.
+ * Appends the bytes of `text`, two digits each, to `out`. Spaces, line breaks, colons, dots and
+ * dashes are allowed between bytes.
  */
 HD_MUST_CHECK enum hd_status hex_parse(const char *text, struct diag *d, struct strbuf *out);
 

@@ -31,7 +31,7 @@ enum {
 	MAD_BASE_VERSION = 1,
 };
 
-/* The Q_Key of queue pair 1: of all but subnet management. */
+/* Q_Key of queue pair 1. */
 #define MAD_QKEY UINT32_C(0x80010000)
 
 enum mad_class_id {
@@ -53,14 +53,14 @@ enum {
 	MAD_GET_TABLE = 0x12,
 	MAD_GET_MULTI = 0x14,
 	MAD_DELETE = 0x15,
-	MAD_RESPONSE = 0x80, /* set in the answer: GetResp is 0x81 */
+	MAD_RESPONSE = 0x80, /* set in responses: GetResp is 0x81 */
 	MAD_GET_RESP = 0x81,
 	MAD_GET_TABLE_RESP = 0x92,
 };
 
 /*
- * Where fields of headers stand, in bytes: for those who look at every MAD that
- * passes. mad_get and mad_set know all fields by their names.
+ * Offsets of header fields in bytes, for code that handles every MAD. mad_get and mad_set use the
+ * names of fields.
  */
 enum {
 	MAD_CLASS = 1,
@@ -70,30 +70,30 @@ enum {
 	MAD_TID = 8,
 	MAD_ATTRIBUTE = 16,
 	MAD_MODIFIER = 20,
-	MAD_HEADER_SIZE = 24, /* what all classes have */
+	MAD_HEADER_SIZE = 24, /* common header */
 	SMP_MKEY = 24,
-	/* Of an SMP that says its route. */
+	/* Directed-route SMPs: */
 	DR_HOP_POINTER = 6,
 	DR_HOP_COUNT = 7,
 	DR_SLID = 32,
 	DR_DLID = 34,
 	DR_INITIAL_PATH = 128,
 	DR_RETURN_PATH = 192,
-	/* Of an answer in several segments. */
+	/* RMPP: */
 	RMPP_VERSION = 24,
 	RMPP_TYPE = 25,
 	RMPP_FLAGS = 26,
 	RMPP_SEGMENT = 28,
 	RMPP_PAYLOAD = 32,
-	RMPP_HEADER_END = 36, /* PayloadLength counts what comes behind it */
-	/* Of subnet administration. */
+	RMPP_HEADER_END = 36, /* PayloadLength counts the bytes after this offset */
+	/* Subnet administration: */
 	SA_KEY = 36,    /* SM_Key */
-	SA_OFFSET = 44, /* from one record to the next, in units of 8 bytes */
+	SA_OFFSET = 44, /* distance between records, in units of 8 bytes */
 	SA_MASK = 48,
 	SA_DATA = 56,
 };
 
-/* Status of an answer. */
+/* Status of a response. */
 enum {
 	MAD_OK = 0x0000,
 	MAD_BUSY = 0x0001,
@@ -101,19 +101,19 @@ enum {
 	MAD_UNSUPPORTED_METHOD = 0x0008,
 	MAD_UNSUPPORTED = 0x000C, /* the method on this attribute */
 	MAD_INVALID_FIELD = 0x001C,
-	/* Of subnet administration. */
+	/* Subnet administration: */
 	SA_INVALID = 0x0200,
 	SA_NO_RECORDS = 0x0300,
 	SA_TOO_MANY = 0x0400,
 	SA_INVALID_GID = 0x0500,
 	SA_INSUFFICIENT = 0x0600,
-	MAD_DIRECTION = 0x8000, /* a flag: an SMP on its own route goes back */
+	MAD_DIRECTION = 0x8000, /* flag: a directed-route SMP on its way back */
 };
 
 /* Attributes of subnet management. */
 enum {
-	ATTR_CLASS_PORT_INFO = 0x01, /* of every other class */
-	ATTR_NOTICE = 0x02,          /* of every class */
+	ATTR_CLASS_PORT_INFO = 0x01, /* of all other classes */
+	ATTR_NOTICE = 0x02,          /* of all classes */
 	ATTR_NODE_DESCRIPTION = 0x10,
 	ATTR_NODE_INFO = 0x11,
 	ATTR_SWITCH_INFO = 0x12,
@@ -202,44 +202,44 @@ enum {
 
 struct mad_attribute {
 	uint16_t id;
-	uint16_t offset; /* in the MAD; 0: where the class says */
+	uint16_t offset; /* in the MAD; 0: the class's offset */
 	const struct record *record;
-	/* Where its content decides which fields it has; else NULL. */
+	/* Selects the record by the attribute's contents; or NULL. */
 	const struct record *(*choose)(const uint8_t *data);
 };
 
 struct mad_class {
 	const char *name;                       /* "Subnet management" */
 	const char *prefix;                     /* "Subn" of "SubnGet(NodeInfo)" */
-	const struct record *header;            /* all fields that are no attribute's */
+	const struct record *header;            /* fields of the headers, outside attributes */
 	const struct mad_attribute *attributes; /* ends with a NULL record */
-	uint16_t data;                          /* where attributes stand */
+	uint16_t data;                          /* offset of attributes */
 	uint8_t id;
 	uint8_t version;
 };
 
-/* NULL if we do not know the class, or the class not the attribute. */
+/* NULL if the class, or the attribute of the class, is unknown. */
 const struct mad_class *mad_class(uint8_t id);
 const struct mad_attribute *mad_attribute(const struct mad_class *class, uint16_t id);
-/* The classes we know; NULL after the last. */
+/* Known classes by index; NULL after the last. */
 const struct mad_class *mad_class_at(size_t i);
 
 /*
- * Whether the bytes of a MAD are an answer: they go to the requester, others
- * to the agent registered for the class.
+ * True for responses, which go to the requester; other MADs go to the agent registered for the
+ * class.
  */
 static inline bool mad_is_response(const uint8_t *bytes)
 {
 	return bytes[MAD_METHOD] & MAD_RESPONSE || bytes[MAD_METHOD] == MAD_TRAP_REPRESS;
 }
 
-/* Of subnet management, by whichever route: on VL15, to queue pair 0. */
+/* True for both classes of subnet management: VL15, queue pair 0. */
 static inline bool mad_is_smp(const uint8_t *bytes)
 {
 	return bytes[MAD_CLASS] == MAD_SMP || bytes[MAD_CLASS] == MAD_SMP_DIRECT;
 }
 
-/* A queue pair at a LID: the destination or the source of a MAD. */
+/* Address of a MAD's source or destination: a queue pair at a LID. */
 struct mad_address {
 	uint16_t lid;
 	uint16_t pkey;
@@ -250,19 +250,18 @@ struct mad_address {
 
 struct mad_header {
 	uint8_t mgmt_class;
-	uint8_t class_version; /* mad_write: 0 means the class's own */
+	uint8_t class_version; /* mad_write: 0 selects the class's version */
 	uint8_t method;
 	uint16_t status;
-	uint8_t hop_pointer, hop_count; /* of SMPs that say their route */
+	uint8_t hop_pointer, hop_count; /* directed-route SMPs */
 	uint64_t tid;
 	uint16_t attribute;
 	uint32_t modifier;
 };
 
 /*
- * The reliable multi-packet header of subnet administration: an answer that
- * needs more room than a MAD has comes in segments 1, 2, ..., each with
- * SA_DATA_SIZE bytes of it but the last, whose payload length says how many.
+ * RMPP header of subnet administration. A response that exceeds a MAD is sent in segments 1, 2,
+ * ... with SA_DATA_SIZE bytes each; the payload length of the last segment gives its size.
  */
 enum { SA_DATA_SIZE = 200 };
 
@@ -270,22 +269,22 @@ enum rmpp_type { RMPP_DATA = 1, RMPP_ACK, RMPP_STOP, RMPP_ABORT };
 enum rmpp_flag { RMPP_ACTIVE = 1, RMPP_FIRST = 2, RMPP_LAST = 4 };
 
 struct rmpp {
-	bool active; /* else the MAD has one segment, and the rest is 0 */
+	bool active; /* false: the MAD has one segment, and the other members are 0 */
 	bool last;
 	uint8_t type; /* enum rmpp_type */
 	uint32_t segment;
 	size_t bytes; /* of data in this segment */
 };
 
-/* Records of one attribute, one after another: part of an answer. */
+/* Consecutive records of one attribute: part of a response. */
 struct mad_table {
-	const uint8_t *at; /* the first that is whole */
-	size_t stride;     /* from one to the next */
-	uint64_t first;    /* its number in the whole answer */
-	size_t n;          /* whole ones */
+	const uint8_t *at; /* first complete record */
+	size_t stride;     /* distance between records in bytes */
+	uint64_t first;    /* index of the first record in the whole response */
+	size_t n;          /* number of complete records */
 };
 
-/* A MAD that was taken apart; all pointers go into its bytes or to tables. */
+/* A decoded MAD; all pointers refer to its bytes or to static tables. */
 struct mad {
 	struct mad_header header;
 	const struct mad_class *class;         /* NULL: unknown */
@@ -294,31 +293,31 @@ struct mad {
 	const uint8_t *bytes;
 	const uint8_t *data; /* of the attribute, record->size bytes or more */
 	struct rmpp rmpp;
-	/* What mad_print shows: one record, unless it is part of a table. */
+	/* Records that mad_print shows if the MAD is part of a table. */
 	struct mad_table table;
 };
 
 /*
- * HD_ERR_INPUT with a reason if `size` is not MAD_SIZE or the base version is
- * not 1. A class or attribute that we do not know is no error.
+ * HD_ERR_INPUT with a reason if `size` is not MAD_SIZE or the base version is not 1. Unknown
+ * classes and attributes are no errors.
  */
 HD_MUST_CHECK enum hd_status mad_decode(const uint8_t *bytes, size_t size, struct diag *d,
 					struct mad *out);
 
-/* Writes all MAD_SIZE bytes: the header, then zeros. */
+/* Writes all MAD_SIZE bytes: the header, and zeros after it. */
 void mad_write(const struct mad_header *h, uint8_t *bytes);
 /*
- * Sets a field of the class's header or of the attribute; the MAD's header
- * must be there. Asserts that the field exists.
+ * Sets a field of the class's header or of the attribute, in a MAD whose header has been written.
+ * Asserts that the field exists.
  */
 void mad_set(uint8_t *bytes, const char *name, uint64_t value);
 void mad_set_bytes(uint8_t *bytes, const char *name, const void *from, size_t size);
 void mad_set_entry(uint8_t *bytes, unsigned i, const char *name, uint64_t value);
 uint64_t mad_get(const uint8_t *bytes, const char *name);
 
-/* "SubnGet(NodeInfo)", with status and modifier where they say something. */
+/* "SubnGet(NodeInfo)", with status and modifier unless they are insignificant. */
 void mad_summary(const struct mad *m, struct strbuf *out);
-/* Header and attribute, one field per line, as smpquery prints them. */
+/* Prints header and attribute, one field per line, as smpquery. */
 void mad_print(const struct mad *m, const char *indent, struct strbuf *out);
 void mad_json(const struct mad *m, struct json *w);
 

@@ -3,12 +3,12 @@
 #define HD_WIRE_MAD_TABLES_H
 
 /*
- * The tables of MAD attributes, one file per class, private to wire/. Each
- * ends with a row without a record.
+ * Tables of MAD attributes, one file per class; private to wire/. Each ends with a row without a
+ * record.
  *
- * Offsets are bits from the start of the attribute, most significant bit
- * first, as in the standard's tables; names are those of libibmad, which
- * smpquery and perfquery print, where it has any.
+ * Offsets are in bits from the start of the attribute, most significant bit first, as in the
+ * standard's tables. Names are those of libibmad, which smpquery and perfquery print, where
+ * libibmad has the field.
  */
 
 #include "wire/mad.h"
@@ -28,13 +28,12 @@ extern const struct record mad_notice;
 const struct record *mad_notice_choose(const uint8_t *data);
 
 /*
- * The whole records among `n` bytes of a table, of which `offset` bytes came
- * before them, where one record is `size` bytes and the next begins `stride`
- * bytes after it.
+ * Finds the complete records in `n` bytes of a table that follow `offset` bytes of it. A record
+ * has `size` bytes; records start at multiples of `stride`.
  */
 struct mad_table mad_table_find(uint64_t offset, const uint8_t *bytes, size_t n, size_t size,
 				size_t stride);
-/* How far apart the MAD says records are; 0 if the MAD is malformed. */
+/* Distance between records by the MAD's header; 0 if the MAD is malformed. */
 size_t mad_table_stride(const struct mad *m);
 
 #endif

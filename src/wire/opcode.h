@@ -3,10 +3,10 @@
 #define HD_WIRE_OPCODE_H
 
 /*
- * What a BTH opcode means. An opcode is a transport service (upper three
- * bits) and an operation (lower five); a service adds its own header to the
- * operation's and permits some operations only. Names, header sequences and
- * lengths all follow from two small tables in opcode.c.
+ * Meaning of BTH opcodes. An opcode is a transport service (upper three bits) and an operation
+ * (lower five bits). A service adds its own header to those of the operation and permits a subset
+ * of operations. Names, header sequences and lengths are derived from two small tables in
+ * opcode.c.
  */
 
 #include "wire/headers.h"
@@ -51,7 +51,7 @@ enum operation {
 	OP_MASK = 0x1F
 };
 
-/* The two opcodes that are no operation of a queue pair. */
+/* Opcodes that are not operations of a queue pair. */
 enum {
 	OPCODE_CNP = 0x80,      /* InfiniBand */
 	OPCODE_CNP_ROCE = 0x81, /* RoCEv2 */
@@ -63,22 +63,22 @@ enum {
 	OPCODE_REQUEST = 1 << 0,
 	OPCODE_RESPONSE = 1 << 1,
 	OPCODE_PAYLOAD = 1 << 2, /* may carry payload */
-	OPCODE_FIRST = 1 << 3,   /* of several packets */
+	OPCODE_FIRST = 1 << 3,   /* first of several packets */
 	OPCODE_MIDDLE = 1 << 4,
 	OPCODE_LAST = 1 << 5,
 	OPCODE_ONLY = 1 << 6,
 };
 
-/* Whether the opcode is one that the standard defines. */
+/* True if the standard defines the opcode. */
 bool opcode_is_known(uint8_t opcode);
 /* BTH and every extended header, in the order of enum header; 0: unknown. */
 header_set opcode_headers(uint8_t opcode);
 /* OPCODE_ bits; 0: unknown. */
 unsigned opcode_flags(uint8_t opcode);
 
-/* "RC", "UD"; "?" for services that are not. */
+/* "RC", "UD"; "?" for undefined services. */
 const char *opcode_service_name(uint8_t opcode);
-/* "SEND_ONLY"; "?" for operations that are not, or not of this service. */
+/* "SEND_ONLY"; "?" for operations that are undefined or that the service does not have. */
 const char *opcode_operation_name(uint8_t opcode);
 
 #endif

@@ -9,13 +9,13 @@
  *	LRH | RWH | payload | VCRC                          (raw, LNH 0)
  *	LRH | IPv6 header, in `grh` | payload | VCRC        (raw, LNH 1)
  *
- * `headers` tells which of the structs below are in use; the others hold
- * nothing. The payload is borrowed: after decoding it points into the packet's
- * bytes, for encoding it is the caller's, or NULL for zeros. Nothing here
- * allocates, and decoding writes only the headers that are there.
+ * `headers` is the set of valid header members; the others are undefined. The payload is borrowed:
+ * after decoding it points into the packet's bytes; for encoding it belongs to the caller, or is
+ * NULL for zeros. No function allocates; decoding writes only the members of headers in the
+ * packet.
  *
- * The checksums are separate from decoding (packet_check), because the CRCs
- * of a packet with malformed headers can still be verified.
+ * Checksums are verified separately (packet_check), so that the CRCs of packets with malformed
+ * headers can be verified, too.
  */
 
 #include "base/diag.h"
@@ -53,23 +53,22 @@ static inline bool packet_has(const struct packet *p, enum header h)
 }
 
 /*
- * Takes a packet apart. HD_ERR_INPUT with a reason if it is too short, longer
- * or shorter than it says, or says what the standard does not know.
+ * Decodes a packet. HD_ERR_INPUT with a reason if it is too short, if its length fields do not
+ * match its size, or if it has values that the standard does not define.
  */
 HD_MUST_CHECK enum hd_status packet_decode(const uint8_t *bytes, size_t size, struct diag *d,
 					   struct packet *out);
 
-/* An empty packet with the headers that `opcode` wants, and an LRH. */
+/* An empty packet with an LRH and the headers of `opcode`. */
 void packet_init(struct packet *p, uint8_t opcode);
 
-/* The length of the packet on the wire, LRH to VCRC. */
+/* Length of the packet from LRH to VCRC in bytes. */
 size_t packet_size(const struct packet *p);
 
 /*
- * Writes packet_size(p) bytes. The fields that follow from others are
- * computed, whatever the struct holds: LNH, PktLen, PayLen, PadCnt, both CRCs.
- * HD_ERR_RANGE if the packet is longer than PktLen can say, HD_ERR_FULL if
- * `room` is too small, HD_ERR_UNFIT if the headers are not the opcode's.
+ * Writes packet_size(p) bytes. Derived fields are computed, and their values in the struct
+ * ignored: LNH, PktLen, PayLen, PadCnt, both CRCs. HD_ERR_RANGE if PktLen cannot represent the
+ * length, HD_ERR_FULL if `room` is too small, HD_ERR_UNFIT if the headers do not match the opcode.
  */
 HD_MUST_CHECK enum hd_status packet_encode(const struct packet *p, uint8_t *bytes, size_t room,
 					   size_t *size);
@@ -85,25 +84,25 @@ struct crc_verdicts {
 	enum crc_verdict vcrc;
 };
 
-/* Whether the CRCs at the end of the `size` bytes are right. */
+/* Verifies the CRCs at the end of the `size` bytes. */
 struct crc_verdicts packet_check(const uint8_t *bytes, size_t size);
 
 /*
- * The ICRC of `size` bytes, LRH up to but without ICRC, of a packet with a
- * BTH. The LRH's LNH says whether there is a GRH; `size` must cover the BTH.
+ * ICRC of `size` bytes of a packet with a BTH, from the LRH up to the ICRC. LNH determines whether
+ * there is a GRH; `size` must include the BTH.
  */
 uint32_t packet_icrc(const uint8_t *bytes, size_t size);
 
 /*
- * BTH, extended headers, payload, padding: what InfiniBand and RoCEv2 have in
- * common, up to but without the ICRC. Sets bits in out->headers.
+ * The part that InfiniBand and RoCEv2 have in common: BTH, extended headers, payload and padding,
+ * without the ICRC. Sets bits in out->headers.
  */
 HD_MUST_CHECK enum hd_status packet_decode_transport(const uint8_t *bytes, size_t size,
 						     struct diag *d, struct packet *out);
-/* BTH with the right PadCnt, extended headers, payload and padding. */
+/* Writes the BTH with the right PadCnt, extended headers, payload and padding. */
 void packet_write_transport(struct byte_writer *w, const struct packet *p);
 size_t packet_transport_size(const struct packet *p);
-/* The headers that come after BTH and belong to it, and BTH. */
+/* BTH and the extended headers in the packet. */
 header_set packet_transport_headers(const struct packet *p);
 
 #endif

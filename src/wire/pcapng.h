@@ -24,31 +24,31 @@
 #include "base/diag.h"
 
 struct pcapng_packet {
-	unsigned interface; /* of its section */
+	unsigned interface; /* index in its section */
 	unsigned link_type;
 	uint64_t seconds; /* since 1970 */
 	uint64_t ps;
-	const uint8_t *bytes; /* valid until the next packet is asked for */
-	size_t size;          /* bytes that are here */
-	size_t wire_size;     /* bytes there were */
+	const uint8_t *bytes; /* valid until the next packet is read */
+	size_t size;          /* captured bytes */
+	size_t wire_size;     /* original bytes */
 };
 
 struct pcapng;
 
-/* Borrows `stream`, which is at the beginning of the file. */
+/* Borrows `stream`, which must be at the start of the file. */
 struct pcapng *pcapng_new(FILE *stream);
 void pcapng_free(struct pcapng *p);
 
 /*
- * The next packet: HD_OK and true, HD_OK and false at a clean end, or
- * HD_ERR_INPUT (HD_ERR_IO) with the offset of the first malformed byte.
+ * Reads the next packet: HD_OK and true, HD_OK and false at a regular end, or HD_ERR_INPUT
+ * (HD_ERR_IO) with the offset of the first malformed byte.
  */
 HD_MUST_CHECK enum hd_status pcapng_next(struct pcapng *p, struct diag *d,
 					 struct pcapng_packet *out, bool *found);
 
 /*
- * Reads up to the first packet, which pcapng_next will then return, and says
- * which interfaces were described before it.
+ * Reads up to the first packet, which pcapng_next returns next, and gets the interfaces described
+ * before it.
  */
 HD_MUST_CHECK enum hd_status pcapng_begin(struct pcapng *p, struct diag *d);
 size_t pcapng_interfaces(const struct pcapng *p);

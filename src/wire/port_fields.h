@@ -3,8 +3,8 @@
 #define HD_WIRE_PORT_FIELDS_H
 
 /*
- * The fields of PortInfo and SwitchInfo, found once by their names, for those
- * who read and write them again and again: agents and managers.
+ * Fields of PortInfo and SwitchInfo, looked up by name once, for agents and subnet managers, which
+ * use them often.
  */
 
 #include "wire/mad.h"
@@ -88,7 +88,7 @@ enum switch_field {
 	N_SWITCH_FIELDS
 };
 
-/* PORT_CAP_MASK: what the port, or who runs there, can do. */
+/* PORT_CAP_MASK: capabilities of the port, or of a program at the port. */
 enum {
 	CAP_IS_SM = 1 << 1,
 	CAP_TRAP = 1 << 3,

@@ -2,9 +2,7 @@
 #ifndef HD_WIRE_RECORD_FOR_TESTS_H
 #define HD_WIRE_RECORD_FOR_TESTS_H
 
-/*
- * For tests: what must be true of every field table, whatever it describes.
- */
+/* For tests: properties of every field table. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +17,7 @@
 
 #include "wire/field.h"
 
-/* Marks the bits of `f`; no two fields may share one. */
+/* Marks the bits of `f`; fields must not overlap. */
 static inline void check_field(const struct field *f, size_t base, size_t bits, uint8_t *used)
 {
 	if (f->width == 0 || base + f->offset + f->width > bits)

@@ -3,21 +3,20 @@
 #define HD_WIRE_RMPP_H
 
 /*
- * Records that begin in one segment of an answer and end in a later one, put
- * together. A segment alone shows the records that are whole in it (mad.h);
- * with the segments before it at hand, it shows those that it completes too.
+ * Reassembly of records that begin in one RMPP segment and end in a later one. A single segment
+ * shows the records that are complete in it (mad.h); with the earlier segments it also shows those
+ * that it completes.
  *
- * Only the beginnings of unfinished records are kept, for a limited number of
- * answers; a new answer replaces the one that received no segment for longest.
- * Segments that come again, or after one that the capture missed, show what is
- * whole in them.
+ * Only the beginnings of incomplete records are stored, for a limited number of responses; a new
+ * response replaces the one whose last segment is oldest. Repeated segments, and segments after a
+ * missing one, show the records that are complete in them.
  */
 
 #include "wire/mad.h"
 
 enum { RMPP_ANSWERS = 64 };
 
-/* Whose answer to what. Compared byte by byte, so nothing is padded. */
+/* Identity of a response. It is compared byte by byte and has no padding. */
 struct rmpp_key {
 	uint8_t source[16], destination[16];
 	uint64_t tid;
@@ -27,11 +26,11 @@ struct rmpp_key {
 struct rmpp_answer {
 	bool used;
 	struct rmpp_key key;
-	uint64_t turn;    /* when its last segment came */
-	uint32_t segment; /* the last one */
-	uint8_t *bytes;   /* the latest of it, up to that segment's end */
+	uint64_t turn;    /* time of its last segment, in segments */
+	uint32_t segment; /* number of the last segment */
+	uint8_t *bytes;   /* the latest bytes of the response, up to the end of that segment */
 	size_t size, cap;
-	size_t done; /* of them, shown or skipped */
+	size_t done; /* number of `bytes` that were shown or skipped */
 };
 
 struct rmpp_joiner {
@@ -39,12 +38,12 @@ struct rmpp_joiner {
 	uint64_t turn;
 };
 
-/* Starts from zeros: struct rmpp_joiner j = { 0 }. */
+/* The initial state is zeros: struct rmpp_joiner j = { 0 }. */
 void rmpp_fini(struct rmpp_joiner *j);
 
 /*
- * Lets m->table begin with the record that this segment completes, if it is a
- * segment of a table; its bytes are the joiner's, and stay until the next call.
+ * If `m` is a segment of a table, m->table then begins with the record that the segment completes.
+ * Its bytes belong to the joiner and are valid until the next call.
  */
 void rmpp_join(struct rmpp_joiner *j, const struct rmpp_key *key, struct mad *m);
 
