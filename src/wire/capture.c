@@ -14,9 +14,8 @@
 #include "wire/pcapng.h"
 
 /*
- * libpcap reads pcap; pcapng.c reads pcapng, for the reason it gives; ERF
- * files, which libpcap reads only where an Endace card is installed, are read
- * here.
+ * libpcap reads pcap files; pcapng.c reads pcapng (its header has the reason); ERF files are read
+ * here, because libpcap reads them only where an Endace card is installed.
  */
 
 #define ERF_RECORD_MAX 65535
@@ -25,18 +24,18 @@
 struct capture {
 	const char *format;
 	uint64_t number;       /* of the last record */
-	pcap_t *pcap;          /* of pcap, else NULL */
-	struct pcapng *pcapng; /* of pcapng, else NULL */
-	FILE *stream;          /* pcap has it, once it is open */
-	struct gunzip *gunzip; /* of a compressed file, else NULL */
-	uint8_t *frame;        /* made of a cooked record */
+	pcap_t *pcap;          /* for pcap, else NULL */
+	struct pcapng *pcapng; /* for pcapng, else NULL */
+	FILE *stream;          /* owned by pcap once it is open */
+	struct gunzip *gunzip; /* for a compressed file, else NULL */
+	uint8_t *frame;        /* Ethernet frame made from a cooked record */
 	size_t frame_cap;
 	uint64_t offset; /* in the ERF file */
-	uint8_t *record; /* of ERF, ERF_RECORD_MAX bytes */
-	size_t peeked;   /* bytes of `record` that are read already */
+	uint8_t *record; /* ERF record, ERF_RECORD_MAX bytes */
+	size_t peeked;   /* bytes of `record` that have been read already */
 };
 
-/* pcap in either byte order, in microseconds or nanoseconds. */
+/* True for pcap in either byte order, in microseconds or nanoseconds. */
 static bool is_pcap(const uint8_t *magic)
 {
 	static const uint32_t known[] = { 0xA1B2C3D4, 0xD4C3B2A1, 0xA1B23C4D, 0x4D3CB2A1 };
@@ -52,7 +51,7 @@ static bool is_pcapng(const uint8_t *magic)
 	return load_be32(magic) == 0x0A0D0D0A;
 }
 
-/* Puts back what was read, for libpcap to read again. */
+/* Puts back the bytes that were read, so that libpcap can read them. */
 static enum hd_status unread(FILE *stream, const uint8_t *bytes, size_t n, struct diag *d)
 {
 	while (n > 0)
@@ -64,22 +63,22 @@ static enum hd_status unread(FILE *stream, const uint8_t *bytes, size_t n, struc
 const char *capture_link_name(unsigned link_type)
 {
 	enum { LINKTYPE_RAW = 101 };
-	/* The one common type that libpcap numbers otherwise than files do. */
+	/* The only common type for which libpcap's number differs from that in files. */
 	int dlt = link_type == LINKTYPE_RAW ? DLT_RAW : (int)link_type;
 	const char *name = pcap_datalink_val_to_name(dlt);
 
 	return name ? name : "unknown";
 }
 
-/* What a record is whose file or interface has this link type. */
+/* Kind of the records of a file or interface with this link type. */
 static enum capture_kind kind_of_link(unsigned link_type)
 {
 	switch (link_type) {
 	case DLT_EN10MB:
-	case DLT_LINUX_SLL: /* made into frames */
+	case DLT_LINUX_SLL: /* converted to Ethernet frames */
 	case DLT_LINUX_SLL2:
 		return CAPTURE_ETHERNET;
-	case DLT_ERF: /* each record says it */
+	case DLT_ERF: /* each record has its own type */
 	case DLT_INFINIBAND:
 		return CAPTURE_PACKET;
 	default:
@@ -114,8 +113,8 @@ static enum hd_status open_pcap(struct capture *c, struct diag *d)
 }
 
 /*
- * One useful interface is enough: packets of the others are shown as what they
- * are. A file without any is not an InfiniBand capture.
+ * A pcapng file needs at least one interface that can carry InfiniBand; packets of other
+ * interfaces are CAPTURE_OTHER.
  */
 static enum hd_status open_pcapng(struct capture *c, struct diag *d)
 {
@@ -134,7 +133,7 @@ static enum hd_status open_pcapng(struct capture *c, struct diag *d)
 	return refuse_link("interface 0: ", pcapng_link_type(c->pcapng, 0), d);
 }
 
-/* Fills `record` up to `size`; false at the end of the file. */
+/* Reads into `record` up to `size` bytes; false at the end of the file. */
 static bool fill(struct capture *c, size_t size)
 {
 	if (c->peeked < size)
@@ -143,9 +142,9 @@ static bool fill(struct capture *c, size_t size)
 }
 
 /*
- * ERF has no mark of its own, so the first record must be one that a file with
- * InfiniBand or Ethernet begins with. None of these types is a character that
- * a text would have in its place.
+ * ERF files have no magic number, so the type of the first record must be one with which captures
+ * of InfiniBand or Ethernet begin. None of these types is a character that text would have at that
+ * position.
  */
 static bool begins_erf(struct capture *c)
 {
@@ -160,7 +159,7 @@ static bool begins_erf(struct capture *c)
 	       fill(c, size);
 }
 
-/* Reads on in what the file holds, if it is compressed. */
+/* If the file is compressed, continues with its decompressed contents. */
 static enum hd_status decompress(struct capture *c, struct diag *d)
 {
 	if (c->peeked < 4 || !gunzip_begins(c->record))
@@ -198,14 +197,14 @@ static enum hd_status open_any(struct capture *c, struct diag *d)
 	return HD_OK;
 }
 
-/* Of a compressed file the reader knows only that it broke off. */
+/* The reader knows only that a compressed file is truncated; this adds the reason. */
 static enum hd_status explain(const struct capture *c, struct diag *d)
 {
 	const char *problem = gunzip_problem(c->gunzip);
 
 	if (d->status == HD_OK || !problem)
 		return d->status;
-	d->status = HD_OK; /* the first reason would stay */
+	d->status = HD_OK; /* otherwise the first reason would remain */
 	if (c->number == 0)
 		return diag_fail(d, HD_ERR_INPUT, "%s", problem);
 	return diag_fail(d, HD_ERR_INPUT, "after record %llu: %s", (unsigned long long)c->number,
@@ -232,7 +231,7 @@ void capture_close(struct capture *c)
 	if (!c)
 		return;
 	if (c->pcap)
-		pcap_close(c->pcap); /* closes its stream unless it is stdin */
+		pcap_close(c->pcap); /* also closes the stream unless it is stdin */
 	else if (c->stream != stdin)
 		fclose(c->stream);
 	pcapng_free(c->pcapng);
@@ -281,9 +280,8 @@ static enum hd_status take_erf(const uint8_t *bytes, size_t size, struct diag *d
 }
 
 /*
- * Linux's "cooked" captures (tcpdump -i any) have a header of their own in
- * place of Ethernet's: where the protocol, the sender's address and the length
- * of that stand. The receiver's is not recorded.
+ * Linux cooked captures (tcpdump -i any) have a header of their own in place of Ethernet's, with
+ * the protocol, and the sender's address and its length. The receiver's address is not recorded.
  */
 static const struct cooked {
 	unsigned link_type;
@@ -293,7 +291,7 @@ static const struct cooked {
 	{ DLT_LINUX_SLL2, 20, 0, 12, 11 },
 };
 
-/* Makes it the Ethernet frame that it was. */
+/* Converts the record to the Ethernet frame. */
 static void take_cooked(struct capture *c, const struct cooked *how, struct capture_record *out)
 {
 	enum { ADDRESS = 6, ETHERNET = 14 };
@@ -316,7 +314,7 @@ static void take_cooked(struct capture *c, const struct cooked *how, struct capt
 	out->size = ETHERNET + payload;
 }
 
-/* A record of pcap or pcapng, whose `out` is filled but for its kind. */
+/* Completes a record of pcap or pcapng: sets its kind. */
 static enum hd_status take_linked(struct capture *c, unsigned link_type, struct diag *d,
 				  struct capture_record *out)
 {
@@ -349,7 +347,7 @@ static enum hd_status next_of_pcap(struct capture *c, struct diag *d, struct cap
 	if (got != 1)
 		return diag_fail(d, HD_ERR_INPUT, "after record %llu: %s",
 				 (unsigned long long)c->number, pcap_geterr(c->pcap));
-	/* libpcap hands on what a damaged file says of its fraction. */
+	/* libpcap returns the fraction of a damaged file unchecked. */
 	uint64_t ns = (uint64_t)header->ts.tv_usec;
 
 	out->number = ++c->number;

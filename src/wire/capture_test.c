@@ -86,7 +86,7 @@ static void make_pcapng(struct file *f, bool big)
 		put32(f, 6);
 		put32(f, 32 + sizeof(sample));
 		put32(f, 0);
-		/* Microseconds, 64 bits in two halves, high first. */
+		/* Microseconds in 64 bits, as two halves, the high half first. */
 		put32(f, 0);
 		put32(f, 5250000);
 		put32(f, sizeof(sample));
@@ -107,7 +107,7 @@ static void reads_pcapng_of_either_order(void **state)
 	check_two_records(&f, "pcapng", UINT64_C(250000000000));
 }
 
-/* One ERF record; `extensions` of 8 bytes, then `lead`, packet and padding. */
+/* Adds an ERF record: `extensions` of 8 bytes, then `lead`, packet and padding. */
 static void put_erf(struct file *f, uint8_t type, unsigned extensions, size_t lead, size_t padding,
 		    uint16_t wlen)
 {
@@ -259,7 +259,7 @@ static void nanoseconds_survive_the_binary_fraction(void **state)
 	}
 }
 
-/* Reads all of it; true if the end was clean. */
+/* Reads the whole file; true if it ended regularly. */
 static bool drain(const struct file *f, struct diag *d)
 {
 	struct capture *c = open_bytes(f, d);
@@ -326,7 +326,7 @@ static void rejects_other_files_with_the_expected_format(void **state)
 		"link type 105 (IEEE802_11) carries no InfiniBand, expected Ethernet, Linux cooked, ERF or InfiniBand");
 }
 
-/* Read, refused or compressed: the descriptor is closed in the end. */
+/* Whether the file is read, refused or compressed, its descriptor is closed. */
 static void no_file_stays_open(void **state)
 {
 	static const uint8_t cut_gzip[16] = { 0x1F, 0x8B, 8 };

@@ -3,8 +3,8 @@
 #include "wire/erf.h"
 
 /*
- * Written by hand rather than with libpcap's dumper, which writes the byte
- * order of its host: a simulation's capture is the same file everywhere.
+ * Written without libpcap's dumper, which uses the byte order of its host: the capture of a
+ * simulation is the same file on every machine.
  */
 
 #define PCAP_MAGIC_NS UINT32_C(0xA1B23C4D)

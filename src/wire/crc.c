@@ -17,10 +17,9 @@ uint32_t crc32_add(uint32_t crc, const void *bytes, size_t size)
 }
 
 /*
- * No library has this polynomial, so it is sliced: sixteen bytes per step,
- * one table look-up each. crc16_slices[k][b] is what byte b adds to the
- * remainder when k more bytes follow it; the tables (8 KiB) are made when the
- * program is built, by crc16_gen.c.
+ * No library supports this polynomial. The CRC is sliced: sixteen bytes per step, with one table
+ * look-up each. crc16_slices[k][b] is the contribution of byte b to the remainder if k bytes
+ * follow it. crc16_gen.c generates the tables (8 KiB) when the program is built.
  */
 uint16_t crc16(const void *bytes, size_t size)
 {

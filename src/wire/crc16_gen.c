@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 
 /*
- * Writes the tables of crc.c to standard output, when the program is built:
- * constant data without initialisation at run time.
+ * Writes the tables of crc.c to standard output. Run by the build, so that the tables are constant
+ * data.
  */
 
 #include <stdint.h>

@@ -11,7 +11,7 @@
 #include "base/rng.h"
 #include "wire/crc.h"
 
-/* The definitions, one bit at a time. */
+/* Both CRCs by definition, one bit at a time. */
 static uint32_t crc32_by_bits(const uint8_t *p, size_t size)
 {
 	uint32_t crc = 0xFFFFFFFF;
@@ -24,8 +24,10 @@ static uint32_t crc32_by_bits(const uint8_t *p, size_t size)
 	return crc ^ 0xFFFFFFFF;
 }
 
-/* The polynomial the standard prints, most significant bit first, on bytes
- * whose least significant bit goes first on the wire. */
+/*
+ * With the polynomial as printed in the standard, most significant bit first; on the wire the
+ * least significant bit of each byte is first.
+ */
 static uint16_t crc16_by_bits(const uint8_t *p, size_t size)
 {
 	uint16_t crc = 0xFFFF, swapped = 0;
@@ -48,9 +50,9 @@ static void crc32_is_that_of_ethernet(void **state)
 	(void)state;
 	const uint8_t ones[8] = { 255, 255, 255, 255, 255, 255, 255, 255 };
 
-	/* The check value of every catalogue of CRCs. */
+	/* Check value of CRC catalogues. */
 	assert_int_equal(crc32_add(0, "123456789", 9), 0xCBF43926);
-	/* Eight bytes of ones, RoCE's stand-in for an LRH. */
+	/* Eight bytes of ones, which replace the LRH in RoCE's ICRC. */
 	assert_int_equal(~crc32_add(0, ones, 8), 0xDEBB20E3);
 }
 

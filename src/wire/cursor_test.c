@@ -22,7 +22,7 @@ static void reads_big_endian_and_stops_for_good(void **state)
 	assert_int_equal(reader_left(&r), 1);
 	assert_int_equal(read_be32(&r), 0);
 	assert_true(r.failed);
-	/* The byte that was left is not handed out after a failure. */
+	/* The remaining byte is not returned after a failure. */
 	assert_int_equal(read_u8(&r), 0);
 	assert_true(r.failed);
 }
@@ -68,7 +68,7 @@ static void copies_zeros_when_there_is_nothing(void **state)
 	assert_int_equal(out[0] | out[1] | out[2] | out[3], 0);
 }
 
-/* The slow way: one bit at a time. */
+/* Reference: one bit at a time. */
 static uint64_t bits_by_hand(const uint8_t *bytes, size_t offset, unsigned width)
 {
 	uint64_t v = 0;
@@ -97,7 +97,7 @@ static void fields_may_start_and_end_anywhere(void **state)
 				    bits_by_hand(bytes, offset, width));
 			bits_put(bytes, offset, width, value);
 			assert_true(bits_by_hand(bytes, offset, width) == (value & mask));
-			/* Putting the old value back restores every bit. */
+			/* Writing the old value restores every bit. */
 			bits_put(bytes, offset, width, bits_by_hand(before, offset, width));
 			assert_memory_equal(bytes, before, sizeof(bytes));
 		}

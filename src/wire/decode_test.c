@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-/* A flow-control packet of VL 3, from formats of the standard: LPCRC right. */
+/* A flow-control packet of VL 3 with a correct LPCRC. */
 #define FLOW "01 23 34 56 d1 9f"
 
 struct shown {
@@ -42,7 +42,7 @@ static unsigned kind_of(const char *name)
 	return i;
 }
 
-/* Six bytes are a flow-control packet, unless one says what they are. */
+/* Six bytes are decoded as a flow-control packet unless a kind is given. */
 static void six_bytes_are_flow_control(void **state)
 {
 	struct shown s;
@@ -59,7 +59,7 @@ static void six_bytes_are_flow_control(void **state)
 	fini(&s);
 }
 
-/* Every form says how many there were, and JSON is closed. */
+/* Every form has counts, and JSON is complete. */
 static void forms_begin_and_end(void **state)
 {
 	struct shown s;
@@ -76,7 +76,7 @@ static void forms_begin_and_end(void **state)
 
 	for (const char *c = s.out.text; *c; c++)
 		lines += *c == '\n';
-	assert_int_equal(lines, 2); /* the head, and one row */
+	assert_int_equal(lines, 2); /* the header line, and one row */
 	fini(&s);
 	show(&s, (struct decoder){ .form = DECODE_TEXT, .summary = true }, FLOW, 0);
 	assert_true(s.out.text[0] == '#');

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Subnet management goes to queue pair 0, the other classes to 1. */
+/* Subnet management uses queue pair 0, other classes queue pair 1. */
 static void find_mad(struct dissection *d)
 {
 	const struct packet *p = d->packet;
@@ -50,7 +50,7 @@ static void dissect_ethernet(struct dissection *d)
 		d->packet = &d->roce.packet;
 }
 
-/* Six bytes; for Wireshark's sake there may be ones after them. */
+/* The packet has six bytes; padding for Wireshark may follow. */
 static enum hd_status flow_decode(struct dissection *d)
 {
 	const struct capture_record *rec = d->record;
@@ -182,7 +182,7 @@ void dissect_count(struct dissect_counts *c, const struct dissection *d)
 	c->becn += d->packet->bth.becn;
 }
 
-/* ", 3 other frames"; nothing if n is 0. */
+/* Prints ", 3 other frames"; nothing if n is 0. */
 static void print_count(struct strbuf *out, const char **separator, uint64_t n, const char *what,
 			const char *plural)
 {

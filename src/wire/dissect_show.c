@@ -11,7 +11,7 @@ static const char *const crc_names[] = {
 	[CRC_ABSENT] = "none",
 };
 
-/* An address of IPv4 in its own form, all others as IPv6. */
+/* Prints an IPv4 address in dotted form, other addresses as IPv6. */
 static void print_address(const uint8_t *address, bool is_v4, struct strbuf *out)
 {
 	char text[INET_ADDRSTRLEN];
@@ -71,7 +71,7 @@ static void print_aeth(const struct aeth *h, struct strbuf *out)
 	}
 }
 
-/* What the extended headers add, a few words each. */
+/* Prints a summary of the extended headers. */
 static void print_extended(const struct packet *p, struct strbuf *out)
 {
 	if (packet_has(p, HEADER_RDETH))
@@ -167,7 +167,7 @@ void dissection_line(const struct dissection *d, struct strbuf *out)
 	print_crcs(d, out);
 }
 
-/* Where the first of the packet's own headers begins in the record. */
+/* The first InfiniBand header in the record. */
 static const uint8_t *first_header(const struct dissection *d)
 {
 	const struct packet *p = d->packet;
@@ -209,7 +209,7 @@ static void print_mad(const struct dissection *d, struct strbuf *out)
 	mad_print(&d->mad, "    ", out);
 }
 
-/* A checksum as Wireshark shows it: its bytes in the order of the wire. */
+/* The checksum as Wireshark shows it: its bytes in transmission order. */
 static uint32_t wire_order(uint32_t crc)
 {
 	uint8_t bytes[4];
@@ -355,7 +355,7 @@ void dissection_csv_head(struct strbuf *out)
 		"number,time_s,protocol,bytes,source,destination,sl,vl,operation,qp,psn,fecn,becn,payload_bytes,icrc,vcrc,reason\n");
 }
 
-/* source to vl: LIDs or IP addresses; RoCEv2 has no VLs. */
+/* Columns source to vl: LIDs or IP addresses; RoCEv2 has no VLs. */
 static void csv_route(const struct dissection *d, struct strbuf *out)
 {
 	const struct packet *p = d->packet;
@@ -393,7 +393,7 @@ void dissection_csv(const struct dissection *d, struct strbuf *out)
 	else
 		strbuf_puts(out, ",,,,,,");
 	strbuf_printf(out, ",%s,%s,", verdicts[d->crc.icrc], verdicts[d->crc.vcrc]);
-	/* Reasons are ours and hold no quotes. */
+	/* Reasons are built-in texts without quotes. */
 	if (d->state != DISSECT_WHOLE)
 		strbuf_printf(out, "\"%s\"", d->why.message);
 	strbuf_putc(out, '\n');

@@ -23,7 +23,7 @@ static struct capture_record record_of(enum capture_kind kind, const uint8_t *by
 					.wire_size = size };
 }
 
-/* The line of a record, with its verdict; the caller's to free. */
+/* The line of a record, after checking its verdict; the caller frees it. */
 static char *line_of(const struct capture_record *rec, enum dissect_state expected)
 {
 	struct strbuf out = STRBUF_INIT;
@@ -107,7 +107,7 @@ static void datagrams_to_queue_pair_0_are_shown(void **state)
 	dissection_full(&d, &out);
 	assert_non_null(strstr(out.text, "SubnGet(NodeInfo) hop 0/1"));
 	assert_non_null(strstr(out.text, "# NodeInfo\n"));
-	/* To another queue pair it is only payload. */
+	/* In a packet to another queue pair the MAD is only payload. */
 	p.bth.dest_qp = 2;
 	assert_int_equal(packet_encode(&p, bytes, sizeof(bytes), &size), HD_OK);
 	dissect(&rec, &d);

@@ -8,7 +8,7 @@
 
 #include "wire/cursor.h"
 
-#define NAME_COLUMN 32 /* a name, then dots up to here, after its colon */
+#define NAME_COLUMN 32 /* width of a name with its colon and dots */
 
 static const struct field *find(const struct field *fields, const char *name)
 {
@@ -35,7 +35,7 @@ bool field_record_find(const struct record *r, const char *name, struct field *o
 	return false;
 }
 
-/* The same for a name that the caller knows to be there. */
+/* The field of that name, which must exist. */
 static struct field known(const struct record *r, const char *name)
 {
 	struct field f = { .name = NULL };
@@ -118,7 +118,7 @@ static void print_enum(const struct field *f, uint64_t value, struct strbuf *out
 	strbuf_printf(out, "?(%" PRIu64 ")", value);
 }
 
-/* Bits by name in the order of the list; one whole value may have a name. */
+/* Names of bits in the order of the list; a whole value may have a name, too. */
 static void print_set(const struct field *f, uint64_t value, struct strbuf *out)
 {
 	uint64_t unknown = value;
@@ -143,7 +143,7 @@ static void print_set(const struct field *f, uint64_t value, struct strbuf *out)
 		strbuf_printf(out, "%sundefined (%" PRIu64 ")", separator, unknown);
 }
 
-/* Text from the wire; what a terminal might obey is written as a number. */
+/* Prints text from the wire; control characters are printed as numbers. */
 static void print_string(const uint8_t *bytes, size_t size, struct strbuf *out)
 {
 	for (size_t i = 0; i < size && bytes[i]; i++) {
@@ -210,7 +210,7 @@ static void print_line(const struct field *f, const uint8_t *bytes, const char *
 	strbuf_putc(out, '\n');
 }
 
-/* Name and number, then each field with its name. */
+/* Prints name and number of an entry, then its fields with their names. */
 static void print_entry(const struct field_group *g, unsigned i, const uint8_t *bytes,
 			const char *indent, struct strbuf *out)
 {
@@ -317,7 +317,7 @@ static void json_value(const struct field *f, const uint8_t *bytes, struct json 
 		json_uint(w, field_get(f, bytes));
 		return;
 	}
-	/* A mask's names follow on lines of their own; not in JSON. */
+	/* The names of a mask follow on lines of their own; not in JSON. */
 	if (f->kind == FIELD_MASK)
 		strbuf_printf(&text, "0x%" PRIx64, field_get(f, bytes));
 	else if (f->kind == FIELD_STRING)
@@ -334,7 +334,7 @@ static void json_field(const struct field *f, const uint8_t *bytes, struct json 
 	json_value(f, bytes, w);
 }
 
-/* An entry of one field is that field's value, not an object. */
+/* An entry with one field is written as that field's value, not as an object. */
 static void json_entry(const struct field_group *g, unsigned i, const uint8_t *bytes,
 		       struct json *w)
 {

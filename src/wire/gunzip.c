@@ -18,18 +18,18 @@
 struct gunzip {
 	FILE *in;
 	z_stream z;
-	bool inside; /* a member that has begun */
+	bool inside; /* inside a member */
 	const char *problem;
 	uint8_t chunk[CHUNK];
 };
 
 bool gunzip_begins(const uint8_t *magic)
 {
-	/* The third byte is the method; there is but one. */
+	/* The third byte is the method; only 8 (deflate) is defined. */
 	return magic[0] == 0x1F && magic[1] == 0x8B && magic[2] == 8;
 }
 
-/* Keeps what is left and reads on; false if nothing came. */
+/* Moves unread input to the front and reads more; false at the end of the input. */
 static bool read_on(struct gunzip *g)
 {
 	size_t left = g->z.avail_in;
@@ -44,7 +44,7 @@ static bool read_on(struct gunzip *g)
 	return n > 0;
 }
 
-/* Is there another member behind the last? */
+/* True if another member follows. */
 static bool next_member(struct gunzip *g)
 {
 	while (g->z.avail_in < HEADER_SIZE && read_on(g))
@@ -55,7 +55,7 @@ static bool next_member(struct gunzip *g)
 	return g->inside;
 }
 
-/* Some bytes more; false if there will be none. */
+/* Decompresses some bytes; false at the end or after an error. */
 static bool inflate_some(struct gunzip *g)
 {
 	if (!g->inside && !next_member(g))

@@ -241,9 +241,8 @@ bool flow_packet_crc_ok(const uint8_t *bytes)
 }
 
 /*
- * What -v prints. The codecs above are straight-line code because every
- * simulated or received packet passes through them; these rows repeat the
- * layout for the eye, and headers_test holds the two against each other.
+ * Field tables for printing (-v). The functions above are straight-line code because every
+ * simulated or received packet passes through them; headers_test compares the tables with them.
  */
 
 /* One row per field, as in the standard's tables. */

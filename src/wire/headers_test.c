@@ -33,7 +33,7 @@ static void sizes_add_up(void **state)
 			 8 + 40 + 4 + 12 + 4 + 8 + 4 + 4 + 16 + 28 + 4 + 8 + 4 + 4);
 }
 
-/* Bytes from the CRC test vector of the standard. */
+/* Bytes of the standard's CRC test vector. */
 static void route_headers_read_as_published(void **state)
 {
 	(void)state;
@@ -62,7 +62,7 @@ static void route_headers_read_as_published(void **state)
 	assert_false(bth.se || bth.mig || bth.fecn || bth.becn || bth.ack_req);
 }
 
-/* Each flag alone, at the bit where the standard puts it. */
+/* Each flag alone sets its bit of the standard's layout. */
 static void bth_flags_stand_at_their_bits(void **state)
 {
 	(void)state;
@@ -160,7 +160,7 @@ static void codec_and_table_agree_on_grh(void **state)
 	assert_memory_equal(bytes + 24, grh.dgid, 16);
 }
 
-/* Writes one extended header and looks at it through the table. */
+/* Writes one extended header and checks it with its field table. */
 #define CHECK_EXTENDED(type, header, value)       \
 	uint8_t bytes_##type[64];                 \
 	struct byte_writer w_##type;              \
@@ -213,8 +213,10 @@ static void codec_and_table_agree_on_memory_headers(void **state)
 	assert_true(shown(HEADER_ATOMICACKETH, bytes_atomicacketh, "OrigRemData") == other);
 }
 
-/* Published bytes: op 0, FCTBS 0x123, VL 3, FCCL 0x456; and initialisation of
- * VL 0 with 128 blocks. */
+/*
+ * Published bytes: op 0, FCTBS 0x123, VL 3, FCCL 0x456; and the initialisation of VL 0 with 128
+ * blocks.
+ */
 static void flow_packets_match_the_published_bytes(void **state)
 {
 	(void)state;

@@ -10,7 +10,7 @@
 /* One row per field, as in the standard's tables. */
 /* clang-format off */
 
-/* Bits 32 to 63 differ: an SMP with its route keeps its hops there. */
+/* Bits 32 to 63 depend on the class: directed-route SMPs have their hop fields there. */
 #define COMMON_HEAD                                            \
 	F_UINT("BaseVersion", 0, 8), F_HEX("MgmtClass", 8, 8), \
 		F_UINT("ClassVersion", 16, 8), F_HEX("Method", 24, 8)
@@ -186,7 +186,7 @@ static void header_read(const uint8_t *bytes, struct mad_header *out)
 	out->modifier = load_be32(bytes + MAD_MODIFIER);
 }
 
-/* The attribute of a MAD with a known class; its record may be chosen. */
+/* Finds the attribute of a MAD of a known class; its contents may select the record. */
 static void find_attribute(struct mad *m)
 {
 	m->attribute = mad_attribute(m->class, m->header.attribute);
@@ -199,9 +199,7 @@ static void find_attribute(struct mad *m)
 	m->record = m->attribute->choose ? m->attribute->choose(m->data) : m->attribute->record;
 }
 
-/*
- * What the last segment says of its length may be wrong; then all of it counts.
- */
+/* If the payload length of the last segment is invalid, the whole segment is data. */
 static void rmpp_read(const uint8_t *bytes, struct rmpp *out)
 {
 	enum { BEFORE_DATA = SA_DATA - RMPP_HEADER_END };
@@ -239,7 +237,7 @@ struct mad_table mad_table_find(uint64_t offset, const uint8_t *bytes, size_t n,
 	return t;
 }
 
-/* Segments of a table show what is whole in them; all else is one record. */
+/* A segment of a table shows the records that are complete in it; other MADs show one record. */
 static void find_table(struct mad *m)
 {
 	const struct rmpp *r = &m->rmpp;
@@ -299,7 +297,7 @@ void mad_write(const struct mad_header *h, uint8_t *bytes)
 	store_be32(bytes + MAD_MODIFIER, h->modifier);
 }
 
-/* The field `name` of header or attribute, with its offset in the MAD. */
+/* Field `name` of header or attribute, with its offset in the MAD. */
 static struct field locate(const uint8_t *bytes, const char *name)
 {
 	struct field f = { .name = NULL };
@@ -383,7 +381,7 @@ void mad_summary(const struct mad *m, struct strbuf *out)
 		print_segment(&m->rmpp, out);
 }
 
-/* Whether records are numbered: they may be some of many. */
+/* True if records are numbered, because they may be part of a table. */
 static bool is_numbered(const struct mad *m)
 {
 	return m->rmpp.active || m->table.n > 1;

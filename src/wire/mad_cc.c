@@ -72,7 +72,7 @@ static const struct field ca_log_fields[] = {
 	F_END
 };
 
-/* As libibmad has it; OpenSM's headers differ, and ibccquery prints this. */
+/* As in libibmad, whose fields ibccquery prints; OpenSM's headers differ. */
 static const struct field ca_event_fields[] = {
 	F_UINT("Local_QP_CN_Entry", 0, 24),
 	F_UINT("SL_CN_Entry", 24, 4),
@@ -194,7 +194,7 @@ static const struct record *choose_log(const uint8_t *data)
 	}
 }
 
-/* The log does without the reserved bytes before the other attributes. */
+/* The log has no reserved bytes before its data, unlike the other attributes. */
 #define LOG_OFFSET 32
 
 const struct mad_attribute mad_cc_attributes[] = {

@@ -14,18 +14,18 @@
 #include "wire/mad.h"
 
 /*
- * libibmad's table of fields against ours: by its names, the same bits; and
- * the same text for a value, so that what reads smpquery reads us.
+ * Compares the field tables with libibmad's: fields of the same name have the same bits, and
+ * values are printed as the same text, so that parsers of smpquery's output work.
  */
 
-/* Fields first..last-1 of libibmad, in one attribute of ours. */
+/* Fields first..last-1 of libibmad, which are in one attribute. */
 struct range {
 	uint8_t class;
 	uint16_t attribute;
 	int first, last;
-	uint8_t variant; /* first byte of the attribute, where it decides */
-	bool in_group;   /* these are the fields of an entry */
-	uint16_t trap;   /* of a notice */
+	uint8_t variant; /* first byte of the attribute, if it selects the record */
+	bool in_group;   /* the fields are those of a group's entry */
+	uint16_t trap;   /* for a notice */
 };
 
 static const struct range ranges[] = {
@@ -241,7 +241,7 @@ static const struct record *record_of(const struct range *r, uint8_t *data)
 	return a->record;
 }
 
-/* Our field of that name; offsets of a group's fields are in the entry. */
+/* Heddle's field of that name; offsets in a group are relative to the entry. */
 static struct field our_field(const struct record *rec, bool in_group, const char *name)
 {
 	struct field f = { .name = NULL };
@@ -275,7 +275,7 @@ static void same_bits(const struct field *f, int theirs, uint8_t *data)
 	}
 }
 
-/* Field `f` of libibmad in range `r`, at random values of all bits. */
+/* Compares field `f` of libibmad in range `r`, with random values of all bits. */
 static void compare_bits(const struct range *r, int f, struct rng *rng)
 {
 	uint8_t data[256] = { 0 };
@@ -305,7 +305,7 @@ static void fields_are_where_libibmad_has_them(void **state)
 	assert_true(n > 250);
 }
 
-/* A value of the field that its tool has a word for. */
+/* A value of the field that has a name. */
 static uint64_t draw_legal(struct rng *rng, const struct field *f)
 {
 	uint64_t n = 0, value = 0;
@@ -316,7 +316,7 @@ static uint64_t draw_legal(struct rng *rng, const struct field *f)
 		n++;
 	if (f->kind == FIELD_ENUM)
 		return f->names[rng_below(rng, n)].value;
-	/* Sets from the bottom up: others get a remark from libibmad. */
+	/* Sets of the lowest bits: libibmad adds a remark to other values. */
 	value = (UINT64_C(2) << rng_below(rng, f->width > 4 ? 5 : 3)) - 1;
 	return f->width == 5 ? value & 0xF : value;
 }
@@ -335,7 +335,7 @@ static void print_both(const struct field *f, int theirs, uint8_t *data)
 	strbuf_fini(&ours);
 }
 
-/* GIDs and texts we print better than as hex, a mask than in decimal. */
+/* False for GIDs and texts, which libibmad prints as hex, and masks, which it prints in decimal. */
 static bool is_printed_alike(const struct field *ours, int theirs)
 {
 	return theirs != IB_NOTICE_DATA_144_CAPMASK_F && ours->kind != FIELD_GID &&
@@ -365,7 +365,7 @@ static void values_print_as_libibmad_prints_them(void **state)
 			compare_text(&ranges[i], f, &rng);
 }
 
-/* Offsets in the whole MAD of the headers before the attribute. */
+/* Offsets of header fields in the whole MAD. */
 static void headers_are_where_libibmad_has_them(void **state)
 {
 	(void)state;

@@ -11,9 +11,9 @@
 #include "wire/mad.h"
 
 /*
- * OpenSM's structs, laid over the bytes, against our tables: what libibmad has
- * no fields for. A row gives a field and the byte where OpenSM has it; in
- * bytes that several fields share, `shift` more bits in.
+ * Compares the field tables with OpenSM's structs, for fields that libibmad does not have. A row
+ * gives a field and the byte at which OpenSM has it; `shift` is the bit offset in bytes that
+ * several fields share.
  */
 struct row {
 	uint8_t class;

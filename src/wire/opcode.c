@@ -3,7 +3,7 @@
 
 struct operation_row {
 	const char *name;
-	header_set headers; /* beyond BTH and what the service adds */
+	header_set headers; /* in addition to BTH and the service's header */
 	uint8_t flags;
 };
 
@@ -109,7 +109,7 @@ header_set opcode_headers(uint8_t opcode)
 
 unsigned opcode_flags(uint8_t opcode)
 {
-	/* RoCEv2's notification carries 16 reserved bytes as its payload. */
+	/* RoCEv2's CNP has 16 reserved bytes as its payload. */
 	if (is_cnp(opcode))
 		return OPCODE_REQUEST | OPCODE_PAYLOAD | OPCODE_ONLY;
 	return opcode_is_known(opcode) ? operations[opcode & OP_MASK].flags : 0;

@@ -12,7 +12,7 @@
 
 #include "wire/opcode.h"
 
-/* libibverbs' numbers, by its names. */
+/* Opcodes equal those of libibverbs. */
 static void operations_have_the_numbers_of_libibverbs(void **state)
 {
 	(void)state;
@@ -38,8 +38,10 @@ static void operations_have_the_numbers_of_libibverbs(void **state)
 	assert_int_equal(OP_SEND_ONLY_INV, 0x17);
 }
 
-/* BTH 12, DETH 8, RETH 16, AETH 4, AtomicETH 28, AtomicAckETH 8, RDETH 4,
- * XRCETH 4, ImmDt 4, IETH 4, FETH 4: the sums, worked out by hand. */
+/*
+ * Sizes: BTH 12, DETH 8, RETH 16, AETH 4, AtomicETH 28, AtomicAckETH 8, RDETH 4, XRCETH 4, ImmDt
+ * 4, IETH 4, FETH 4. The sums are computed by hand.
+ */
 static void lengths_are_the_sums_of_the_standards_headers(void **state)
 {
 	(void)state;
@@ -139,21 +141,23 @@ static void check_row(uint8_t op)
 
 	assert_true(has(op, HEADER_BTH));
 	assert_true(!has(op, HEADER_LRH) && !has(op, HEADER_GRH));
-	/* Exactly one place in a message, one direction. */
+	/* Every opcode has exactly one position in a message. */
 	assert_true(place && (place & (place - 1)) == 0);
 	assert_int_not_equal(request, (flags & OPCODE_RESPONSE) != 0);
-	/* Immediate data and invalidation are in the name, and exclude
-	 * each other; both come with the end of a message. */
+	/*
+	 * Immediate data and invalidation appear in the name and exclude each other; both occur at
+	 * the end of a message only.
+	 */
 	assert_int_equal(has(op, HEADER_IMMDT), ends_with(name, "_IMM"));
 	assert_int_equal(has(op, HEADER_IETH), ends_with(name, "_INV"));
 	if (has(op, HEADER_IMMDT) || has(op, HEADER_IETH))
 		assert_true(flags & (OPCODE_LAST | OPCODE_ONLY));
-	/* Services: RDETH always in RD; DETH and XRCETH in requests. */
+	/* RD always has RDETH; DETH and XRCETH are in requests only. */
 	assert_int_equal(has(op, HEADER_RDETH), service == SERVICE_RD);
 	assert_int_equal(has(op, HEADER_DETH),
 			 service == SERVICE_UD || (service == SERVICE_RD && request));
 	assert_int_equal(has(op, HEADER_XRCETH), service == SERVICE_XRC && request);
-	/* Every response acknowledges, but for those in the middle. */
+	/* All responses have an AETH, except middle ones. */
 	assert_int_equal(has(op, HEADER_AETH), !request && !(flags & OPCODE_MIDDLE));
 }
 
@@ -162,7 +166,7 @@ static bool begins_with(const char *text, const char *begin)
 	return strncmp(text, begin, strlen(begin)) == 0;
 }
 
-/* What an operation does to memory, by its name, needs its headers. */
+/* Headers that the operation's name implies. */
 static void check_memory(uint8_t op)
 {
 	const char *name = opcode_operation_name(op);
@@ -176,7 +180,7 @@ static void check_memory(uint8_t op)
 	assert_int_equal(has(op, HEADER_FETH), flush);
 	assert_int_equal(has(op, HEADER_ATOMICETH), atomic);
 	assert_int_equal(has(op, HEADER_ATOMICACKETH), strcmp(name, "ATOMIC_ACK") == 0);
-	/* Only data that is sent, written or read back is payload. */
+	/* Only data that is sent, written or read is payload. */
 	assert_int_equal((opcode_flags(op) & OPCODE_PAYLOAD) != 0,
 			 begins_with(name, "SEND_") || begins_with(name, "WRITE_") ||
 				 begins_with(name, "READ_RESPONSE_") ||
@@ -194,7 +198,7 @@ static void rows_obey_the_rules_of_the_transport(void **state)
 	}
 }
 
-/* An operation of RD or XRC is RC's, with the service's own header added. */
+/* Operations of RD and XRC have RC's headers and the service's own. */
 static void services_share_their_operations(void **state)
 {
 	(void)state;

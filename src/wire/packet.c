@@ -61,7 +61,7 @@ static void write_extended(struct byte_writer *w, const struct packet *p)
 		ieth_write(w, &p->ieth);
 }
 
-/* What is left is payload and padding. */
+/* The remaining bytes are payload and padding. */
 static enum hd_status take_payload(const struct byte_reader *r, struct diag *d, struct packet *out)
 {
 	size_t left = reader_left(r);
@@ -128,7 +128,7 @@ void packet_write_transport(struct byte_writer *w, const struct packet *p)
 	write_bytes(w, NULL, padding(p));
 }
 
-/* A raw packet's payload runs to its VCRC. */
+/* The payload of a raw packet extends to its VCRC. */
 static enum hd_status raw_decode(struct byte_reader *r, struct packet *out)
 {
 	if (out->lrh.lnh == LNH_RAW) {
@@ -183,7 +183,7 @@ static enum hd_status lrh_decode(struct byte_reader *r, size_t size, struct diag
 	return HD_OK;
 }
 
-/* From what follows the LRH to the VCRC, which is off `r` already. */
+/* Decodes from the end of the LRH to the ICRC; the VCRC has been removed from `r`. */
 static enum hd_status iba_decode(struct byte_reader *r, struct diag *d, struct packet *out)
 {
 	if (reader_left(r) < ICRC_SIZE)
@@ -233,13 +233,13 @@ static enum lnh lnh_of(const struct packet *p)
 	return packet_has(p, HEADER_GRH) ? LNH_GLOBAL : LNH_LOCAL;
 }
 
-/* Route headers: all headers before BTH or a raw payload. */
+/* Size of all headers before the BTH or a raw payload. */
 static size_t route_size(const struct packet *p)
 {
 	return header_set_size(p->headers & ROUTE_HEADERS);
 }
 
-/* What PktLen counts: the packet without its VCRC. */
+/* The length in PktLen, without the VCRC. */
 static size_t counted_size(const struct packet *p)
 {
 	if (is_iba(p))
@@ -270,7 +270,7 @@ static void write_route(struct byte_writer *w, const struct packet *p)
 		rwh_write(w, &p->rwh);
 }
 
-/* LRH, and either the opcode's headers or one of the two raw forms. */
+/* True if the headers are an LRH and either the opcode's headers or those of a raw packet. */
 static bool headers_fit(const struct packet *p)
 {
 	header_set route = p->headers & ROUTE_HEADERS;
@@ -314,8 +314,8 @@ enum hd_status packet_encode(const struct packet *p, uint8_t *bytes, size_t room
 }
 
 /*
- * A router rewrites the whole LRH and these parts of the GRH, a switch the
- * VL, and both may set FECN or BECN: none of it is under the ICRC.
+ * The ICRC does not cover fields that change on the path: a router rewrites the LRH and parts of
+ * the GRH, a switch changes the VL, and both may set FECN or BECN.
  */
 uint32_t packet_icrc(const uint8_t *bytes, size_t size)
 {

@@ -13,7 +13,7 @@
 #include "wire/crc.h"
 #include "wire/packet.h"
 
-/* The published vector: RC WRITE_ONLY, 14 bytes, ICRC 9625B75A, VCRC 45FA. */
+/* Published test vector: RC WRITE_ONLY, 14 bytes, ICRC 9625B75A, VCRC 45FA. */
 static const uint8_t vector[] = { 0x70, 0x12, 0x37, 0x5C, 0x00, 0x0E, 0x17, 0xD2, 0x0A, 0x20,
 				  0x24, 0x87, 0x00, 0x87, 0xB1, 0xB3, 0x00, 0x0D, 0xEC, 0x2A,
 				  0x01, 0x71, 0x0A, 0x1C, 0x01, 0x5D, 0x40, 0x02, 0x38, 0xF2,
@@ -21,7 +21,7 @@ static const uint8_t vector[] = { 0x70, 0x12, 0x37, 0x5C, 0x00, 0x0E, 0x17, 0xD2
 				  0xFD, 0x5C, 0xFB, 0xA4, 0x72, 0x8B, 0xC0, 0x69, 0x0E, 0xD4,
 				  0x00, 0x00, 0x96, 0x25, 0xB7, 0x5A, 0x45, 0xFA };
 
-/* The same with a GRH; `word1` is its second word. */
+/* The vector with a GRH; `word1` is its second word. */
 static size_t global_vector(uint32_t word1, uint32_t icrc, uint16_t vcrc, uint8_t *out)
 {
 	static const uint8_t lrh[] = { 0x70, 0x13, 0x37, 0x5C, 0x00, 0x18, 0x17, 0xD2 };
@@ -129,7 +129,7 @@ static void draw_bytes(struct rng *rng, uint8_t *bytes, size_t n)
 		bytes[i] = (uint8_t)rng_next(rng);
 }
 
-/* Every field that the opcode uses, at random; the others stay zero. */
+/* Sets every field that the opcode uses at random; others stay zero. */
 static void draw_extended(struct rng *rng, struct packet *p)
 {
 	if (packet_has(p, HEADER_RDETH))
@@ -189,7 +189,7 @@ static void draw_packet(struct rng *rng, uint8_t opcode, const uint8_t *payload,
 	}
 }
 
-/* Sets what encoding computes, so that structs can be compared whole. */
+/* Sets the fields that encoding computes, so that whole structs can be compared. */
 static void expect_computed(struct packet *p, const struct packet *got)
 {
 	bool global = packet_has(p, HEADER_GRH);
@@ -277,7 +277,7 @@ static void gives_the_reason_why_encoding_fails(void **state)
 	assert_int_equal(size, 77);
 }
 
-/* In memory of exactly that size, so that a sanitizer sees a read too far. */
+/* Decodes a copy of exactly that size, so that sanitizers detect reads past its end. */
 static enum hd_status decode_exactly(const uint8_t *bytes, size_t size, struct diag *d)
 {
 	uint8_t *copy = malloc(size ? size : 1);
@@ -308,7 +308,7 @@ static void every_short_and_long_packet_is_refused_with_a_reason(void **state)
 	}
 }
 
-/* Shorter packets that say so themselves: the headers must not fit. */
+/* Short packets with consistent length fields: the headers must not fit. */
 static void consistent_but_short_packets_are_refused(void **state)
 {
 	(void)state;
@@ -317,8 +317,10 @@ static void consistent_but_short_packets_are_refused(void **state)
 
 	memcpy(bytes, vector, sizeof(bytes));
 	for (unsigned words = 2; words < 14; words++) {
-		/* LRH, BTH, RETH, pad 2 and ICRC take 10 words, as far as
-		 * the payload's last word. */
+		/*
+		 * LRH, BTH, RETH, pad count 2 and ICRC take 10 words, up to the last word of the
+		 * payload.
+		 */
 		bytes[5] = (uint8_t)words;
 		assert_int_equal(decode_exactly(bytes, words * 4 + 2, &d),
 				 words < 11 ? HD_ERR_INPUT : HD_OK);
@@ -367,7 +369,7 @@ static void random_bytes_are_decoded_or_refused_never_more(void **state)
 
 		draw_bytes(&rng, bytes, size);
 		if (size > 5 && draw(&rng, 3)) {
-			/* Plausible: right version and length. */
+			/* A valid version and length. */
 			bytes[0] &= 0xF0;
 			bytes[4] = 0;
 			bytes[5] = (uint8_t)((size - 2) / 4);
@@ -380,12 +382,12 @@ static void random_bytes_are_decoded_or_refused_never_more(void **state)
 	assert_true(refused > 0 && refused < rounds);
 }
 
-/* Which bits of byte `i` of the vector the ICRC covers. */
+/* Mask of the bits of byte `i` of the vector that the ICRC covers. */
 static uint8_t covered_local(size_t i)
 {
 	if (i == 0)
-		return 0x0F;          /* VL is not */
-	return i == 12 ? 0x00 : 0xFF; /* nor FECN, BECN, resv6 */
+		return 0x0F;          /* VL is not covered */
+	return i == 12 ? 0x00 : 0xFF; /* FECN, BECN and resv6 are not covered */
 }
 
 static void every_flipped_bit_shows(void **state)
@@ -397,7 +399,7 @@ static void every_flipped_bit_shows(void **state)
 		size_t i = bit / 8;
 		uint8_t mask = (uint8_t)(1 << bit % 8);
 
-		/* LNH decides what the ICRC is, and whether there is one. */
+		/* LNH determines the ICRC's position and existence. */
 		if (i == 1 && (mask & 3))
 			continue;
 		memcpy(bytes, vector, sizeof(bytes));
@@ -413,11 +415,11 @@ static void every_flipped_bit_shows(void **state)
 static bool covered_global(size_t i, uint8_t mask)
 {
 	if (i < 8)
-		return false; /* the whole LRH */
+		return false; /* the LRH is not covered */
 	if (i == 8)
-		return mask & 0xF0; /* IPVer is, TClass is not */
+		return mask & 0xF0; /* IPVer is covered, TClass is not */
 	if (i <= 11)
-		return false; /* TClass, flow label */
+		return false; /* TClass and flow label are not covered */
 	return i != 15 /* hop limit */ && i != 8 + 40 + 4;
 }
 

@@ -16,25 +16,25 @@ enum {
 	BYTE_ORDER_MAGIC = 0x1A2B3C4D,
 	OPTION_RESOLUTION = 9,
 	OPTION_OFFSET = 14,
-	/* Type, length, and the length again after the body. */
+	/* Type and length before the body, and the length after it. */
 	BLOCK_FRAME = 12,
-	/* libpcap's limit too: no packet comes near it. */
+	/* Also libpcap's limit; packets are much smaller. */
 	BLOCK_MAX = 16 << 20,
 };
 
 struct interface {
 	unsigned link_type;
 	uint32_t snap_length; /* 0: no limit */
-	uint64_t resolution;  /* units of its clock in a second */
-	int64_t offset;       /* seconds to add */
+	uint64_t resolution;  /* clock units per second */
+	int64_t offset;       /* seconds to add to time stamps */
 };
 
 struct pcapng {
 	FILE *stream;
 	bool big;        /* byte order of this section */
-	bool pending;    /* the block is a packet that was not returned yet */
-	uint64_t offset; /* of this block in the file, for messages */
-	uint64_t next;   /* of the one after it */
+	bool pending;    /* the block is a packet that has not been returned yet */
+	uint64_t offset; /* offset of this block in the file, for messages */
+	uint64_t next;   /* offset of the next block */
 	uint32_t type;   /* of this block */
 	uint8_t *body;
 	size_t size, cap;
@@ -95,7 +95,7 @@ static bool fill(struct pcapng *p, size_t size)
 	return p->size == size;
 }
 
-/* A section says its byte order before its length can be read. */
+/* The byte order of a section must be known before its length can be read. */
 static enum hd_status read_order(struct pcapng *p, struct diag *d)
 {
 	if (!fill(p, 4))
@@ -106,7 +106,7 @@ static enum hd_status read_order(struct pcapng *p, struct diag *d)
 	return HD_OK;
 }
 
-/* The next block into type, body and size; false at a clean end. */
+/* Reads the next block into type, body and size; false at a regular end. */
 static enum hd_status read_block(struct pcapng *p, struct diag *d, bool *found)
 {
 	uint8_t head[8], tail[4];
@@ -239,17 +239,17 @@ static void set_time(const struct interface *from, uint64_t units, struct pcapng
 {
 	__extension__ typedef unsigned __int128 u128;
 	uint64_t rest = units % from->resolution;
-	/* Modulo 2^64, so that no clock, however wrong, is undefined. */
+	/* Modulo 2^64: the result is defined for any invalid clock. */
 	uint64_t seconds = units / from->resolution + (uint64_t)from->offset;
 
-	/* An offset may lead before 1970, which we cannot say. */
+	/* Times before 1970 cannot be represented. */
 	out->seconds = seconds > INT64_MAX ? 0 : seconds;
 	out->ps = (uint64_t)((u128)rest * HD_S / from->resolution);
 }
 
-/* What a packet block says before the packet's bytes. */
+/* Fields of a packet block before the packet's bytes. */
 struct packet_head {
-	size_t size; /* of the head itself */
+	size_t size; /* size of these fields */
 	uint32_t interface;
 	uint64_t time;
 	uint32_t stored, original;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "wire/capture_for_tests.h"
 
-/* Blocks as the standard draws them; files of others are in tests/cli. */
+/* Blocks built by the specification; files of other programs are tested in tests/cli. */
 
 static const uint8_t payload[] = { 1, 2, 3, 4, 5, 6 };
 
-/* Type and both lengths around a body of whole 32-bit words. */
+/* Adds type and both lengths to a body of whole 32-bit words. */
 static void put_block(struct file *f, uint32_t type, const struct file *body)
 {
 	uint32_t length = (uint32_t)body->size + 12;
@@ -28,7 +28,7 @@ static void put_section(struct file *f)
 	put_block(f, 0x0A0D0D0A, &body);
 }
 
-/* With a clock's resolution and offset, if they are not 0. */
+/* Adds resolution and offset of the clock unless they are 0. */
 static void put_interface(struct file *f, uint16_t link, uint8_t resolution, int64_t offset)
 {
 	struct file body = { .big = f->big };
@@ -36,7 +36,7 @@ static void put_interface(struct file *f, uint16_t link, uint8_t resolution, int
 	put16(&body, link);
 	put16(&body, 0);
 	put32(&body, 4); /* snapshot length: for simple packets */
-	put16(&body, 2); /* a name, padded: to be passed over */
+	put16(&body, 2); /* a name option with padding, to be skipped */
 	put16(&body, 5);
 	put_bytes(&body, "ibp0s\0\0\0", 8);
 	if (resolution) {
@@ -57,7 +57,7 @@ static void put_interface(struct file *f, uint16_t link, uint8_t resolution, int
 	put_block(f, 1, &body);
 }
 
-/* Six bytes of a packet that had 60, at `time` in its interface's units. */
+/* Six captured bytes of a packet of 60, at `time` in units of its interface. */
 static void put_packet(struct file *f, uint32_t interface, uint64_t time)
 {
 	struct file body = { .big = f->big };
@@ -164,7 +164,7 @@ static void every_interface_has_its_own_clock(void **state)
 {
 	(void)state;
 	static const struct {
-		uint8_t resolution; /* 0: none is said */
+		uint8_t resolution; /* 0: no option */
 		int64_t offset;
 		uint64_t time;
 		uint64_t seconds, ps;
@@ -242,14 +242,14 @@ static void simple_and_obsolete_packets_are_read_too(void **state)
 
 	put_section(&f);
 	put_interface(&f, 247, 0, 0);
-	put32(&simple, 60); /* cut to the interface's four */
+	put32(&simple, 60); /* truncated to the interface's snapshot length of four */
 	put_bytes(&simple, payload, 4);
 	put_block(&f, 3, &simple);
 	put32(&other, 17);
 	put_block(&f, 5, &other);
 	put_block(&f, 0x80000BAD, &other);
 	put16(&old, 0);
-	put16(&old, 9); /* packets lost before it */
+	put16(&old, 9); /* number of dropped packets */
 	put32(&old, 0);
 	put32(&old, 2500000);
 	put32(&old, 4);
@@ -293,7 +293,7 @@ static void a_file_without_infiniband_is_refused_by_its_interface(void **state)
 	assert_string_equal(capture_link_name(65535), "unknown");
 }
 
-/* Where blocks stand in the file below, and what its packet says. */
+/* Offsets of blocks in the file below, and its packet. */
 enum {
 	INTERFACE_AT = 28,
 	OPTION_AT = INTERFACE_AT + 8 + 8,

@@ -13,7 +13,7 @@ void rmpp_fini(struct rmpp_joiner *j)
 		free(j->answers[i].bytes);
 }
 
-/* The answer of `key`, or the place for it. */
+/* The response of `key`, or an entry for it. */
 static struct rmpp_answer *find(struct rmpp_joiner *j, const struct rmpp_key *key)
 {
 	struct rmpp_answer *oldest = &j->answers[0];
@@ -30,7 +30,7 @@ static struct rmpp_answer *find(struct rmpp_joiner *j, const struct rmpp_key *ke
 	return oldest;
 }
 
-/* Keeps the unfinished record of the last segment if this one continues it. */
+/* Keeps the incomplete record of the last segment if this segment continues it. */
 static void continue_record(struct rmpp_answer *a, const struct rmpp_key *key, uint32_t segment)
 {
 	bool follows = a->used && segment == a->segment + 1 && segment > 1;
@@ -52,14 +52,14 @@ void rmpp_join(struct rmpp_joiner *j, const struct rmpp_key *key, struct mad *m)
 		return;
 	struct rmpp_answer *a = find(j, key);
 
-	/* Sent again; but a first segment may also begin another answer. */
+	/* A repeated segment; but segment 1 may also begin another response. */
 	if (a->used && r->segment <= a->segment && r->segment > 1)
 		return;
 	continue_record(a, key, r->segment);
 	a->turn = ++j->turn;
 	uint64_t offset = (uint64_t)(r->segment - 1) * SA_DATA_SIZE - a->size;
 
-	/* One byte more, so that even an empty answer has a place. */
+	/* One additional byte, so that the buffer of an empty response is not NULL. */
 	a->bytes = hd_grow(a->bytes, &a->cap, a->size + r->bytes + 1, 1);
 	memcpy(a->bytes + a->size, m->data, r->bytes);
 	a->size += r->bytes;

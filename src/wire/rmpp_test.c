@@ -14,8 +14,8 @@
 #include "wire/rmpp.h"
 
 /*
- * An answer with any number of records, cut into segments by the standard's
- * words alone: bytes at their offsets, none of our encoder's.
+ * A response with any number of records, split into segments by the standard's rules only: bytes
+ * at their offsets, without Heddle's encoder.
  */
 enum { PATH_SIZE = 64, MAX_RECORDS = 60, MAX_STRIDE = 520 };
 
@@ -27,7 +27,7 @@ struct answer {
 	unsigned segments;
 };
 
-/* Record i holds its number, again and again. */
+/* Every byte of record i is its number. */
 static void make_answer(struct answer *a, unsigned records, size_t stride)
 {
 	memset(a, 0, sizeof(*a));
@@ -36,7 +36,7 @@ static void make_answer(struct answer *a, unsigned records, size_t stride)
 	for (unsigned i = 0; i < records; i++)
 		for (size_t k = 0; k < PATH_SIZE; k += 2)
 			store_be16(a->bytes + i * stride + k, (uint16_t)(0x4000 + i));
-	/* The last record is not filled up to the next. */
+	/* The last record is not padded to the stride. */
 	a->size = records ? (records - 1) * stride + PATH_SIZE : 0;
 	a->segments = (unsigned)((a->size + 199) / 200);
 	if (a->segments == 0)
@@ -67,7 +67,7 @@ static void make_segment(const struct answer *a, unsigned s, uint8_t *mad)
 	memcpy(mad + 56, a->bytes + from, n);
 }
 
-/* Which records were shown, each whole and in its place. */
+/* Records that were shown, with their position and completeness checked. */
 struct shown {
 	bool record[MAX_RECORDS];
 	unsigned n;
@@ -143,7 +143,7 @@ static void every_record_of_an_answer_is_shown_once(void **state)
 	}
 }
 
-/* Records that reach into a segment, by arithmetic alone. */
+/* True if the record overlaps the segment, by arithmetic only. */
 static bool touches(const struct answer *a, unsigned record, unsigned segment)
 {
 	size_t begin = record * a->stride, end = begin + PATH_SIZE;
@@ -200,7 +200,7 @@ static void answers_do_not_mix(void **state)
 
 	assert_non_null(a);
 	make_answer(a, 20, 72);
-	/* As many as there is room for; then one more, and all lose a turn. */
+	/* As many responses as can be stored; then one more, which replaces the oldest. */
 	for (unsigned s = 1; s <= a->segments; s++)
 		for (unsigned k = 0; k < ANSWERS; k++)
 			receive(&j, a, s, k, &got[k]);
@@ -244,12 +244,12 @@ static void segments_have_their_flags(void **state)
 	make_segment(a, 2, bytes);
 	summary_of(bytes, &out, &n);
 	assert_string_equal(out.text, "SubnAdmGetTableResp(PathRecord) segment 2 (last)");
-	assert_int_equal(n, 0); /* 56 bytes: the end of the fourth */
+	assert_int_equal(n, 0); /* 56 bytes: the end of record 4 */
 	bytes[25] = RMPP_ACK;
 	summary_of(bytes, &out, &n);
 	assert_string_equal(out.text, "SubnAdmGetTableResp(PathRecord) ACK segment 2 (last)");
 	assert_int_equal(n, 0);
-	/* No record was found: an answer with nothing in it. */
+	/* No records found: an empty response. */
 	make_answer(a, 0, 64);
 	make_segment(a, 1, bytes);
 	summary_of(bytes, &out, &n);

@@ -3,12 +3,12 @@
 
 #include "wire/crc.h"
 
-/* Where the parts of a frame are, in bytes from its start. */
+/* Offsets of the parts of a frame in bytes. */
 struct roce_layout {
 	unsigned version; /* of IP */
 	size_t ip, udp, bth;
-	size_t end;     /* of the IP datagram, by its own length */
-	size_t udp_end; /* by UDP's length */
+	size_t end;     /* end of the IP datagram, by its length field */
+	size_t udp_end; /* end by UDP's length field */
 };
 
 static enum hd_status too_short(struct diag *d, size_t size)
@@ -17,7 +17,7 @@ static enum hd_status too_short(struct diag *d, size_t size)
 			 size);
 }
 
-/* The EtherType behind up to two tags. */
+/* Finds the EtherType after up to two tags. */
 static enum hd_status find_ip(const uint8_t *frame, size_t size, struct diag *d,
 			      struct roce_layout *l)
 {
@@ -65,7 +65,7 @@ static enum hd_status find_udp(const uint8_t *frame, size_t size, struct diag *d
 	return HD_OK;
 }
 
-/* Whether there is a whole datagram to take a CRC of. */
+/* Checks that the datagram is complete, so that its CRC can be computed. */
 static enum hd_status locate(const uint8_t *frame, size_t size, struct diag *d,
 			     struct roce_layout *l)
 {
@@ -132,9 +132,9 @@ enum hd_status wire_roce_decode(const uint8_t *frame, size_t size, struct diag *
 }
 
 /*
- * What routers change and switches mark is taken as ones: of IPv4 type of
- * service, time to live and checksum; of IPv6 traffic class, flow label and
- * hop limit; the UDP checksum; the BTH's byte of FECN and BECN.
+ * Fields that routers and switches change are replaced by ones: type of service, TTL and checksum
+ * of IPv4; traffic class, flow label and hop limit of IPv6; the UDP checksum; the BTH's byte of
+ * FECN and BECN.
  */
 static uint32_t icrc_of(const uint8_t *frame, const struct roce_layout *l)
 {
@@ -173,7 +173,7 @@ enum crc_verdict wire_roce_check(const uint8_t *frame, size_t size)
 	return good ? CRC_GOOD : CRC_BAD;
 }
 
-/* The checksum of IPv4: the one's complement sum of all words is -0. */
+/* IPv4 checksum: the one's complement sum of all words is -0. */
 static uint16_t ipv4_checksum(const uint8_t *ip)
 {
 	uint32_t sum = 0;

@@ -70,18 +70,18 @@ static void the_kernels_packets_all_check(void **state)
 	assert_memory_equal(counts, expected, sizeof(counts));
 }
 
-/* What changing byte `i` of a frame must do. */
+/* Effect of changing byte `i` of a frame. */
 enum effect { NO_EFFECT, BAD, BAD_OR_NOT_ROCE };
 
 static enum effect effect_of(size_t i)
 {
 	if (i < 12)
-		return NO_EFFECT; /* addresses of Ethernet: not covered */
+		return NO_EFFECT; /* Ethernet addresses are not covered */
 	switch (i) {
 	case 12: /* EtherType */
 	case 13:
 	case IP:     /* version, header length */
-	case IP + 2: /* length: the ICRC would be elsewhere, or cut off */
+	case IP + 2: /* length: the ICRC would be at another offset, or truncated */
 	case IP + 3:
 	case IP + 6: /* flags, fragment offset */
 	case IP + 7:
@@ -117,7 +117,7 @@ static void check_change(const uint8_t *frame, size_t size, size_t i)
 		assert_int_equal(v, CRC_BAD);
 		break;
 	case BAD_OR_NOT_ROCE:
-		/* No CRC verdict, then, but a reason. */
+		/* No CRC verdict, but a reason. */
 		assert_int_not_equal(v, CRC_GOOD);
 		assert_true(v == CRC_BAD || (refused && d.message[0]));
 	}
@@ -165,7 +165,7 @@ static void every_changed_byte_has_the_effect_it_must(void **state)
 	assert_int_equal(n, all ? 315 : 17);
 }
 
-/* Which bits do what, where the effect depends on the bit. */
+/* Effects that depend on the bit. */
 static void the_right_flips_make_it_another_protocol(void **state)
 {
 	(void)state;
@@ -203,7 +203,7 @@ static void the_right_flips_make_it_another_protocol(void **state)
 	capture_close(c);
 }
 
-/* What the kernel wrote, taken apart and put together again. */
+/* Decodes the kernel's frames and encodes them again. */
 static void encoding_gives_the_kernels_own_bytes(void **state)
 {
 	(void)state;
@@ -221,12 +221,12 @@ static void encoding_gives_the_kernels_own_bytes(void **state)
 			continue;
 		assert_int_equal(wire_roce_encode(&r, frame, sizeof(frame), &size), HD_OK);
 		assert_int_equal(size, rec.size);
-		/* We never number datagrams or sum up UDP. */
+		/* Heddle sets the IP identification and the UDP checksum to 0. */
 		frame[IP + 4] = rec.bytes[IP + 4];
 		frame[IP + 5] = rec.bytes[IP + 5];
 		memcpy(frame + IP + 10, rec.bytes + IP + 10, 2);
 		memcpy(frame + UDP + 6, rec.bytes + UDP + 6, 2);
-		/* The ICRC covers the number, so compare up to it. */
+		/* The ICRC covers the identification, so the comparison ends before it. */
 		assert_memory_equal(frame, rec.bytes, size - ICRC_SIZE);
 		n++;
 	}
@@ -265,7 +265,7 @@ static void vlan_and_ipv6_frames_come_back(void **state)
 		assert_memory_equal(&got, &r, offsetof(struct roce, packet));
 		assert_int_equal(got.packet.bth.dest_qp, 0x123);
 		assert_int_equal(got.packet.payload_len, 5);
-		/* Short of a byte anywhere, it is refused with a reason. */
+		/* A frame that is truncated at any byte is refused with a reason. */
 		for (size_t less = 0; less < size; less++) {
 			struct diag why = { .status = HD_OK };
 
@@ -313,7 +313,7 @@ static void tags_before_the_ethertype_are_skipped(void **state)
 	assert_int_equal(n, 315);
 }
 
-/* RFC 1071's sum over the header, checksum included, is all ones. */
+/* The RFC 1071 sum over the header, including the checksum, is all ones. */
 static void ipv4_headers_sum_up(void **state)
 {
 	(void)state;

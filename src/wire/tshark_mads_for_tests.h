@@ -2,7 +2,7 @@
 #ifndef HD_WIRE_TSHARK_MADS_FOR_TESTS_H
 #define HD_WIRE_TSHARK_MADS_FOR_TESTS_H
 
-/* For tshark_test: MADs of every attribute that Wireshark knows. */
+/* For tshark_test: MADs of all attributes that Wireshark knows. */
 
 #include "wire/mad.h"
 #include "wire/tshark_packets_for_tests.h"
@@ -53,7 +53,7 @@ static inline void send_mad(struct capture_test *t, const uint8_t *bytes)
 	write_packet(t, &p);
 }
 
-/* An answer with a random attribute, of which `pairs` are claimed. */
+/* Adds a response with a random attribute, and claims `pairs` of it. */
 static inline void add_mad(struct capture_test *t, uint8_t class, uint16_t attribute,
 			   const struct pair *pairs)
 {
@@ -73,7 +73,7 @@ static inline void add_mad(struct capture_test *t, uint8_t class, uint16_t attri
 	for (size_t i = 0; i < m.record->size; i++)
 		data[i] = (uint8_t)draw(t, 8);
 	if (attribute == ATTR_NOTICE) {
-		/* Vendor-specific, so that its details stay bytes. */
+		/* Vendor-specific: tshark shows its details as bytes. */
 		data[0] &= 0x7F;
 	}
 	for (; pairs->ours; pairs++)
@@ -81,7 +81,7 @@ static inline void add_mad(struct capture_test *t, uint8_t class, uint16_t attri
 	send_mad(t, bytes);
 }
 
-/* All entries of a table, with commas between, as tshark joins them. */
+/* Claims all entries of a table, separated by commas as in tshark's output. */
 static inline void claim_entries(struct capture_test *t, const uint8_t *bytes, const char *ours,
 				 const char *theirs)
 {
@@ -150,7 +150,7 @@ static inline void add_mads(struct capture_test *t)
 	add_mad(t, MAD_CM, ATTR_CM_REJ, cm_rej);
 	add_mad(t, MAD_CM, ATTR_CM_DREQ, cm_dreq);
 	add_mad(t, MAD_CM, ATTR_CM_DREP, cm_drep);
-	/* tshark knows of these classes and attributes only the header. */
+	/* tshark decodes only the header for these classes and attributes. */
 	add_mad(t, MAD_PERF, ATTR_PORT_XMIT_DATA_SL, nothing);
 	add_mad(t, MAD_CC, ATTR_CONGESTION_INFO, nothing);
 	add_mad(t, MAD_CC, ATTR_CA_CONGESTION, nothing);
@@ -171,7 +171,7 @@ static inline void claim_list(struct capture_test *t, const char *field, const u
 	strbuf_fini(&text);
 }
 
-/* Three whose fields Wireshark cuts otherwise than we do. */
+/* Three attributes whose fields Wireshark splits differently. */
 static inline void add_pkeys(struct capture_test *t)
 {
 	const struct mad_header h = { .mgmt_class = MAD_SMP,
@@ -225,7 +225,7 @@ static inline void add_description(struct capture_test *t)
 	send_mad(t, bytes);
 }
 
-/* A whole header of a routed SMP, keys, hops and paths. */
+/* Claims the whole header of a directed-route SMP: keys, hops and paths. */
 static inline void add_directed(struct capture_test *t)
 {
 	const struct mad_header h = { .mgmt_class = MAD_SMP_DIRECT,
@@ -259,7 +259,7 @@ static inline void add_rmpp(struct capture_test *t)
 	mad_write(&h, bytes);
 	mad_set(bytes, "RMPPVersion", 1);
 	mad_set(bytes, "RMPPType", 1);
-	/* 5 bits, then 3 of flags; tshark 4.0 takes both for 4. */
+	/* 5 bits, then 3 bits of flags; tshark 4.0 decodes both as 4 bits. */
 	mad_set(bytes, "RRespTime", 0x1A);
 	mad_set(bytes, "RMPPFlags", 7);
 	mad_set(bytes, "SegmentNumber", 0x01020304);

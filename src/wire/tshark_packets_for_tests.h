@@ -3,8 +3,8 @@
 #define HD_WIRE_TSHARK_PACKETS_FOR_TESTS_H
 
 /*
- * For tshark_test: a capture that is being written, what is claimed of its
- * frames, and packets of every opcode whose fields are drawn.
+ * For tshark_test: a capture being written, claims about its frames, and packets of every opcode
+ * with random fields.
  */
 
 #include <setjmp.h>
@@ -25,11 +25,11 @@
 #include "wire/capture.h"
 #include "wire/packet.h"
 
-/* What tshark must say of one field of one frame. */
+/* Expected value of one field of one frame in tshark's output. */
 struct claim {
 	unsigned frame;
 	char *field;
-	char *value; /* a number, numbers with commas between, or text */
+	char *value; /* a number, numbers separated by commas, or text */
 };
 
 struct capture_test {
@@ -37,7 +37,7 @@ struct capture_test {
 	FILE *stream;
 	struct capture_writer writer;
 	struct rng rng;
-	unsigned frame; /* the last one that was written */
+	unsigned frame; /* number of the last frame written */
 	struct claim *claims;
 	size_t n, cap;
 };
@@ -178,7 +178,7 @@ static inline void fill_memory(struct capture_test *t, struct packet *p)
 	if (packet_has(p, HEADER_ATOMICETH)) {
 		p->atomiceth = (struct atomiceth){ draw(t, 64), (uint32_t)draw(t, 32), draw(t, 64),
 						   draw(t, 64) };
-		/* Address and key have the names of RETH's. */
+		/* tshark gives address and key the names of RETH's fields. */
 		claim(t, "infiniband.reth.va", p->atomiceth.va);
 		claim(t, "infiniband.reth.r_key", p->atomiceth.rkey);
 		claim(t, "infiniband.atomiceth.swapdt", p->atomiceth.swap_add);
@@ -232,20 +232,19 @@ static inline void fill_rest(struct capture_test *t, struct packet *p)
 	p->feth = (struct feth){ 2, 1 };
 }
 
-/* Services and operations that tshark 4.0 takes for unknown or for others. */
+/* True for services and operations that tshark 4.0 does not know, or decodes as others. */
 static inline bool is_strange_to_tshark(uint8_t opcode)
 {
 	return opcode >= 0x80 || opcode == OP_FLUSH || opcode == OP_ATOMIC_WRITE;
 }
 
-/* It stops before them in MADs to queue pair 1, and shows a raw packet's VCRC
- * twice. */
+/* tshark does not decode the CRCs of MADs to queue pair 1, and shows a raw packet's VCRC twice. */
 static inline bool has_crcs_in_tshark(const struct packet *p)
 {
 	return !is_strange_to_tshark(p->bth.opcode) && p->bth.dest_qp != 1;
 }
 
-/* Writes the packet and claims both checksums, in the order of the wire. */
+/* Writes the packet and claims both checksums, in transmission order. */
 static inline void write_packet(struct capture_test *t, const struct packet *p)
 {
 	uint8_t bytes[PACKET_MAX];
@@ -281,7 +280,7 @@ static inline void add_opcode(struct capture_test *t, uint8_t opcode)
 
 	fill_memory(t, &p);
 	fill_rest(t, &p);
-	/* tshark shows BTH only: what follows is in its "payload". */
+	/* tshark decodes the BTH only; later headers are in its "payload". */
 	while (is_strange_to_tshark(opcode) && t->n > before)
 		drop_claim(t);
 	claim_lrh(t, &p, global ? LNH_GLOBAL : LNH_LOCAL);

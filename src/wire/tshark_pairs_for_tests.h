@@ -3,8 +3,8 @@
 #define HD_WIRE_TSHARK_PAIRS_FOR_TESTS_H
 
 /*
- * For tshark_test: fields of MAD attributes by our names and by Wireshark's.
- * Of single fields, "infiniband." is left out.
+ * For tshark_test: fields of MAD attributes by Heddle's and by Wireshark's names. Names of single
+ * fields omit "infiniband.".
  */
 
 #include <stddef.h>
@@ -264,9 +264,9 @@ static const struct pair multicast_forwarding[] = {
 };
 
 /*
- * Of communication management. Of a path, tshark 4.0 cuts flow label and rate
- * otherwise than the standard and Linux do, and shows the second path's GIDs
- * as bytes; a request's private data it takes apart.
+ * Communication management. tshark 4.0 splits flow label and rate of a path differently from the
+ * standard and Linux, shows the second path's GIDs as bytes, and decodes the private data of a
+ * request.
  */
 static const struct pair cm_req[] = {
 	{ "LocalCommunicationID", "cm.req" },

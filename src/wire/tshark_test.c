@@ -4,14 +4,14 @@
 #include <unistd.h>
 
 /*
- * Wireshark's opinion: a capture with every header but RDETH, every attribute
- * it knows, and flow-control packets, all fields at random, must be read
- * without a malformed packet, and field by field as it was encoded. (tshark
- * 4.0 takes the RD service for Mellanox's DC; RD is tested by round trip.)
+ * Comparison with Wireshark: a capture with random fields, with every header but RDETH, every
+ * attribute that Wireshark knows, and flow-control packets. Wireshark must report no malformed
+ * packet, and every field as it was encoded. (tshark 4.0 decodes the RD service as Mellanox's DC;
+ * RD is tested by round trip.)
  */
 
 #define LUA HD_SOURCE_DIR "/share/wireshark/heddle-ecn.lua"
-/* Its heuristics find other protocols in payloads that are none. */
+/* Disables heuristics, which find other protocols in random payloads. */
 #define TSHARK                                                              \
 	"tshark --disable-heuristic rpcrdma_infiniband --disable-protocol " \
 	"smb_direct -X lua_script:'" LUA "' "
@@ -44,7 +44,7 @@ static void write_capture(struct capture_test *t)
 	fclose(t->stream);
 }
 
-/* The output of a command, which must succeed. */
+/* Output of a command, which must succeed. */
 static char *output_of(const char *command)
 {
 	struct strbuf out = STRBUF_INIT;
@@ -104,7 +104,7 @@ static void no_packet_is_malformed_to_wireshark(void **state)
 	free(text);
 }
 
-/* Immediate data appears both in the headers and before the payload. */
+/* Immediate data is shown both in the headers and before the payload. */
 static bool is_twice(const char *said, const char *expected)
 {
 	size_t len = strlen(expected);
@@ -113,7 +113,7 @@ static bool is_twice(const char *said, const char *expected)
 	       strcmp(said + len + 1, expected) == 0;
 }
 
-/* Numbers with commas between; ours are decimal, tshark's in any base. */
+/* Compares numbers separated by commas; expected ones are decimal, tshark's have any base. */
 static bool is_same(const char *said, const char *expected)
 {
 	char *end;
@@ -135,7 +135,7 @@ static bool is_same(const char *said, const char *expected)
 	return *said == *expected;
 }
 
-/* The distinct fields of all claims, in the order of their columns. */
+/* Distinct fields of all claims, in the order of their columns. */
 struct columns {
 	const char **names;
 	size_t n, cap;
@@ -151,7 +151,7 @@ static size_t column_of(struct columns *c, const char *field)
 	return c->n++;
 }
 
-/* What tshark says of all frames, a line each with tabs between fields. */
+/* tshark's output for all frames: one line per frame, fields separated by tabs. */
 static char *ask(const struct capture_test *t, struct columns *c)
 {
 	struct strbuf command = STRBUF_INIT;
