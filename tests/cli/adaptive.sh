@@ -1,7 +1,6 @@
-# Switches that choose: what users of adaptive routing expect of it. Random
-# permutations get more than the best fixed tables give, shifts lose nothing,
-# nothing exceeds what the cables can carry, and choices that could lock the
-# fabric up are refused with the circle.
+# Adaptive routing: random permutations have more throughput than with the best fixed tables, shifts
+# lose nothing, no throughput exceeds the capacity of the cables, and choices that could deadlock
+# are refused with the cycle.
 . "$SRC/tests/cli/lib.sh"
 
 if [ "${HD_LONG:-0}" = 1 ]; then
@@ -18,7 +17,7 @@ traffic:
   - {name: a, kind: poisson, pattern: permutation, payload: 2KiB, load: 90%}
 run: {warmup: 20us, measure: 40us}
 END
-# delivered COMMAND...: Gb/s of a run.
+# delivered COMMAND...: throughput of a run in Gb/s.
 delivered() {
 	"$HEDDLE" sim "$@" --json -q >run.json || fail "sim $*"
 	jq '.tables.summary.rows[0] | .delivered' run.json
@@ -33,7 +32,7 @@ awk -F, '$4 == "delivered" { sum[$2] += $6; n[$2]++ }
 		     sum["load"] >= 1.2 * sum["off"]) }' sweep.csv ||
 	fail "adaptive routing gains less than 1.2 over $seeds permutations"
 
-# ---- none of them above what flows through the cables
+# ---- none exceeds the capacity of the cables
 for seed in $(seq $seeds); do
 	"$HEDDLE" sim tree.yaml --set fabric.routing.adaptive=load --seed $seed --all --json -q \
 		>run.json || fail "seed $seed"
@@ -41,7 +40,7 @@ for seed in $(seq $seeds); do
 		fail "seed $seed: more than the cables carry"
 done
 
-# ---- shifts, which fixed tables of a full tree carry without contention
+# ---- shifts, which the fixed tables of a full tree carry without contention
 for shift in $shifts; do
 	set -- tree.yaml --set traffic.a.pattern=pairs --set "traffic.a.source=h0..h$last" \
 		--set "traffic.a.destination=h$shift..h$last,h0..h$((shift - 1))"
@@ -51,14 +50,14 @@ for shift in $shifts; do
 		fail "a shift by $shift: $chosen, not $fixed"
 done
 
-# ---- no more than flows through the cables: a tree with half the ways up
+# ---- nor the capacity of a tree with half the uplinks
 sed 's/^  topology:.*/  topology: {kind: xgft, down: "4,4", up: "1,2"}/; s/90%/100%/' \
 	tree.yaml >half.yaml
 "$HEDDLE" sim half.yaml --set fabric.routing.adaptive=load --all --json -q >half.json ||
 	fail "half.yaml"
 python3 "$SRC/tests/cli/adaptive.py" half.json 4 4 2 || fail "more than the cables carry"
 
-# ---- the same on any number of threads
+# ---- the same results on any number of threads
 for choice in load random turns; do
 	for per in packet flow flowlet; do
 		set -- sim half.yaml --set fabric.routing.adaptive.choice=$choice \
@@ -89,7 +88,7 @@ awk 'NR == 1 { without = $1 } NR > 1 && $1 < 10 * without { bad = 1 }
 	END { exit bad || NR != 3 }' reads ||
 	fail "keeping early packets speeds READs up less than tenfold: $(cat reads)"
 
-# ---- what is refused
+# ---- rejected options
 adaptive() {
 	"$HEDDLE" route "$@" >out 2>err
 }
@@ -120,8 +119,8 @@ status 0 "$HEDDLE" route 'fat-tree --radix 8 --levels 3' -e ftree \
 jq -e '.tables.adaptive.rows[0]["most ports"] == 4 and
 	.tables.adaptive.rows[0]["most hops"] == 4' out >/dev/null || fail "groups of a tree"
 
-# Packets out of order are those of the rows that send, whatever a row that
-# never sends would send by.
+# Out-of-order packets are counted for the rows that send, independent of the settings of a row that
+# never sends.
 cat >overtaking.yaml <<'END'
 fabric: {topology: {kind: xgft, down: "3,3", up: "1,2"}, link: {rate: 100Gb/s}, routing: {engine: updn, adaptive: load}}
 traffic:

@@ -1,10 +1,9 @@
-# Ways around on a dragonfly+: where a group sends all it can to the next one,
-# minimal ways carry what the cables between the two can, and ways by a third
-# group nearly what all cables can, which a maximum flow says; where traffic is
-# uniform nothing is lost by them.
+# Nonminimal routing on a dragonfly+. If a group sends all its traffic to the next group, minimal
+# paths carry the capacity of the cables between the two, and paths by a third group carry nearly
+# the maximum flow of all cables. Uniform traffic loses no throughput.
 . "$SRC/tests/cli/lib.sh"
 
-# delivered FABRIC ARGUMENT...: Gb/s of a run, in rates of a link.
+# delivered FABRIC ARGUMENT...: throughput of a run, in units of a link's rate.
 delivered() {
 	groups=$1 leaves=$2 spines=$3 globals=$4 hosts=$5
 	shift 5
@@ -28,7 +27,7 @@ within() {
 		fail "$1: $2 of $3"
 }
 
-# Spines with cables to all other groups, and to some.
+# Spines with cables to all other groups, and to some of them.
 for fabric in '5 4 2 4 2' '9 4 4 2 2'; do
 	set -- $fabric
 	n=$(($2 * $5)) all=$(($1 * $2 * $5))
@@ -54,7 +53,7 @@ END
 	awk "BEGIN { exit !($chosen >= 0.95 * $fixed) }" || fail "uniform, $fabric: $chosen, not $fixed"
 done
 
-# ---- the same on any number of threads, and what is shown
+# ---- the same results on any number of threads, and the tables shown
 set -- sim "$SRC/examples/around.yaml" --format checksum --set run.measure=50us
 [ "$("$HEDDLE" "$@" --threads 1)" = "$("$HEDDLE" "$@" --threads 3)" ] ||
 	fail "differs on three threads"

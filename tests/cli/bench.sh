@@ -1,5 +1,5 @@
-# What 'heddle bench' claims: tests by name, perftest's columns, valid JSON,
-# expectations in the exit status, comparisons, captures, clean interrupts.
+# 'heddle bench': tests by name, perftest's columns, valid JSON, expectations in the exit status,
+# comparisons, captures, interrupts.
 . "$SRC/tests/cli/lib.sh"
 
 run() { # <status> <argument...>: output in out, messages in err
@@ -72,7 +72,7 @@ run 3 bench compare a.json table1.json
 echo '{' >broken.json
 run 3 bench compare a.json broken.json
 grep -q 'broken.json:' err
-# What perftest printed, on a live fabric.
+# Output of perftest on a live fabric.
 perf=$SRC/tests/fixtures/perftest/write.txt
 run 0 bench compare "$perf" "$perf"
 [ "$(grep -c ' same$' out)" = 4 ]
@@ -108,16 +108,15 @@ jq -e '.tables.inputs.rows[0].iterations == "7"' n.json >/dev/null
 run 0 bench send-lat --size 64 -D 2ms --json -o n.json
 jq -e '.tables.inputs.rows[0].iterations == "2.000 ms"' n.json >/dev/null
 
-# Partitions: only same and full-with-limited pass.
+# Partitions: only equal keys, and full with limited members, can communicate.
 run 0 bench partition --json -o p.json
 jq -e '[.tables.partition.rows[].outcome | . == "delivered"]
 	== [true, true, false, false]' p.json >/dev/null
 jq -e '.tables.partition.rows[2].outcome
 	== "a request failed: RETRY_EXC_ERR (12)"' p.json >/dev/null
 
-# A VL of one's own is worth something where only links are slow: there a
-# ping-pong waits for at most a packet on each link, of 4 KiB at 200 Gb/s, and
-# not for a buffer full of them.
+# A VL of its own helps where links are slow: there a ping-pong waits for at most one packet of 4
+# KiB on each link of 200 Gb/s, and not for a full buffer of them.
 run 0 bench sl-lat shared-sl-lat --values 0,6 --profile ideal --json -o sl.json
 jq -e '.tables | ."sl-lat".rows as $own | ."shared-sl-lat".rows as $shared
 	| $own[0].t_avg == $shared[0].t_avg
@@ -132,8 +131,7 @@ jq -e '([.tables["weights-bw"].rows[].fairness > 0.99] | all)
 	and (.tables.loggp.rows[0] | (.["1/G"] / 906.2 - 1 | fabs) < 0.02
 		and .L > 0 and .["o send"] == 0.9)' w.json >/dev/null
 
-# On a scenario's fabric, next to its traffic, and where links lose packets:
-# reliable connections repair it.
+# On a scenario's fabric, together with its traffic. Reliable connections recover from lost packets.
 cat >lossy.yaml <<END
 fabric:
   topology: {kind: star, hosts: 4, link: 4x SDR}
@@ -152,7 +150,7 @@ run 3 bench send-lat --fabric no-such.yaml
 grep -q 'no-such.yaml' err
 
 # Plots, for a browser.
-# A heddle that was built without npm has no page, and says so.
+# A build without npm has no page; the message says so.
 if "$HEDDLE" bench send-lat --size 1..64 --html page.html >out 2>err; then
 	grep -q '<svg\|<canvas\|<script' page.html
 else
@@ -176,7 +174,7 @@ if command -v tshark >/dev/null; then
 	tshark -r rc.pcap -V 2>/dev/null | grep -q 'RDMA READ'
 fi
 
-# What a test varies has limits, and is refused beyond them in one line.
+# Parameters of a test have limits; values above them are refused in one line.
 run 3 bench segments-lat --values 1000
 has err "1000 is no value of segments"
 one_line err
@@ -185,9 +183,9 @@ has err "contenders 9"
 run 3 bench mtu-lat --values 1000
 has err "1000 is no value of mtu"
 
-# Packets that buffers cannot hold would wait for ever: the path's MTU is less
-# there, and a greater one is refused. 4 packets of 64 + 26 bytes are 8 blocks
-# of 64 bytes: 256 bytes and headers fit, 512 do not.
+# Packets that exceed a buffer would wait forever: the path's MTU is smaller there, and a greater
+# one is refused. 4 packets of 64 + 26 bytes are 8 blocks of 64 bytes: 256 bytes and headers fit,
+# 512 do not.
 cat >narrow.yaml <<END
 fabric:
   topology: {kind: star, hosts: 4, link: 4x SDR}
@@ -235,8 +233,8 @@ jq -e '[.tables["write-bidir"].rows[]
 		and ."BW min window" > 0.9 * ."BW average"] | all' \
 	peaks.json >/dev/null
 
-# An interrupt, whenever it comes, ends with what there is; nothing is left
-# behind. One that came before the program had begun leaves nothing at all.
+# An interrupt at any time ends the program with the results so far and leaves no temporary files.
+# An interrupt before the work begins leaves nothing.
 ended=0
 for seconds in 0.2 0.4 0.8 1.6 3.2 6.4; do
 	status=0

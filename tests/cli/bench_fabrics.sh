@@ -1,5 +1,5 @@
-# Every fabric that can be written down meets every kind of benchmark: it ends
-# soon, with a row for what was asked, or in one line that says why not.
+# Every fabric type runs every kind of benchmark: each combination ends soon, with a row for the
+# test or with one line that has the reason.
 . "$SRC/tests/cli/lib.sh"
 
 two='{name: t, kind: cbr, source: h0, destination: h1, payload: 64, rate: 1Mb/s}'
@@ -57,7 +57,7 @@ for topology in '{kind: star, hosts: 0}' '{kind: star, hosts: 1}' \
 done
 [ $((4 * done)) -ge "$tried" ] || fail "only $done of $tried could be measured"
 
-# Management packets go first: of a link that they fill nothing is left.
+# Management packets have priority: nothing is left of a link that they fill.
 scenario x.yaml '{kind: star, hosts: 3}' \
 	'{name: t, kind: poisson, load: 300%, pattern: incast, management: true}'
 echo 'run: {warmup: 0us, measure: 4us, horizon: 20us}' >>x.yaml
@@ -68,7 +68,7 @@ has err "no program went on for run.horizon"
 scenario x.yaml '{kind: routed, subnets: 2, hosts: 1}' "$incast"
 status 3 "$HEDDLE" bench send-lat --size 64 -n 2 --fabric x.yaml
 has err 'they are in different subnets, and packets of adapters cross no router'
-# Hosts that take no part may be anywhere.
+# Hosts that do not take part may be at any position.
 scenario x.yaml '{kind: routed, subnets: 2, hosts: 2}' "$two"
 status 0 "$HEDDLE" bench send-lat --size 64 -n 2 --fabric x.yaml
 scenario x.yaml '{kind: star, hosts: 4}' "$alone"
@@ -78,13 +78,13 @@ for command in 'bench send-lat --size 64 --fabric' sim 'cc compare'; do
 	one_line err
 done
 
-# A datagram is one packet: what does not fit is refused, not left out.
+# A datagram is one packet: larger messages are refused, not omitted.
 status 3 "$HEDDLE" bench ud-lat --size 4KiB --pcap none.pcap
 has err 'ud-lat: a datagram is one packet, of at most 1024 bytes'
 one_line err
 [ ! -e none.pcap ] || fail "a capture of nothing"
 
-# Queues have room for everybody's answer, whatever the window.
+# Queues have room for the answers of all peers, independent of the window.
 status 0 "$HEDDLE" bench multicast-lat --window 1 --json
 jq -e '.tables["multicast-lat"].rows | map(.receivers) == [1, 2, 4, 7]' out >/dev/null
 

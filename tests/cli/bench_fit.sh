@@ -1,5 +1,5 @@
-# 'heddle bench fit': the costs of an adapter from what was measured on it, by us
-# or by perftest; a profile that foretells sizes that it was not fitted to.
+# 'heddle bench fit': costs of an adapter from measurements by Heddle or perftest; the fitted
+# profile predicts sizes that were not used for the fit.
 . "$SRC/tests/cli/lib.sh"
 
 sed 's/post_send: 900ns/post_send: 1500ns/
@@ -8,7 +8,7 @@ sed 's/post_send: 900ns/post_send: 1500ns/
 "$HEDDLE" bench send-lat send-bw --profile ./there.yaml -n 16 \
 	--size 8..32KiB --step 4 --json -o there.json
 
-# ---- as perftest prints it
+# ---- output of perftest
 jq -r '
 	"                    Send Latency Test",
 	" #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]   99% percentile[usec]   99.9% percentile[usec] ",
@@ -38,12 +38,12 @@ jq -n -e --slurpfile a there.json --slurpfile b again.json '
 	[$a[0], $b[0] | [.tables["send-bw"].rows[]."BW average"]]
 	| transpose | map(.[1] / .[0] - 1 | fabs) | max < 0.06' >/dev/null ||
 	fail "the profile does not do what was measured"
-# What perftest calls typical counts, not an average with a late message in it.
+# perftest's typical latency is used, not its average, which may include a late message.
 "$HEDDLE" bench fit there.txt -n 16 >out
 error=$(sed -n 's/ *error of those left out: \(.*\)\..* %/\1/p' out)
 [ "$error" -lt 4 ] || fail "of perftest's text the fit is $error % off"
 
-# ---- what cannot be fitted to
+# ---- rejected input
 status 2 "$HEDDLE" bench fit
 has err 'fit needs at least one FILE of measurements'
 status 2 "$HEDDLE" bench fit there.txt --fabric foo.yaml

@@ -1,5 +1,5 @@
-# 'bench --pcap' is one capture of all points, which others' tools read; the
-# same bytes on every run; a second of its own for each point.
+# 'bench --pcap' writes one capture of all points, which other tools can read. It is the same in
+# every run and has a second of its own for each point.
 . "$SRC/tests/cli/lib.sh"
 
 fields() { # FILE FIELD...
@@ -32,7 +32,7 @@ awk -F'\t' '
 	fail "points are not apart by whole seconds"
 }
 
-# A point that takes longer than a second moves the next one on.
+# A point that takes longer than a second delays the next one.
 status 0 "$HEDDLE" bench disconnect read-lat --size 64 -n 11 --pcap long.pcap
 fields long.pcap frame.time_epoch infiniband.bth.opcode |
 	awk '$2 == 12 { print int($1) }' | sort -u >seconds
@@ -55,7 +55,7 @@ fields write.pcap infiniband.reth.va | grep . | sort -u >addresses
 [ "$(cut -c 1-11 addresses | tr '\n' ' ')" = "0x000000010 0x000000020 " ] ||
 	fail "addresses: $(cat addresses)"
 
-# What cannot be written has its name and its reason.
+# An output that cannot be written is reported with its name and the reason.
 status 4 "$HEDDLE" bench send-bw --size 64KiB --pcap /dev/full
 one_line err
 has err "/dev/full: cannot be written: No space left on device"

@@ -41,7 +41,7 @@ for name in fat-tree-incast moving-hotspots; do
 		--warmup 300us
 	relieved 1.5 pipd victims
 done
-# All algorithms over these windows are the documentation's rows.
+# The documentation has the rows of all algorithms over these windows.
 if [ "${HD_LONG:-0}" = 1 ]; then
 	for name in fat-tree-incast moving-hotspots; do
 		windows='--warmup 2ms --measure 2ms'
@@ -99,7 +99,7 @@ status 0 "$HEDDLE" cc compare --warmup 20ms --measure 20ms --marking iba \
 	--algorithm none --algorithm cct cioq.yaml --json
 relieved 3 cct victim
 
-# Rates of flows over time are for programs and pages; a screen has no room.
+# Rates of flows over time are shown in JSON and pages, not as text.
 sampled() {
 	status 0 "$HEDDLE" cc compare --algorithm cct --warmup 1ms --measure 1ms \
 		--sample 10us "$SRC/examples/two-switch-congestion.yaml" "$@"

@@ -1,5 +1,5 @@
-# FECN and BECN are real bits of real packets: byte 4 of the BTH, as tshark
-# shows it, is what the simulator says it set. Nothing of ours decodes here.
+# FECN and BECN are bits of real packets: byte 4 of the BTH, as decoded by tshark, equals the
+# simulator's count. Heddle decodes nothing here.
 . "$SRC/tests/cli/lib.sh"
 
 command -v tshark >/dev/null || fail "no tshark"
@@ -30,13 +30,13 @@ bits() {
 		fail "not BTHs, or marks that vanish"
 }
 
-# counted OPCODE COLUMN: how many of these packets have the bit.
+# counted OPCODE COLUMN: number of these packets with the bit.
 counted() {
 	awk -v opcode="$1" -v column="$2" '
 		$1 == opcode && $column == 1 { n++ } END { print n + 0 }' bits
 }
 
-# says PACKETS: the simulator's own count.
+# says PACKETS: the simulator's count.
 says() {
 	jq -r --arg packets "$1" '[.tables.marks.rows[] |
 		select(.packets == $packets).number] | add // 0' out
@@ -54,7 +54,7 @@ bits "$SRC/examples/incast.yaml"
 [ "$(counted 04 5)" -eq 0 ] || fail "data with BECN"
 awk '$6 != 0 { exit 1 }' bits || fail "reserved bits are set"
 
-# The same with CNPs: there BECN is, and not in the acknowledgements.
+# The same with CNPs: they have BECN, and acknowledgements do not.
 sed 's/congestion: {/congestion: {echo: cnp, /' "$SRC/examples/incast.yaml" \
 	>cnp.yaml
 bits cnp.yaml
@@ -64,7 +64,7 @@ bits cnp.yaml
 [ "$(counted 11 5)" -eq 0 ] || fail "BECN twice"
 [ "$(says "$BECN")" -eq 0 ] || fail "BECN counted twice"
 
-# A port's view, and what has no format.
+# Capture at one port; rejected formats.
 status 0 "$HEDDLE" sim --set congestion.algorithm=fimd --pcap h0.pcap --port h0 \
 	--set run.warmup=5us --set run.measure=5us "$SRC/examples/incast.yaml"
 [ -s h0.pcap ] || fail "no capture"

@@ -1,4 +1,4 @@
-# What heddle cc tune finds holds beyond the scenario it looked at.
+# Parameters found by 'heddle cc tune' also work outside the scenario of the search.
 . "$SRC/tests/cli/lib.sh"
 
 # gain SCENARIO SEED [OPTION...]: victims' goodput under
@@ -59,10 +59,10 @@ for held in $held_out; do
 		"$3" "$4" "$1" "$2"
 done
 
-# The tuner knows no other scenario than the one it is given.
+# The tuner uses no other scenario than its input.
 if grep -rn heldout "$SRC/src"; then fail "the program knows of held-out files"; fi
 
-# OpenSM itself reads the lines, and writes them again as they are.
+# OpenSM reads the lines and writes them unchanged.
 opensm=$(PATH=$PATH:/usr/sbin command -v opensm) || fail "no opensm"
 "$opensm" -F "$SRC/examples/incast.opensm.conf" -c read.conf >opensm.out 2>&1 ||
 	fail "opensm refuses the file"
@@ -88,7 +88,7 @@ status 0 "$HEDDLE" cc tune "$SRC/examples/incast.yaml" --budget 2 --goal p99 --h
 	--victims victims --warmup 1ms --measure 1ms --json
 jq -e '.tables.gain.rows | .[0].p99 / .[2].p99 - .[2].gain | fabs < 1e-9' out >/dev/null ||
 	fail "the gain of a p99"
-# What is no better than none is left off, and no file is written.
+# If no parameters are better than none, congestion control is left off and no file is written.
 status 1 "$HEDDLE" cc tune "$SRC/examples/jobs.yaml" --goal completion --budget 1 \
 	--stress 1 --held-out 2 --conf off.conf
 has out 'Leave congestion control off'
@@ -129,7 +129,7 @@ jq -e -s --slurpfile tuned short '$tuned[0].tables."held out".rows[0] as $told |
 	(add / length) as $mean | (map(. - $mean | . * .) | add / 4 / 5 | sqrt |
 		2.7764451 * . - $told."hot link +-" | fabs) < 1e-5' others >/dev/null ||
 	fail "other seeds say something else: $(cat others)"
-# Traffic that ends by itself is judged by the given windows alone.
+# Traffic that ends by itself is judged by the given windows only.
 got=0
 "$HEDDLE" cc tune "$SRC/examples/incast.yaml" --budget 15 --stress 1 $short --floor 90% \
 	--set traffic.incast.stop=1s --json >out 2>err || got=$?
@@ -147,7 +147,7 @@ sed '/name: victims/,/source:/d' "$SRC/examples/incast.yaml" >alone.yaml
 status 3 "$HEDDLE" cc tune alone.yaml --warmup 10us --measure 10us
 has err 'no victim to protect'
 
-# The whole search finds what the example's file says.
+# The whole search finds the parameters in the example's file.
 if [ "${HD_LONG:-0}" = 1 ]; then
 	status 0 "$HEDDLE" cc tune "$SRC/examples/incast.yaml" --conf long.conf
 	cmp long.conf "$SRC/examples/incast.opensm.conf" ||

@@ -1,33 +1,32 @@
-# Checkpoints: a run that is killed (SIGKILL) at any moment continues from the
-# last one to the same bytes, on any number of threads: tables, rows of a
-# database, traces and captures, of every example, for the first part of its
-# run. What is no whole checkpoint of this run is refused in one line. RAISER
-# is the library that kills (raise_at.c).
+# Checkpoints: a run that is killed (SIGKILL) at any moment continues from its last checkpoint with
+# the same bytes, on any number of threads: tables, database rows, traces and captures, for the
+# first part of the run of every example. Invalid checkpoints, and those of other runs, are refused
+# in one line. RAISER is the library that kills (raise_at.c).
 . "$SRC/tests/cli/lib.sh"
 ulimit -c 0
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0"
 KILLS=4 LAST=12
 [ -z "${HD_LONG:-}" ] || KILLS=40 LAST=60
 
-# sim OPTION...: what is printed into `out`; 1 is a goal missed, or a deadlock.
+# sim OPTION...: the output is in `out`; status 1 is a missed goal or a deadlock.
 sim() {
 	"$HEDDLE" sim "$file" --set run.measure=10us --set run.warmup=3us \
 		--set run.horizon=13us --all --json "$@" >out 2>err
 }
 
-# Everything but who computed it, and when.
+# Results without time and number of threads.
 rows() {
 	sqlite3 "$1" .dump | grep -v '^INSERT INTO run ' >"$2"
 }
 
-# watched OPTION...: with all that can be watched.
+# watched OPTION...: a run with all observers.
 watched() {
 	sim --trace trace $pcap $record "$@" || [ $? -eq 1 ] ||
 		fail "$name: $(cat err)"
 	[ -z "$record" ] || rows db dump
 }
 
-# What a run leaves.
+# Files that a run leaves.
 left() {
 	echo out trace ${pcap:+pcap} ${record:+dump}
 }
@@ -64,7 +63,7 @@ goes_on() {
 		fail "$name: a part of a trace or capture is left ($1)"
 }
 
-# killed MOMENT THREADS: dies at that moment; continues from what is there.
+# killed MOMENT THREADS: the run dies at that moment and continues from its files.
 killed() {
 	raised 9 "$1" 137
 	[ ! -f state ] || goes_on "killed at moment $1" "$2"
@@ -105,7 +104,7 @@ for file in "$SRC"/examples/*.yaml; do
 	number=$((number + 1))
 	[ $((number % share)) = 0 ] || [ "$name" = quickstart ] || continue
 	reference
-	# Nothing happens before the first connection comes.
+	# The run is empty before the first connection starts.
 	[ "$(wc -l <one/trace)" -gt 1 ] || continue
 	saved
 	kills=1
@@ -147,7 +146,7 @@ status 3 sim --trace trace $pcap --restart state
 has err "the first part of this file, 'trace', has changed"
 echo "checkpoint: continues after $early kills before, $late after its files have names"
 
-# A signal lets a longer run end in order, with what it has in its files.
+# A signal ends a longer run regularly, with complete files.
 long() {
 	"$HEDDLE" sim "$file" --json --trace trace --set run.warmup=3us \
 		--set run.measure=600us "$@" >out 2>err
@@ -177,7 +176,7 @@ cmp want got || fail "another checksum after --restart"
 "$HEDDLE" sim "$file" --checksum --restart state --threads 3 >got
 cmp want got || fail "another checksum after --restart, on 3 threads"
 
-# ---- what is refused -------------------------------------------------------
+# ---- rejected checkpoints --------------------------------------------------
 
 # refused TEXT COMMAND...: status 3, one line with the text.
 refused() {
@@ -238,7 +237,7 @@ has err no-such-folder
 refused 'regular files' "$HEDDLE" sim "$file" --checkpoint state.2 \
 	--trace /dev/null
 
-# What a trace has written so far must still be there.
+# The trace written so far must still exist.
 clear
 RAISE_AT=60 RAISE=9 LD_LIBRARY_PATH="${RAISER%/*}" LD_PRELOAD="${RAISER##*/}" sim --trace trace --checkpoint state \
 	--every-simulated 2us || :

@@ -1,8 +1,8 @@
-# Checks that find nothing to check fail, and those that find something wrong
-# fail as well: a tree of our own is put before them.
+# Checks of the repository fail if they find nothing to check, and if they find an error: they are
+# run on a small tree with errors.
 . "$SRC/tests/cli/lib.sh"
 
-# What jq is asked of an empty file is not so.
+# A jq filter on an empty file is false.
 : >nothing
 ! jq -e . nothing || fail "jq finds something in an empty file"
 ! jq -e . <nothing >said || fail "jq finds something in an empty file"
@@ -142,7 +142,7 @@ echo 'rng_init(&rng, 1, 0); /* no time to lose */' >src/base/x_test.c
 git add src
 status 0 ci/draws.sh
 
-# A harness that covers less than it once did.
+# A harness that covers less than before.
 mkdir -p build/fuzz/tests/fuzz tests/fuzz/corpus/x
 printf '#!/bin/sh\necho "#1 DONE cov: 94 ft: 1 lim: 4 exec/s: 0" >&2\n' \
 	>build/fuzz/tests/fuzz/fuzz_x
@@ -154,7 +154,7 @@ echo 'x 98' >tests/fuzz/edges.txt
 status 0 ci/fuzz.sh smoke
 has out "x: 94 edges covered, 98 recorded"
 status 0 ci/fuzz.sh same
-# One that meets other inputs the next time.
+# A harness with other inputs in each run.
 cat >build/fuzz/tests/fuzz/fuzz_x <<'END'
 #!/bin/sh
 [ ! -e again ] || echo "#1 NEW cov: 94 ft: 1 lim: 4 exec/s: 0" >&2

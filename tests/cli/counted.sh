@@ -1,6 +1,5 @@
-# What tables count is what the trace shows, and neither observing (a database)
-# nor more threads change anything: counted.py has the cases, and says which one
-# failed.
+# Counts of tables equal those of the trace; observers (a database) and more threads change nothing.
+# counted.py has the cases and names those that fail.
 . "$SRC/tests/cli/lib.sh"
 
 CASES=25
@@ -8,7 +7,7 @@ CASES=25
 
 python3 "$SRC/tests/cli/counted.py" "$HEDDLE" "$CASES" >out || fail "$(cat out)"
 
-# A run that is over in its warm-up has counted nothing, and says so.
+# A run that ends in its warm-up has no counts, and the output says so.
 cat >over.yaml <<'END'
 fabric: {topology: {kind: star, hosts: 3}}
 traffic:

@@ -1,5 +1,4 @@
-# Counters in perfquery's shape: what ports count by SL and by VL adds up to
-# what they count in all, exactly.
+# Counters in the format of perfquery: counts by SL and by VL add up exactly to the totals.
 . "$SRC/tests/cli/lib.sh"
 
 # Five SLs of different sizes share two VLs, and bit errors cost some.
@@ -53,7 +52,7 @@ awk -F: '
 	}' counters >sums || fail "$(cat sums)"
 cat sums
 
-# What a host sends is what its switch port receives, but for what is lost.
+# A switch port receives the data that its host sends, except lost packets.
 one() {
 	sed -n "s/^$1:\.*//p" out
 }
@@ -91,7 +90,7 @@ EOF
 status 0 "$HEDDLE" sim bare.yaml --counters --port h0
 [ "$(one PortXmitData)" = 0 ] || fail "packets of a byte count $(one PortXmitData) words"
 
-# Next to others, too, they add up.
+# The sums also hold with several ports in one output.
 sed -i 's/^traffic: .*/traffic:\
   - {name: a, kind: cbr, rate: 9Gb\/s, payload: 1024, sl: 1}\
   - {name: b, kind: cbr, rate: 100Mb\/s, payload: 1, sl: 2}\

@@ -1,5 +1,5 @@
-# 'heddle decode' shows packets and judges them: all good is 0, a bad checksum
-# 1, and what is invalid 3.
+# 'heddle decode' shows packets and checks them: status 0 if all are good, 1 for a bad checksum, 3
+# for invalid packets.
 . "$SRC/tests/cli/lib.sh"
 rxe=$SRC/tests/fixtures/rxe.pcap
 vector=7012375C000E17D20A2024870087B1B3000DEC2A01710A1C015D400238F27A05
@@ -63,8 +63,8 @@ for offset in 0 11 15 22 24 25 40 41 46; do
 	status 0 "$HEDDLE" decode "flip-$offset.pcap"
 	has out '# ICRC 315 good, 0 bad'
 done
-# No RoCEv2 packet any more, which is said: EtherType, IP version, protocol,
-# UDP port. Other frames are no fault of a capture.
+# Changes that make it another protocol: EtherType, IP version, protocol, UDP port. The output says
+# so; other frames are no error of a capture.
 for offset in 12 14 23 36 37; do
 	status 0 "$HEDDLE" decode "flip-$offset.pcap"
 	has out '# ICRC 314 good, 0 bad'
@@ -72,7 +72,7 @@ for offset in 12 14 23 36 37; do
 	sed -n 28p out | grep -q 'other  not RoCEv2: ' || fail "byte $offset"
 done
 
-# What is invalid has a reason, and status 3.
+# An invalid packet is reported with the reason, and status 3.
 status 3 "$HEDDLE" decode --hex 7012375C
 has out 'malformed: 4 bytes are too few for an LRH and a VCRC (10)'
 status 3 "$HEDDLE" decode --hex 7012x
@@ -93,7 +93,7 @@ status 2 "$HEDDLE" decode "$rxe" --hex 00
 status 2 "$HEDDLE" decode --as mad "$rxe"
 status 2 "$HEDDLE" decode --format checksum "$rxe"
 
-# For programs.
+# Formats for programs.
 status 0 "$HEDDLE" decode --json "$rxe"
 jq -e '.counts.icrc_good == 315 and .counts.opcodes."RC ACK" == 90 and
 	(.packets | length) == 524 and .packets[27].BTH.OpCode == "0x00" and

@@ -50,7 +50,7 @@ for name in ether sll1 sll2; do
 	cmp ether.tshark $name.tshark || fail "tshark reads $name differently"
 done
 
-# Members one after the other are one file; what follows them is left alone.
+# Concatenated gzip members are one file; data after them is ignored.
 head -c 20000 "$rxe" | gzip >two.gz
 tail -c +20001 "$rxe" | gzip >>two.gz
 printf 'not gzip' >>two.gz

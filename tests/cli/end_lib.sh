@@ -1,5 +1,5 @@
-# Words for tests that start programs: after lib.sh. Those whose numbers are in
-# $programs end with the test, however it ends; then `leave`, if the test has one.
+# Functions for tests that start processes; sourced after lib.sh. Processes listed in $programs end
+# with the test in any case; then `leave` is called, if the test defines it.
 programs=
 end_programs() {
 	for program in $programs; do

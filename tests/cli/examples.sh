@@ -1,4 +1,4 @@
-# Every example runs, and what its comments claim is so.
+# Every example runs, and the claims of its comments are true.
 . "$SRC/tests/cli/lib.sh"
 examples=$SRC/examples
 
@@ -206,7 +206,7 @@ status 0 "$HEDDLE" sim "$SRC/examples/adaptive.yaml" --set fabric.routing.adapti
 jq -e ".tables.summary.rows[0].delivered * 1.2 < $chosen" out >/dev/null ||
 	fail "adaptive: less than a fifth more"
 
-# Shares of what hosts could send, in docs/routing.md.
+# Shares of the hosts' capacity, in docs/routing.md.
 run around 0
 around() {
 	"$HEDDLE" sim "$examples/around.yaml" --set traffic.next.pattern=$1 \
@@ -355,13 +355,13 @@ for command in admit bound reserve; do
 done
 jq -e '[.tables.parts.rows[] | select(.flow == 1) | [.subnet, .sl]] ==
 	[[0, 4], [1, 5]]' out >jq.out || fail "parts: $(jq -c .tables.parts out)"
-# Who is promised no deadline may not have one.
+# Connections without a deadline must have no deadline bound.
 status 3 "$HEDDLE" sim "$examples/two-subnets-deadlines.yaml" --set traffic.rest.deadline=1ms
 has err "only classes of kind DBTS and DB are promised one"
 status 3 "$HEDDLE" sim "$examples/two-subnets-deadlines.yaml" --set traffic.film.kind=poisson
 has err "its bursts have no limit"
 
-# told DOC CELLS: a table of the document ends a row so.
+# told DOC CELLS: a table of the document has a row that ends with these cells.
 told() {
 	grep -qF -- "| $2 |" "$SRC/docs/$1" || fail "docs/$1 does not say '$2'"
 }
@@ -510,7 +510,7 @@ jq -e -n --slurpfile bursts self-similar.json --slurpfile smooth smooth.json \
 	mean($bursts) - mean($empty) > 1.1 * $wait' >/dev/null ||
 	fail "as much traffic without bursts queues as long"
 
-# The deadlock is found and named; the torus engine avoids it.
+# The deadlock is detected and its cycle is named; the torus engine avoids it.
 run ring-deadlock 1
 claim ring-deadlock "the circle is the ring" '
 	.tables.deadlock.rows as $circle | ($circle | length == 6) and
@@ -526,7 +526,7 @@ status 0 "$HEDDLE" sim torus.yaml --json
 cp out torus.json
 claim torus "it flows" 'one("traffic").delivered > 100'
 
-# What the README shows of the quickstart is what it prints.
+# The quickstart's output in the README is the program's output.
 status 0 "$HEDDLE" sim "$examples/quickstart.yaml"
 awk '/^\$ heddle sim examples\/quickstart.yaml$/ { on = 1; next }
 	/^```/ { on = 0 } on && !/\.\.\.$/' "$SRC/README.md" >shown
@@ -535,7 +535,7 @@ while IFS= read -r line; do
 	has out "$line"
 done <shown
 
-# The scenario that docs/scenarios.md begins with.
+# The first scenario of docs/scenarios.md.
 awk '/^```yaml/ { on = 1; next } /^```/ { if (on) exit } on' \
 	"$SRC/docs/scenarios.md" >documented.yaml
 status 0 "$HEDDLE" sim documented.yaml
@@ -604,7 +604,7 @@ if command -v gnuplot >/dev/null; then
 	done
 fi
 
-# A study may keep every table that a run shows.
+# A study can record every table of a run.
 set --
 for name in $ran; do
 	jq -r '.tables // {} | keys[]' "$name.json"
@@ -616,7 +616,7 @@ done <tables
 status 0 "$HEDDLE" sweep "$examples/two-switch-congestion.yaml" --db tables.db \
 	--set run.measure=1us "$@"
 
-# No example was forgotten.
+# Every example is tested.
 for file in "$examples"/*.yaml; do
 	name=$(basename "$file" .yaml)
 	case " $ran " in

@@ -1,17 +1,17 @@
-# What fails in turn, as users ask for it: the exit status, the ranking, refusals,
-# and the same bytes on any number of threads.
+# Failure analysis: exit status, ranking, rejected options, and the same bytes on any number of
+# threads.
 . "$SRC/tests/cli/lib.sh"
 
-# A tree of two levels is redundant; a mesh of xy takes no hole.
+# A tree of two levels is redundant; a mesh with xy routing tolerates no failure.
 status 0 "$HEDDLE" failures 'fat-tree --radix 4 --levels 2' --engine ftree --csv
 grep -q '^links,8,0,0,0,0,8,0$' out || fail "no eight links that make it slower"
 status 1 "$HEDDLE" failures 'mesh --columns=3 --rows=3' --engine xy --fail links
 has out 'refused'
-# Shortest ways around a torus can lock up, whatever fails.
+# Shortest paths around a torus can deadlock, with any failure.
 status 1 "$HEDDLE" failures 'torus --sizes=5x5' --fail links --worst 1
 has out 'can lock up'
 
-# A site's file, with routes that OpenSM made.
+# A site's file with routes of OpenSM.
 "$HEDDLE" topo gen fat-tree --radix 4 --levels 3 -o site.net
 "$HEDDLE" route site.net --engine updn --dump lfts -o site.lfts
 status 0 "$HEDDLE" failures site.net --engine file \

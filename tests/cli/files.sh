@@ -1,6 +1,6 @@
-# No output takes the place of an input or of another output, by whatever name:
-# one line, and every file is as it was. This goes through the options of all
-# commands that name files, as their help shows them, so that none is forgotten.
+# No output replaces an input or another output, under any name of the file: one line, and every
+# file is unchanged. The test uses the options of all commands that name files, as shown in their
+# help, so that none is missing.
 . "$SRC/tests/cli/lib.sh"
 
 # commands_of WORDS...: the commands that help lists, with those below them.
@@ -23,7 +23,7 @@ cp input before
 ln -s input link
 ln input again
 
-# refused STATUS TEXT WORDS...: in one line, and the input is as it was.
+# refused STATUS TEXT WORDS...: refused in one line, and the input is unchanged.
 refused() {
 	wanted=$1 text=$2
 	shift 2
@@ -62,7 +62,7 @@ while read -r command; do
 done <commands
 [ $((n * share)) -gt 150 ] || fail "only $n options that name files"
 
-# What a command or its scenario reads is no output, either.
+# Files that a command or its scenario reads cannot be outputs either.
 topology='fabric: {topology: {kind: star, hosts: 2}}'
 cat >input <<END
 $topology
@@ -85,7 +85,7 @@ for option in output html pcap trace checkpoint; do
 	cmp trace.goal goal.before || fail "--$option wrote over the goal file"
 done
 refused 3 "is an input; --output would overwrite it" sweep input --vary run.seed=1,2 -o input
-# What is no database is not made one.
+# A file that is no database is not converted into one.
 refused 3 "file is not a database" sim input --db link
 refused 3 "is an input; --output would overwrite it" job show trace.goal --goal -o trace.goal
 refused 3 "is an input; --output would overwrite it" topo convert input -o input

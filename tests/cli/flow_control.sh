@@ -1,5 +1,5 @@
-# Flow-control packets in a capture: what they say follows, by IBA's rules,
-# from the data packets next to them.
+# Flow-control packets in a capture: their fields follow, by IBA's rules, from the data packets
+# before them.
 . "$SRC/tests/cli/lib.sh"
 
 # h1 only receives, so its updates have FCTBS 0 and the switch's, sent by the
@@ -71,7 +71,7 @@ status 0 "$HEDDLE" sim exact.yaml --pcap plain.pcap --port h1
 status 0 "$HEDDLE" decode -s plain.pcap
 lacks out "flow-control"
 
-# A capture that cannot have any says why.
+# A capture that cannot have flow-control packets is refused with the reason.
 sed 's/exact/delay/' exact.yaml >delay.yaml
 status 3 "$HEDDLE" sim delay.yaml --pcap none.pcap --flow-control bare
 one_line err
@@ -80,8 +80,8 @@ has err "flow-control packets are on the links only with 'fabric.credits: exact'
 status 2 "$HEDDLE" sim exact.yaml --pcap none.pcap --flow-control some
 one_line err
 
-# What bit errors spoil is sent sound and received with bad CRCs; what a link
-# loses when it goes down is sent and not received.
+# Packets with bit errors are sent intact and received with bad CRCs; packets that a link loses when
+# it goes down are sent and not received.
 cat >faults.yaml <<'EOF'
 fabric:
   topology: {kind: star, hosts: 2}

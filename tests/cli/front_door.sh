@@ -1,4 +1,4 @@
-# The program says what it is, helps, and refuses what it does not know.
+# The program prints its version and help, and refuses unknown words.
 . "$SRC/tests/cli/lib.sh"
 version=$(sed -n 's/^project(heddle VERSION \([0-9.]*\).*/\1/p' \
 	"$SRC/CMakeLists.txt")

@@ -1,4 +1,4 @@
-# Output that did not arrive is an error, not a success.
+# Output that cannot be written is an error.
 . "$SRC/tests/cli/lib.sh"
 got=0
 "$HEDDLE" --help >/dev/full 2>err || got=$?
@@ -6,8 +6,8 @@ got=0
 one_line err
 has err "cannot write to standard output"
 
-# too_small COMMAND...: files may have a few KiB, as if the disk were full. It
-# says which file that is and what the system said of it, and leaves none.
+# too_small COMMAND...: runs with a file size limit of a few KiB, as if the disk were full. The
+# error names the file and the system's reason, and the file is removed.
 cat >s.yaml <<'END'
 fabric: {topology: {kind: two-switch, remote: 2, local: 1, victims: 1}}
 qos: {vls: 1}
@@ -60,7 +60,7 @@ done
 status 4 "$HEDDLE" sim s.yaml --checksum --checkpoint /dev/full --every-simulated 5us
 [ "$(cat out)" = "$(jq -r '.tables.summary.rows[0].checksum' want)" ] ||
 	fail 'another checksum'
-# Too large for the disk: no part of it is left.
+# A file that exceeds the disk is removed completely.
 status 4 sh -c 'ulimit -f 1 && exec "$@"' sh "$HEDDLE" sim s.yaml --checksum \
 	--checkpoint small.ckpt --every-simulated 25us
 has err 'small.ckpt: cannot be written: File too large'

@@ -1,4 +1,5 @@
-# Jobs of a scenario: what they take, what is refused and where, and what hangs.
+# Jobs of a scenario: durations, rejected fields with their position, and operations that wait
+# forever.
 . "$SRC/tests/cli/lib.sh"
 
 scenario() {
@@ -21,7 +22,7 @@ jq -e '.tables.summary.rows[0] | .offered == null and .delivered == null and
 	.packets == 16' out >jq.out ||
 	fail "rates of traffic that is not there: $(cat out)"
 
-# Goals decide the status, and nothing else.
+# Only goals determine the status.
 scenario met.yaml "program: [{barrier: 0}]" \
 	"goals: [{job: a, completion: 222080ps, slowdown: 1}]"
 status 0 "$HEDDLE" sim met.yaml
@@ -37,7 +38,7 @@ status 0 "$HEDDLE" sim nearby.yaml --json
 jq -e '.tables.jobs.rows[0] | .slowdown > 1.2 and .slowdown < 5' out >jq.out ||
 	fail "no slowdown next to other traffic: $(cat out)"
 
-# As many threads as one likes.
+# The same results on any number of threads.
 for threads in 1 2 3; do
 	"$HEDDLE" sim "$SRC/examples/jobs.yaml" --threads $threads --json \
 		>"$threads.json"
@@ -282,7 +283,7 @@ jq -e '.tables["job queue pairs"].rows[0].retries > 0' rc.1 >jq.out ||
 	fail "nothing was sent again"
 has rc.1 '"queue pairs"'
 
-# What queue pairs of jobs cannot do.
+# Options that jobs with queue pairs do not support.
 cat >routed.yaml <<'END'
 fabric: {topology: {kind: routed, subnets: 2, hosts: 4, link: 4x EDR}}
 jobs:

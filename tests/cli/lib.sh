@@ -1,5 +1,5 @@
-# Words for script tests: . "$SRC/tests/cli/lib.sh"
-# Each ends the test with a line that says what was not as claimed.
+# Functions for script tests: . "$SRC/tests/cli/lib.sh". Each ends the test with one line that
+# describes the failure.
 
 # OpenSM lives there, and an ordinary user's path may not.
 export PATH="$PATH:/usr/sbin:/sbin"
@@ -68,7 +68,7 @@ lacks() {
 	}
 }
 
-# one_line FILE: what a refusal must be.
+# one_line FILE: the message of a refusal has one line.
 one_line() {
 	[ "$(wc -l <"$1")" -eq 1 ] || {
 		cat "$1" >&2

@@ -1,5 +1,5 @@
-# Unmodified OpenSM manages a live fabric, unmodified tools ask it, and what
-# they read is what OpenSM was told to program.
+# Unmodified OpenSM manages a live fabric; unmodified tools query it and read the configuration that
+# OpenSM was given.
 . "$SRC/tests/cli/lib.sh"
 . "$SRC/tests/cli/live_lib.sh"
 cat >conf <<'END'
@@ -31,7 +31,7 @@ while read -r fabric; do
 	"$HEDDLE" topo show "$fabric" >/dev/null || fail "the help's '$fabric'"
 done <fabrics
 
-# ---- nothing runs yet
+# ---- no fabric runs
 status 3 "$HEDDLE" live show
 has err "no fabric runs"
 status 3 "$HEDDLE" live exec h0 -- true
@@ -47,7 +47,7 @@ status 3 "$HEDDLE" live exec unknown -- true
 manage h0 log -F conf
 settle
 
-# ---- what the fabric is, as it was generated
+# ---- nodes and cables are those that were generated
 on h3 ibnetdiscover >found
 "$HEDDLE" topo check found >/dev/null || fail "ibnetdiscover's file"
 "$HEDDLE" topo gen fat-tree --radix 4 --levels 3 -o made
@@ -71,7 +71,7 @@ on h3 ibnetdiscover -p >ends
 [ "$("$HEDDLE" live show --csv | grep -c ',active,')" -eq 116 ] ||
 	fail "not all of 20 + 96 ports are active"
 
-# ---- what OpenSM was told to program
+# ---- the configuration of OpenSM is programmed
 on h3 smpquery portinfo 2 1 | grep -q 'VLHighLimit:\.*4$' ||
 	fail "the high limit is not 4"
 on h3 smpquery sl2vl 2 1 >vls
@@ -109,13 +109,13 @@ cmp theirs ours || fail "'live dump --to opensm' is not read back"
 status 0 "$HEDDLE" route found --engine file --routes tables --sl2vl vls
 "$HEDDLE" live dump --to json | jq -e '.' >/dev/null || fail "no JSON"
 
-# ---- answers of many segments
+# ---- responses of several segments
 on h3 saquery -t 300000 >nodes
 [ "$(grep -c 'NodeDescription' nodes)" -eq 36 ] || fail "not all 36 nodes"
 on h3 saquery -t 300000 -p >paths
 [ "$(grep -c 'PathRecord' paths)" -eq 1296 ] || fail "not all 36 x 36 paths"
 
-# ---- a cable goes and comes back: OpenSM receives a trap and sweeps
+# ---- a cable is removed and reconnected: OpenSM receives a trap and sweeps
 before=$(grep -c 'SUBNET UP' log)
 "$HEDDLE" live link s1-0:3 down
 wait_for 1 'num:128 (Link state change)'
@@ -126,7 +126,7 @@ on h3 ibnetdiscover >without
 "$HEDDLE" live link s1-0:3 up
 wait_for $((before + 2)) 'SUBNET UP'
 
-# ---- errors are those that were made, until they are cleared
+# ---- error counters have the injected errors until they are cleared
 "$HEDDLE" live inject-error s1-1:2 SymbolErrorCounter 7
 lid=$("$HEDDLE" live show --csv | sed -n 's/^s1-1,0,active,\([0-9]*\),.*/\1/p')
 on h3 perfquery "$lid" 2 | grep -q 'SymbolErrorCounter:\.*7$' ||
@@ -251,6 +251,6 @@ on_unrouted opensm -o -f "$PWD/unrouted.log" >opensm.out 2>&1 || fail "OpenSM"
 [ "$(on_unrouted ibswitches | grep -c '^Switch')" -eq 8 ] || fail "its switches"
 "$HEDDLE" live down --name unrouted
 
-# ---- the end: nothing is left
+# ---- end of the fabric: nothing remains
 "$HEDDLE" live down
 [ ! -e "$XDG_RUNTIME_DIR/heddle-fabric" ] || fail "the folder is still there"

@@ -1,6 +1,5 @@
-# A thousand programs at once, programs that are killed at any step, users who
-# have no permission: the daemon continues to answer, keeps nothing of them, and
-# ends at `live down`.
+# A thousand programs at once, programs that are killed at any step, users without permission: the
+# daemon continues to answer, keeps no state of ended programs, and ends at `live down`.
 . "$SRC/tests/cli/lib.sh"
 . "$SRC/tests/cli/live_lib.sh"
 # What a sanitizer keeps of freed memory would hide what we do not free.

@@ -1,4 +1,4 @@
-# Tools of developers work on programs that use adapters: limits of address space, memcheck,
+# Development tools work with programs that use adapters: limits of address space, memcheck,
 # AddressSanitizer, ThreadSanitizer, gdb, strace, exec.
 . "$SRC/tests/cli/lib.sh"
 . "$SRC/tests/cli/live_lib.sh"

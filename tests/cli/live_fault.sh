@@ -1,4 +1,4 @@
-# Faults on demand: a small RPC library over verbs meets each kind, at the place that is named, in
+# Injected faults: a small RPC library over verbs gets each kind of fault at the specified place, in
 # the same way in every run.
 . "$SRC/tests/cli/lib.sh"
 . "$SRC/tests/cli/live_lib.sh"

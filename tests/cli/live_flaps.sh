@@ -1,6 +1,5 @@
-# Cables go and come under OpenSM's sweeps, again and again, also while it has
-# not seen to the last one: in the end the fabric is whole, all links are
-# active, and switches have the routes that OpenSM says they have.
+# Cables are removed and reconnected repeatedly during OpenSM's sweeps. In the end the fabric is
+# complete, all links are active, and switches have OpenSM's routes.
 . "$SRC/tests/cli/lib.sh"
 . "$SRC/tests/cli/live_lib.sh"
 flaps=30

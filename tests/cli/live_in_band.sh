@@ -1,6 +1,5 @@
-# MADs that take time have that of the scenario: of its cables, links and
-# switches, as exactly as a capture tells it, and the room that it gives to
-# VL15. What they do not know of is refused.
+# MADs that take time have the delays of the scenario's cables, links and switches, as exactly as a
+# capture shows, and its VL15 buffers. Fields that do not apply to MADs are refused.
 . "$SRC/tests/cli/lib.sh"
 . "$SRC/tests/cli/live_lib.sh"
 command -v tshark >/dev/null || fail "tshark is not installed"

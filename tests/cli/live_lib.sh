@@ -1,6 +1,6 @@
-# Words for tests of live fabrics: . "$SRC/tests/cli/live_lib.sh", after lib.sh.
-# A fabric of its own in a folder of its own, and what OpenSM writes in ./log,
-# ./cache and ./dumps; all of it ends with the test.
+# Functions for tests of live fabrics: . "$SRC/tests/cli/live_lib.sh", after lib.sh. Each test has a
+# fabric of its own in a folder of its own; OpenSM writes to ./log, ./cache and ./dumps. All of it
+# is removed with the test.
 for tool in opensm ibnetdiscover smpquery saquery perfquery; do
 	command -v $tool >/dev/null || fail "$tool is not installed"
 done

@@ -1,5 +1,5 @@
-# What happened to a live fabric, from a file: the same tables, states, counters
-# and MADs on cables; captures are what Wireshark takes for MADs.
+# Recordings of a live fabric: a replay has the same tables, states, counters and MADs on cables;
+# Wireshark decodes the captures as MADs.
 . "$SRC/tests/cli/lib.sh"
 . "$SRC/tests/cli/live_lib.sh"
 command -v tshark >/dev/null || fail "tshark is not installed"

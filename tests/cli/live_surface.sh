@@ -1,5 +1,5 @@
-# What verbs have beyond the plain calls, with both clocks; rsockets; and what
-# becomes of programs whose fabric, or the engine of its time, is killed.
+# Verbs beyond the basic calls, with both clocks; rsockets; and programs whose fabric or engine is
+# killed.
 . "$SRC/tests/cli/lib.sh"
 . "$SRC/tests/cli/live_lib.sh"
 command -v rstream >/dev/null || fail "rstream is not installed"

@@ -1,5 +1,5 @@
-# Data that take their time: unmodified programs print what the links' rates,
-# arbitration and states say, whatever this machine's speed is.
+# Simulated clock: the results of unmodified programs depend on link rates, arbitration and states
+# only, not on the speed of this machine.
 . "$SRC/tests/cli/lib.sh"
 . "$SRC/tests/cli/live_lib.sh"
 . "$SRC/tests/cli/verbs_lib.sh"

@@ -1,5 +1,4 @@
-# Programs of others, as Debian has them, exchange data over the adapters of a
-# live fabric, by verbs.
+# Debian's programs exchange data over the adapters of a live fabric by verbs.
 . "$SRC/tests/cli/lib.sh"
 . "$SRC/tests/cli/live_lib.sh"
 . "$SRC/tests/cli/verbs_lib.sh"

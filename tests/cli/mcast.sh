@@ -1,5 +1,4 @@
-# Multicast operations from the command line: who gets what, in what time,
-# and what is refused.
+# Multicast operations on the command line: receivers, durations, and rejected options.
 . "$SRC/tests/cli/lib.sh"
 ring='kind: ring, switches: 6, hosts: 1'
 

@@ -1,5 +1,5 @@
-# Memory: what a run will need is said before it starts, where that is known;
-# what grows ends it in time, with what came before.
+# Memory: a known requirement is checked before a run starts; a run that exceeds its limit ends in
+# time and keeps its results so far.
 . "$SRC/tests/cli/lib.sh"
 
 cat >overload.yaml <<'END'
