@@ -159,7 +159,7 @@ static bool bound_misses(const struct goals *g, const struct goal_verdict *v)
 
 /*
  * Makes the plan with the lowest high limit, of 0, 1, 3, 7, ..., for which the bounds of the
- * latency classes meet their goals; if there is none, with the lowest limit.
+ * latency classes meet their goals; if no limit does, with the lowest limit.
  */
 static enum hd_status plan_latencies(struct goals_case *c, struct plan_link *link, struct diag *d,
 				     struct plan *plan, struct goal_verdict *verdicts)

@@ -28,7 +28,7 @@ said='.tables.simulated.rows[] | select(.point == '
 jq -e "$said\"class 2\" and .measure == \"W\").inside == \"yes\"" out >/dev/null ||
 	fail 'classes are not compared'
 
-# With thresholds a class's delay is known by simulation only.
+# With thresholds the delay of a class is known from simulation only.
 status 0 "$HEDDLE" model ge --class 3:1 --class 2:8 --mu 8,16 --threshold 6 \
 	--capacity 12 --simulate 100000 --json
 jq -e '.tables.classes.rows[0].W == null' out >/dev/null || fail 'W of a class'
@@ -64,7 +64,7 @@ cmp out one
 status 0 "$HEDDLE" model et --lambda 4 --simulate 10000 --seed 8
 ! cmp -s out one || fail 'the seed has no effect'
 
-# Outside its interval is a goal missed: of many short runs some must be, and
-# then the status is 1 and the table says which.
+# A simulated value outside its interval misses a goal: of many short runs some must, and then the
+# status is 1 and the table shows which.
 status 1 "$HEDDLE" model queue mm1 --lambda 1..99 --mu 100 --simulate 2000
 has out ' no '

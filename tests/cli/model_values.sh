@@ -1,5 +1,4 @@
-# The published tables come out of the commands, in JSON that reads back
-# exactly, in CSV, and as text.
+# The commands reproduce the published tables, in JSON with exact numbers, in CSV, and as text.
 . "$SRC/tests/cli/lib.sh"
 
 # near JQ-FILTER VALUE: a number in ./out is the value to 1e-6.
@@ -60,7 +59,7 @@ status 0 "$HEDDLE" model ajt --semantics s2 --threshold 4,12 --lambda 4,8 \
 near '.tables.points.rows[0].blocking' 0.034743
 near '.tables.points.rows[1].L' 3.280198
 
-# Doubles read back exactly: print, read, print.
+# Doubles are exact in JSON: print, read, print.
 jq -c .tables out >once
 jq -c . once >twice
 cmp once twice

@@ -1,6 +1,5 @@
-# A fabric is the same, to the byte of every result, however it is named: by
-# the words of a generator, by the file that 'topo gen' wrote of it, or by a
-# scenario with either; and in whatever order its nodes are listed.
+# A fabric has the same results, byte by byte, for each of its forms: the arguments of a generator,
+# a file of 'topo gen', or a scenario with either; in any order of its nodes.
 . "$SRC/tests/cli/lib.sh"
 rounds=1
 [ "${HD_LONG:-0}" = 0 ] || rounds=20
@@ -12,7 +11,7 @@ draw() { # draw LOW HIGH: the next number of a fixed sequence, in $drawn
 engines="minhop updn dfsssp lash"
 n=0
 
-# both NAME COMMAND...: the same of the generator (A) and of the file (B).
+# both NAME COMMAND...: runs the command with the generator (A) and with the file (B).
 both() {
 	what=$1 one=0 two=0
 	shift

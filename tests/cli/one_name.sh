@@ -1,7 +1,6 @@
-# No two modules give one name to two functions: the linker takes whichever module
-# it comes to first, and says nothing.
+# No two modules define functions of one name: the linker would use the first one without a message.
 . "$SRC/tests/cli/lib.sh"
-# names FOLDER: what the modules there define for others, those defined twice.
+# names FOLDER: functions that modules there define twice.
 names() {
 	find "$1" -name 'libhd_*.a' >modules
 	while read -r module; do
@@ -14,7 +13,7 @@ names "$(dirname "$HEDDLE")/src" >twice
 [ "$(wc -l <all)" -gt 1000 ] || fail "no modules were found"
 empty twice
 
-# Two that do are noticed.
+# A duplicate is detected.
 mkdir -p src
 echo 'int same(void); int same(void) { return 1; }' >same.c
 cc -c same.c -o same.o

@@ -1,5 +1,5 @@
-# The program needs no package but those that ci/deps.txt names for building
-# it; one that is among the tests' is noticed, by header and by library.
+# Building the program needs only packages that ci/deps.txt lists for it; a package listed for tests
+# only is detected, by header and by library.
 . "$SRC/tests/cli/lib.sh"
 build=$(dirname "$HEDDLE")
 status 0 "$SRC/ci/packages.sh" "$build"
@@ -21,11 +21,11 @@ for package in libjansson-dev libyaml-dev; do
 	grep -q "the link line: /usr/lib/.* of $package," out ||
 		fail "the library of $package was not noticed"
 done
-# What others bring need not be named.
+# Packages that others install need not be listed.
 below libc6-dev
 status 0 "$SRC/ci/packages.sh" "$build" list
 
-# Who examined nothing has proved nothing.
+# A check without input must fail.
 mkdir -p empty
 echo 'rule none' >empty/build.ninja
 ! "$SRC/ci/packages.sh" empty >out 2>err || fail "no program, no complaint"

@@ -1,5 +1,5 @@
-# Published experiments: what there is, ours next to theirs, and the same
-# whatever the number of cores.
+# Published experiments: their list, results compared with published values, and the same output on
+# any number of cores.
 . "$SRC/tests/cli/lib.sh"
 rm -f ./*.db page.html
 
@@ -24,7 +24,7 @@ status 0 "$HEDDLE" paper list 000 --db list.db
 sqlite3 list.db "SELECT count(DISTINCT name) FROM value" >columns
 [ "$(cat columns)" = 9 ] || fail "not all is kept"
 
-# Deadlock and its cure, classes of service, the credit chain.
+# Deadlock and its avoidance, classes of service, the credit chain.
 for j in one:1 four:4; do
 	status 0 "$HEDDLE" paper run 002/fig1 002/fig2 002/fig9 003 004/fig4.5 \
 		--jobs ${j#*:} --db ${j%:*}.db -o ${j%:*}.json
@@ -130,7 +130,7 @@ status 0 "$HEDDLE" paper calibrate 004/em5.2 --quick --vary threshold=6,8 \
 	--json
 jq -e '.tables.settings.rows | length == 2' out >jq.out || fail "--vary"
 
-# The document is what the program writes from what is recorded.
+# The program writes the document from the recorded results.
 status 0 "$HEDDLE" paper list --document papers.md
 cmp papers.md "$SRC/docs/papers.md" ||
 	fail "docs/papers.md is not what 'heddle paper list --document' writes"

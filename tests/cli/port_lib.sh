@@ -1,7 +1,7 @@
-# Words for tests of programs that meet at a TCP port: after lib.sh.
-# pick_port: an unused TCP port, in $port. The kernel gives it to no connection: otherwise a program
-# that connects before its peer listens can reach itself, and another program can get the port
-# first. Tests that run at the same time take turns by a locked file.
+# Functions for tests of programs that connect by a TCP port; sourced after lib.sh. pick_port: an
+# unused TCP port, in $port. The kernel assigns it to no connection: otherwise a program that
+# connects before its peer listens can reach itself, and another program can get the port first.
+# Tests that run at the same time take turns by a locked file.
 pick_port() {
 	port=$(python3 -c 'import fcntl, os, socket
 FIRST, N = 20000, 12000

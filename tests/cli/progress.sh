@@ -1,5 +1,4 @@
-# At a terminal, whatever takes long says how far it has come; elsewhere, and
-# when told to be quiet, it says nothing.
+# On a terminal, commands that take long show progress; elsewhere, and with --quiet, they do not.
 . "$SRC/tests/cli/lib.sh"
 cat >long.yaml <<'END'
 fabric: {topology: {kind: star, hosts: 8}}

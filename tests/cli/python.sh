@@ -1,5 +1,5 @@
-# The installed module is found with its library, needs no compiler, and gives
-# what 'heddle sim --json' does; with pandas and without.
+# The installed module finds its library, needs no compiler, and returns the results of 'heddle sim
+# --json', with pandas and without.
 . "$SRC/tests/cli/lib.sh"
 build=$(dirname "$HEDDLE")
 rm -rf stage pandas

@@ -1,6 +1,5 @@
-# 'qos verify NEW.conf SCENARIO --against OLD.conf' judges a change before it is
-# made: its numbers are those of 'heddle sim' on each seed, its intervals
-# Student's, and its exit status says whether a goal is worse.
+# 'qos verify NEW.conf SCENARIO --against OLD.conf': its numbers are those of 'heddle sim' on each
+# seed, its intervals are Student's, and its exit status is 1 if a goal is worse.
 . "$SRC/tests/cli/lib.sh"
 printf 'qos TRUE\nmax_op_vls 1\n' >old.conf
 "$HEDDLE" qos plan --conf mds=5%,latency,256,sl=1 train=60%,sl=0 storage=35%,sl=2 >new.conf
@@ -58,7 +57,7 @@ jq -e -s --slurpfile told forward 'def mean: add / length;
 	($row."change +-" | near(100 * ($d | width) / ($a | mean)))' runs >all || fail "other numbers: $(cat all)"
 [ "$(grep -c true all)" = 3 ] || fail "rows are missing"
 
-# Only what the scenario asks for is judged.
+# Only the scenario's goals are judged.
 sed '/^goals:/,/slowdown/d' site.yaml >aimless.yaml
 status 0 "$HEDDLE" qos verify old.conf aimless.yaml --against new.conf --seeds 2
 has out 'the scenario has no goals'

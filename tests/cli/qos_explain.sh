@@ -1,7 +1,7 @@
-# What 'qos explain' says is what OpenSM does: odd configurations are given to
-# OpenSM on a live fabric that has every kind of port, and all tables are read
-# back, entry by entry. A scenario with 'qos.opensm' then runs as one on the
-# fabric that OpenSM programmed, and classes get the shares that were said.
+# 'qos explain' predicts OpenSM's tables: unusual configurations are given to OpenSM on a live
+# fabric with every kind of port, and all tables are read back, entry by entry. A scenario with
+# 'qos.opensm' then has the same results as one on the fabric that OpenSM programmed, and classes
+# get the predicted shares.
 . "$SRC/tests/cli/lib.sh"
 . "$SRC/tests/cli/live_lib.sh"
 fixtures=$SRC/tests/fixtures

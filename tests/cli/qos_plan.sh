@@ -1,5 +1,5 @@
-# Goals become tables that pass lint, and are met where they are put to the test;
-# each finding of lint has a file with it alone, and one without.
+# Plans from goals pass lint and meet the goals in simulation. Each finding of lint has a file with
+# only this finding, and a file without.
 . "$SRC/tests/cli/lib.sh"
 lint=$SRC/tests/fixtures/lint
 n=0
@@ -129,7 +129,7 @@ for scenario in fabric loaded; do
 	jq .tables out >$scenario.json
 done
 cmp fabric.json loaded.json || fail "a scenario's traffic and jobs change its plan"
-# Without a simulation the bound alone misses it.
+# Without a simulation, the bound alone misses the goal.
 sed 's/1us/500ns/' burst.yaml >goals.yaml
 status 1 "$HEDDLE" qos plan --goals goals.yaml "$star"
 sed 's/packets 256/packets 256, senders 2/' burst.yaml >goals.yaml

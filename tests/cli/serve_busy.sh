@@ -1,5 +1,5 @@
-# 'heddle serve' answers while clients are slow and changes take long; no thread
-# spins; every address of this machine that it prints answers.
+# 'heddle serve' answers while clients are slow and changes take long; no thread spins; every
+# printed address of this machine answers.
 . "$SRC/tests/cli/lib.sh"
 cat >long.yaml <<'END'
 fabric: {topology: {kind: fat-tree, radix: 8, levels: 2}, routing: ftree}

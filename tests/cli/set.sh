@@ -1,5 +1,5 @@
-# --set PATH=VALUE, on every command that takes a scenario, is as if the file
-# said so, to the byte.
+# --set PATH=VALUE, on every command that takes a scenario, has the same results as the field in the
+# file.
 . "$SRC/tests/cli/lib.sh"
 
 cat >a.yaml <<'EOF'
@@ -26,7 +26,7 @@ done
 "$HEDDLE" route a.yaml --check --json "$@" >got
 cmp wanted got || fail "route differs"
 
-# An option that is short for a path says the same; the last one counts.
+# An option that abbreviates a path has the same effect; the last one has priority.
 "$HEDDLE" sim --checksum a.yaml --set run.seed=5 >wanted
 [ "$("$HEDDLE" sim --checksum a.yaml --seed 5)" = "$(cat wanted)" ] ||
 	fail "--seed differs"
@@ -49,20 +49,20 @@ has err "heddle: --topology: not YAML"
 status 3 "$HEDDLE" mcast compare --topology 'kind: ring' --fail 's-1, at: 0s'
 has err "heddle: --fail: no switch 's-1, at: 0s'"
 
-# A refusal names the field once, be it all that was set or a part of it.
+# An error names the field once, if all or a part of it was set.
 status 2 "$HEDDLE" sim a.yaml --set run.measure=soon
 has err "heddle: --set run.measure: 'soon'"
 status 2 "$HEDDLE" sim a.yaml --set 'run={measure: soon}'
 has err "heddle: --set run: run.measure: 'soon'"
 
-# Benches and models take it too.
+# Benchmarks and models support --set, too.
 status 2 "$HEDDLE" bench send-lat --set fabric.packet.mtu=300
 has err "heddle: --set fabric.packet.mtu: '300' is not one of 256, 512"
 status 3 "$HEDDLE" model fabric "$SRC/examples/entry-threshold.yaml" \
 	--set qos.thresholds.capacity=
 has err "the model requires qos.thresholds.capacity"
 
-# A file that an override names is seen from here, not from the scenario.
+# A file in an override is relative to the current folder, not to the scenario.
 mkdir -p sub
 cp a.yaml sub/
 "$HEDDLE" topo gen ring --switches 3 >here.net
@@ -72,7 +72,7 @@ status 3 "$HEDDLE" sim sub/a.yaml --set fabric.topology=nothere.net
 one_line err
 has err "heddle: --set fabric.topology: "
 
-# Bash offers the paths.
+# Completion in bash offers the paths.
 for words in "sim --set run.s|run.seed=" \
 	"route x --set fabric.routing.lm|fabric.routing.lmc=" \
 	"mcast compare --set traffic.0.pay|traffic.0.payload= traffic.0.payload_scv="; do

@@ -1,7 +1,6 @@
-# A deadly signal, once or twice, at any moment, at any command that writes:
-# it ends; earlier results are whole or replaced by whole ones; nothing is left
-# behind, neither file nor process; what was finished is kept. RAISER is the
-# library that sends the signals (raise_at.c).
+# Signals that end the program, once or twice, at any moment, for every command that writes: the
+# command ends; earlier results are unchanged or completely replaced; no file and no process
+# remains; completed work is kept. RAISER is the library that sends the signals (raise_at.c).
 . "$SRC/tests/cli/lib.sh"
 MOMENTS=3
 [ "${HD_LIGHT:-0}" = 0 ] || MOMENTS=2
@@ -42,7 +41,7 @@ preloaded() {
 		"$@" >../out 2>../err
 }
 
-# fresh: ./work as it was before.
+# fresh: restores ./work.
 fresh() {
 	rm -rf work
 	cp -r base work
@@ -103,7 +102,7 @@ one() {
 	tried=$((tried + 1))
 }
 
-# every COMMAND...: all signals at some of its moments.
+# every COMMAND...: all signals at some moments of the command.
 every() {
 	fresh
 	(cd work && RAISE_COUNT=../count preloaded "$HEDDLE" "$@") || {
@@ -137,7 +136,7 @@ every sim small.yaml --db new.db --json -q
 keeps=false
 every cc curve fimd --db runs.db -o o.txt -q
 every decode in.pcap -o o.txt -q
-# These keep what they have.
+# These commands keep partial results.
 every bench send-lat --size 64 -n 3 --pcap p.pcap --db runs.db -q
 every paper run 001/table1 002/fig1 --quick --db runs.db -q -j 2
 every topo gen star --hosts 3 -o o.txt --db runs.db
@@ -146,7 +145,7 @@ every qos plan a=60% b=40% -o o.txt --db runs.db
 if [ -z "$("$HEDDLE" report --db base/runs.db --html page.html 2>&1 >/dev/null)" ]; then
 	every report --db runs.db --html h.html -q
 fi
-# What was finished is in the database when the signal comes, and stays.
+# A completed run is in the database when the signal arrives, and stays there.
 long=000/fig8
 first_of() {
 	rm -f k.db

@@ -1,5 +1,5 @@
-# heddle sim runs a scenario, shows results in every format, and says with its
-# status whether goals were met.
+# 'heddle sim' runs a scenario, shows results in every format, and its exit status is 1 if a goal
+# was missed.
 . "$SRC/tests/cli/lib.sh"
 
 cat >ok.yaml <<'EOF'
@@ -21,7 +21,7 @@ has out "p99[us]"
 has out "delivered[Gb/s]"
 status 0 "$HEDDLE" sim - <ok.yaml
 
-# The same run gives the same bytes; another seed does not.
+# Runs are reproducible; another seed gives another result.
 "$HEDDLE" sim ok.yaml --json --all >one.json
 "$HEDDLE" sim ok.yaml --json --all >two.json
 cmp one.json two.json
@@ -58,7 +58,7 @@ for table in summary traffic ports flows goals; do
 	[ "$n" -gt 0 ] || fail "no table $table in the database"
 done
 
-# Routes that a file gives are the routes; a fabric's file is the fabric.
+# Routes from a file are used unchanged; a fabric's file is equivalent to the fabric.
 status 0 "$HEDDLE" topo gen mesh --columns 3 --rows 3 -o mesh.ibnet
 status 0 "$HEDDLE" route mesh.ibnet --engine xy --dump opensm
 cp out lfts.dump
@@ -79,13 +79,13 @@ status 3 "$HEDDLE" sim refused.yaml
 one_line err
 has err "refused.yaml:1:62: bad.dump:2: port 99"
 
-# A goal that is missed: everything is shown, and the status is 1.
+# A missed goal: all results are shown, and the status is 1.
 sed 's/mean: 1ms/mean: 1ns/' ok.yaml >missed.yaml
 status 1 "$HEDDLE" sim missed.yaml
 has out "# summary"
 has out " no"
 
-# Captures that Wireshark reads, of one port, and of no port that is not there.
+# Captures that Wireshark can read, of one port; a port that does not exist is refused.
 status 0 "$HEDDLE" sim ok.yaml --pcap run.pcap --port h0 --trace run.txt
 status 0 "$HEDDLE" decode -s run.pcap
 has out "VCRC"
@@ -113,7 +113,7 @@ has out "# Port counters: Lid"
 has out "PortSelect:......................1"
 [ "$(grep -c '^PortXmitWait' out)" -eq 1 ] || fail "more than one port"
 
-# What is refused is refused in one line, with its place, and status 3.
+# Rejected scenarios: one line with the place, and status 3.
 refused() {
 	cat >bad.yaml
 	status 3 "$HEDDLE" sim bad.yaml
@@ -198,6 +198,6 @@ rows = list(csv.DictReader(open(sys.argv[1])))
 assert [r["traffic"] for r in rows] == ["voice", "video", "bulk"], rows
 assert all(float(r["delivered[Gb/s]"]) > 0 for r in rows), rows
 EOT
-# On a screen a run with jobs starts with them.
+# As text, the results of a run with jobs start with the jobs.
 status 0 "$HEDDLE" sim "$SRC/examples/jobs.yaml" -q
 head -n 1 out | grep -q '^# jobs:' || fail "a job run starts with $(head -n 1 out)"

@@ -1,5 +1,5 @@
-# Sweeps: the same bytes whatever the number of processes, interrupted or in
-# shards; what they say is what single runs say; bad studies are refused.
+# Sweeps: the same bytes with any number of processes, after interrupts and in shards; results equal
+# those of single runs; invalid studies are refused.
 . "$SRC/tests/cli/lib.sh"
 rm -f ./*.db ./*.csv ./*.json
 
@@ -15,7 +15,7 @@ sweep() {
 		--vary traffic.a.load=30%..90%:30% --seeds 2 "$@"
 }
 
-# ---- the same, whatever the number of processes
+# ---- the same results with any number of processes
 status 0 sweep --jobs 1 --db one.db -o one.csv
 status 0 sweep --jobs 4 --db four.db -o four.csv
 cmp one.csv four.csv || fail "results depend on the number of jobs"
@@ -31,7 +31,7 @@ sqlite3 one.db "SELECT count(*) FROM run WHERE command = 'sweep point'" >n
 [ "$(stat -c %s four.db)" -lt $((12 * 16384 + 65536)) ] ||
 	fail "the database has $(stat -c %s four.db) bytes"
 
-# ---- a point is what a run says
+# ---- a point has the results of a run
 status 0 "$HEDDLE" sim star.yaml --set fabric.routing=updn \
 	--set traffic.a.load=60% --seed 8 --json
 jq -r '.tables.summary.rows[0] | [.offered, .delivered, ."latency mean",
@@ -173,7 +173,7 @@ first=$(awk -F, '/^[0-9]/ && $8 >= 2 { print $2; exit }' all.csv)
 [ "$(awk -F, '/^[0-9]/ { x = $2 } END { print x }' out)" -eq "$first" ] ||
 	fail "it did not stop at $first"
 
-# ---- what is kept
+# ---- kept results
 status 0 sweep --db keep.db --keep traffic --json
 jq -e '.tables.traffic.rows | length == 24' out || fail "not two rows a point"
 status 0 sweep --db keep.db --keep all --json
@@ -235,7 +235,7 @@ if command -v gnuplot >/dev/null; then
 		fail "gnuplot does not read curves.dat"
 fi
 
-# ---- studies that are refused, with their line
+# ---- rejected studies, with their line
 refused() { # LINE MESSAGE, the study on standard input
 	cat >study.yaml
 	status 3 "$HEDDLE" sweep study.yaml --db refused.db

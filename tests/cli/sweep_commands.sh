@@ -1,6 +1,5 @@
-# Sweeps of other commands than sim: each point is what the command says when
-# it is called alone, for every measure that is declared; what makes no point
-# is refused or a row with its reason.
+# Sweeps of commands other than sim: each point has the results of a single call, for every declared
+# measure; an invalid point is refused or is a row with the reason.
 . "$SRC/tests/cli/lib.sh"
 rm -f ./*.db
 examples=$SRC/examples
@@ -164,7 +163,7 @@ status 0 "$HEDDLE" sweep model credit --db line.db --json \
 	--find 'largest lambda with loss < 0.1'
 jq -e '.tables.found.rows[0].lambda == 4' out >/dev/null || fail "found $(jq -c .tables.found out)"
 
-# ---- what is refused
+# ---- rejected options
 refused() { # MESSAGE WORDS...
 	message=$1
 	shift

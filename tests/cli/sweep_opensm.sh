@@ -1,5 +1,5 @@
-# What OpenSM does when cables fail and come back is what --sweep foretells:
-# entry by entry, and block by block in the order in which it writes them.
+# --sweep predicts what OpenSM does when cables fail and return: entry by entry, and block by block
+# in the order of its writes.
 . "$SRC/tests/cli/lib.sh"
 . "$SRC/tests/cli/ibsim.sh"
 needs opensm ibnetdiscover

@@ -1,5 +1,5 @@
-# Ranks of a launcher: each does its part, the last one joins them to the bytes
-# of a single run, and nothing else is left.
+# Ranks of a launcher: each computes its shard, the last one merges them to the bytes of a single
+# run, and no other files remain.
 . "$SRC/tests/cli/lib.sh"
 rm -f ./*.db* ./*.csv
 cat >star.yaml <<'END'

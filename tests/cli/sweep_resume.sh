@@ -1,6 +1,5 @@
-# A sweep that is interrupted, by SIGTERM or SIGKILL and wherever, and called
-# again: the same CSV and JSON, and a database that holds the same. Of what they
-# worked with nothing is left.
+# A sweep that is interrupted by SIGTERM or SIGKILL at any point and called again has the same CSV
+# and JSON, and a database with the same contents. No temporary files remain.
 . "$SRC/tests/cli/lib.sh"
 rm -rf ./*.db ./*.csv ./*.json tmp
 mkdir tmp

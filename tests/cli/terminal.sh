@@ -17,7 +17,7 @@ END
 red=$(printf '\033[31m')
 bold=$(printf '\033[1;31m')
 
-# seen COMMAND...: what a terminal gets, in ./screen.
+# seen COMMAND...: output on a terminal, in ./screen.
 seen() {
 	TERM=xterm script -qec "$*" screen </dev/null >/dev/null || :
 }
@@ -70,7 +70,7 @@ has part.txt "of simulated time: these are the results until then"
 has err "heddle: interrupted at "
 one_line err
 empty out
-# What was delivered by then, and not nothing.
+# The results contain the packets delivered by then.
 awk '$1 == "a" && $0 ~ /[1-9]/ { found = 1 } END { exit !found }' part.txt ||
 	fail "no packet in $(cat part.txt)"
 [ "$(sqlite3 runs.db "SELECT count(*) FROM run WHERE finished IS NOT NULL")" = 1 ] ||

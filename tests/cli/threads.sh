@@ -1,6 +1,5 @@
-# The same bytes on any number of threads, of every example, for the first part
-# of its run: what it prints in every format, the page, rows of a database,
-# traces and captures.
+# The same bytes on any number of threads, of every example, for the first part of its run: output
+# in every format, the page, database rows, traces and captures.
 . "$SRC/tests/cli/lib.sh"
 
 # sim THREADS OPTION...: what is printed into `out`; 1 is a goal missed.
@@ -12,18 +11,18 @@ sim() {
 		>out 2>err || [ $? -eq 1 ] || fail "$name: $(cat err)"
 }
 
-# Everything but who computed it, and when.
+# Results without time and number of threads.
 rows() {
 	sqlite3 "$1" .dump |
 		grep -v '^INSERT INTO run ' >"$2"
 }
 
-# same WHAT: is what was left the same as on one thread?
+# same WHAT: compares the files with those of one thread.
 same() {
 	cmp "$1.one" "$1" >&2 || fail "$name: $1 differs on $threads threads"
 }
 
-# watched THREADS: with all that can be watched.
+# watched THREADS: a run with all observers.
 watched() {
 	rm -f trace pcap db page
 	sim "$1" --all --json --trace trace $pcap --db db --html page

@@ -1,5 +1,5 @@
-# Whatever simulates, routes or checks does so on any number of threads, with
-# the same bytes, and those that simulate say with -v how they did.
+# All commands that simulate, route or check have the same bytes on any number of threads; those
+# that simulate report the threads with -v.
 . "$SRC/tests/cli/lib.sh"
 
 # same HOW WORDS...: prints the same on 1, 2 and 3 threads, and says of more
@@ -12,7 +12,7 @@ same() {
 		# Points of sweeps are known by their content: a database each.
 		"$HEDDLE" "$@" -q --json --threads $n --db db.$n ${how:+-v} \
 			>out.$n 2>err || [ $? -eq 1 ] || fail "$*: $(cat err)"
-		# Who ran it, and when, is not a result.
+		# Time and processes are no results.
 		jq 'del(.run)' out.$n >bytes.$n
 		cmp bytes.1 bytes.$n >&2 || fail "$*: differs on $n threads"
 		[ $n = 1 ] || [ -z "$how" ] || grep -q "^heddle: computed $how" \

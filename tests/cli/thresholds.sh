@@ -13,7 +13,7 @@ jq -e '(.tables["job goals"].rows | map(.met) | all) and
 	fail "$file"
 # Without thresholds the job misses its goal.
 status 1 "$HEDDLE" sim "$file" --set qos.thresholds=none
-# The same on more threads.
+# The same results on more threads.
 status 0 "$HEDDLE" sim "$file" --format checksum --threads 1
 cp out one
 status 0 "$HEDDLE" sim "$file" --format checksum --threads 2
@@ -47,7 +47,7 @@ for at in 8 399; do
 	simulated=$(jq '.tables.loans.rows[] | select(.VL == 0) | .jobs' out)
 	status 0 "$HEDDLE" model et --lambda 0.3125 --mu 0.41946,0.76453 --ca2 5 --cs2 1 \
 		--threshold $at --capacity 400 --json
-	# The thesis calls an error of 10 % accurate.
+	# The thesis considers an error of 10 % accurate.
 	jq -e --argjson sim "$simulated" \
 		'.tables.points.rows[0].L | (. - $sim | fabs) <= 0.1 * $sim' out >jq.out ||
 		fail "threshold $at: $simulated, not $(jq '.tables.points.rows[0].L' out)"

@@ -28,7 +28,7 @@ for kind in $kinds; do
 	cmp out shown
 done
 
-# Pictures are XML and Graphviz, whatever the names.
+# Pictures are valid XML and Graphviz for any names.
 printf 'Switch 2 "a"\t# <&> "q" é\n[1]\t"b"[1]\n\nCa 1 "b"\n[1]\t"a"[1]\n' >odd
 for kind in odd mesh dragonfly 'fat-tree --radix 8 --levels 3'; do
 	"$HEDDLE" topo convert "$kind" -o picture.svg
@@ -37,7 +37,7 @@ for kind in odd mesh dragonfly 'fat-tree --radix 8 --levels 3'; do
 	"$HEDDLE" topo convert "$kind" -o picture.dot
 	head -1 picture.dot | grep -q '^graph fabric {'
 done
-# Graphs of other programs have the same nodes and cables.
+# Graphs for other programs have the same nodes and cables.
 for kind in mesh dragonfly "$fixtures/site.ibnetdiscover"; do
 	python3 "$SRC/tests/cli/topo_graphs.py" "$HEDDLE" "$kind" || fail "$kind"
 done
@@ -52,7 +52,7 @@ cmp tables tables.json
 "$HEDDLE" topo gen mesh -o tables.csv
 has tables.csv "node,kind,guid,ports,tier"
 
-# The same options, the same bytes; another seed, another graph.
+# Topologies are reproducible; another seed gives another graph.
 "$HEDDLE" topo gen irregular --seed 3 >a
 "$HEDDLE" topo gen irregular --seed 3 >b
 cmp a b
@@ -108,7 +108,7 @@ for words in 'mesh --columns 1 --rows 1 --hosts 0' 'node-mesh --columns 1 --rows
 	status 0 "$HEDDLE" topo check least.ibnet
 done
 
-# check lists instead of refusing, and says so by its exit status.
+# check lists errors instead of refusing the file, and its exit status reports them.
 sed 's/^\[2\]\t"H/[1]\t"H/' "$real" >bad
 status 1 "$HEDDLE" topo check bad
 has out "port clash"

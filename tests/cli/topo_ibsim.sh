@@ -10,7 +10,7 @@ rm -rf run
 mkdir run
 cd run
 pids=
-# Whatever happens, nothing of ours stays behind.
+# All processes of the test end with it.
 stop() {
 	for pid in $pids; do
 		! is_ours "$pid" || kill "$pid" 2>/dev/null || true

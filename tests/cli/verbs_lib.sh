@@ -1,8 +1,8 @@
-# Words for tests of programs that use verbs on a live fabric: after live_lib.sh.
+# Functions for tests of programs that use verbs on a live fabric; sourced after live_lib.sh.
 for tool in ibv_devinfo ibv_rc_pingpong ib_write_bw ucx_perftest; do
 	command -v $tool >/dev/null || fail "$tool is not installed"
 done
-# Two that spin want a core each.
+# Two programs that poll need a core each.
 if [ "$(nproc)" -gt 1 ]; then
 	pin0="taskset -c 0" pin1="taskset -c 1"
 else

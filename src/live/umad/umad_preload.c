@@ -481,8 +481,8 @@ static ssize_t read_large(int fd, int file, void *to, size_t n)
 
 /*
  * The fabric has ended. Most programs end after this error, but OpenSM reads again in an endless
- * loop and its log grows by ten megabytes a second. Such a program gets SIGTERM, and its reads
- * block from then on.
+ * loop and its log grows by ten megabytes a second. A program that continues to read gets SIGTERM,
+ * and its reads block from then on.
  */
 static void read_in_vain(void)
 {

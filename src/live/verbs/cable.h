@@ -28,7 +28,7 @@ struct roce_cable {
 int cable_open(struct roce_cable *c);
 /* The IPv4 address of this end, and its MTU; false if they are invalid. */
 bool cable_describe(uint8_t ipv4[4], uint8_t *mtu);
-/* Receives the next frame into CABLE_FRAME bytes; false if there is none. */
+/* Receives the next frame into CABLE_FRAME bytes; false without a frame. */
 bool cable_take(struct roce_cable *c, uint8_t *frame, size_t *size);
 /*
  * True if a frame can be sent; the waiting frame is sent first. There is no event for that: a full
