@@ -3,31 +3,31 @@
 #define HD_LIVE_PROTOCOL_H
 
 /*
- * What programs and the daemon of a live fabric say to each other over a
- * SOCK_SEQPACKET socket in the fabric's folder. Both ends are of one build on
- * one machine: numbers are in host order, and the magic is refused if it
- * differs.
+ * Protocol of a live fabric between programs and the daemon, over a SOCK_SEQPACKET socket in the
+ * fabric's folder. Both ends are of one build on one machine: numbers are in host order, and a
+ * greeting with another magic is refused.
  *
- * A connection begins with a greeting that says what it is for:
+ * A connection begins with a greeting that states its purpose:
  *
  *	LIVE_UMAD	represents an open /dev/infiniband/umadN. The daemon
  *			answers with a struct live_reply whose number names the
- *			connection; from then on each message is a frame of the
- *			kernel's MAD interface, either way.
- *	LIVE_ISSM	represents an open issmN: while it lasts, the port has
+ *			connection; from then on each message, in either
+ *			direction, is a frame of the kernel's MAD interface.
+ *	LIVE_ISSM	represents an open issmN: while it is open, the port has
  *			a subnet manager.
- *	LIVE_CALL	asks: each struct live_call and its text is answered by
- *			a struct live_reply and its text.
- *	LIVE_CM		represents an open /dev/infiniband/rdma_cm. The reply
- *			names it; a byte comes for each of its events, to be
- *			read when the event is taken. Commands are questions.
+ *	LIVE_CALL	questions: each struct live_call with its text is
+ *			answered by a struct live_reply with its text.
+ *	LIVE_CM		represents an open /dev/infiniband/rdma_cm. The reply's
+ *			number names the connection. The daemon sends a byte
+ *			for each of its events; the client reads it when the
+ *			event is taken. Commands are questions.
  *	LIVE_ADAPTER	represents a program's use of verbs (live/adapter.h).
- *			The reply names it and brings the daemon's page; the
- *			program then sends the file of its memory, and from
- *			then on receives each struct live_event.
+ *			The reply names the connection and carries the daemon's
+ *			page; the program then sends the file of its memory, and
+ *			from then on receives struct live_event.
  *
- * A frame above LIVE_INLINE bytes comes as its header alone, with a descriptor
- * of a memory file that holds all of it.
+ * A frame above LIVE_INLINE bytes is sent as its header only, with a descriptor of a memory file
+ * that holds the whole frame.
  */
 
 #include <stdbool.h>

@@ -74,7 +74,7 @@ static const struct row rows[] = {
 	MEMBER("HopLimit", sl_flow_hop, 24),
 	MEMBER("Scope", scope_state, 0),
 	MEMBER("JoinState", scope_state, 4),
-	/* ProxyJoin is a bit-field of theirs, after scope and state. */
+	/* ProxyJoin is a bit-field of OpenSM's struct, after scope and state. */
 	MEMBER("ProxyJoin", scope_state, 8),
 	{ MAD_SA, ATTR_NODE_RECORD, "Guid",
 	  offsetof(ib_node_record_t, node_info) + offsetof(ib_node_info_t, node_guid), 0 },
@@ -82,7 +82,7 @@ static const struct row rows[] = {
 	{ MAD_SA, ATTR_PORT_INFO_RECORD, "EndPortLid", offsetof(ib_portinfo_record_t, lid), 0 },
 	{ MAD_SA, ATTR_PORT_INFO_RECORD, "PortNum", offsetof(ib_portinfo_record_t, port_num), 0 },
 	{ MAD_SA, ATTR_PORT_INFO_RECORD, "Mkey", offsetof(ib_portinfo_record_t, port_info), 0 },
-	/* libibmad has this field in the place of VL15Dropped. */
+	/* libibmad has this field in place of VL15Dropped. */
 	{ MAD_PERF, ATTR_PORT_COUNTERS, "QP1Dropped", offsetof(ib_port_counters_t, qp1_dropped),
 	  0 },
 	{ MAD_PERF, ATTR_PORT_COUNTERS, "VL15Dropped", offsetof(ib_port_counters_t, vl15_dropped),
@@ -159,7 +159,7 @@ static void sizes_are_opensms(void **state)
 	const struct mad_class *cc = mad_class(MAD_CC);
 
 	assert_int_equal(mad_attribute(sa, ATTR_PATH_RECORD)->record->size, sizeof(ib_path_rec_t));
-	/* Theirs are padded to the unit of AttributeOffset, 8 bytes. */
+	/* OpenSM's structs are padded to the unit of AttributeOffset, 8 bytes. */
 	assert_int_equal(mad_attribute(sa, ATTR_MC_MEMBER_RECORD)->record->size,
 			 sizeof(ib_member_rec_t) - 4);
 	assert_int_equal(mad_attribute(sa, ATTR_NODE_RECORD)->record->size,

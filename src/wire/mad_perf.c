@@ -36,7 +36,7 @@ const struct record mad_class_port_info = {
 
 #define SELECT F_UINT("PortSelect", 8, 8), F_HEX("CounterSelect", 16, 16)
 
-/* Fields of a name and a number, one behind the other from bit `at` on. */
+/* Consecutive fields from bit `at` on, whose names are a common name and a number. */
 /* NOLINTNEXTLINE(bugprone-macro-parentheses): the name is a literal's half */
 #define NTH(kind, name, n, at, width) kind(name #n, (at) + (n) * (width), width)
 #define FOUR(kind, name, a, b, c, d, at, width) \
@@ -291,7 +291,7 @@ static const struct record vl_time_cong = {
 	.name = "PortVLXmitTimeCong", .size = 64, .fields = vl_time_cong_fields
 };
 
-/* What links above 10 Gb/s a lane count, by lane. */
+/* Counters of lanes on links above 10 Gb/s per lane. */
 static const struct field ext_speeds_fields[] = {
 	F_UINT("PortSelect", 8, 8),
 	F_HEX("CounterSelect", 64, 64),

@@ -4,7 +4,7 @@
 /* One row per field, as in the standard's tables. */
 /* clang-format off */
 
-/* In path and multicast records: how the value is meant. */
+/* Selectors of path and multicast records: how the value is compared. */
 static const struct field_name selectors[] = {
 	{ 0, "greater than" }, { 1, "less than" }, { 2, "exactly" },
 	{ 3, "largest" }, { 0, NULL }
@@ -15,7 +15,7 @@ static const struct field_name mtus[] = {
 	{ 5, "4096" }, { 0, NULL }
 };
 
-/* Width times speed, in the order in which they were invented. */
+/* Rate codes: width times speed, in the order of their definition. */
 static const struct field_name rates[] = {
 	{ 2, "2.5 Gbps" }, { 3, "10 Gbps" }, { 4, "30 Gbps" }, { 5, "5 Gbps" },
 	{ 6, "20 Gbps" }, { 7, "40 Gbps" }, { 8, "60 Gbps" }, { 9, "80 Gbps" },

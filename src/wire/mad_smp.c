@@ -347,7 +347,7 @@ static const struct record led_info = {
 	.name = "LedInfo", .size = 4, .fields = led_info_fields
 };
 
-/* What every notice begins with; the trap's number decides the rest. */
+/* Common first fields of notices; the trap number selects the others. */
 #define NOTICE_HEAD                                                  \
 	F_UINT("NoticeIsGeneric", 0, 1), F_UINT("NoticeType", 1, 7), \
 		F_ENUM("NoticeProducerType", 8, 24, node_types),     \
@@ -365,7 +365,7 @@ const struct record mad_notice = {
 	.name = "Notice", .size = 64, .fields = notice_fields
 };
 
-/* 64 to 67: a port or a multicast group came or went. */
+/* Traps 64 to 67: a port or a multicast group was added or removed. */
 static const struct field notice_gid_fields[] = {
 	NOTICE_HEAD,
 	F_GID("NoticeGID", 128),
@@ -376,7 +376,7 @@ static const struct record notice_gid = {
 	.name = "Notice", .size = 64, .fields = notice_gid_fields
 };
 
-/* 128: a link of a switch changed its state. */
+/* Trap 128: a link of a switch changed its state. */
 static const struct field notice_link_fields[] = {
 	NOTICE_HEAD,
 	F_UINT("NoticeDataLID", 80, 16),
@@ -387,7 +387,7 @@ static const struct record notice_link = {
 	.name = "Notice", .size = 64, .fields = notice_link_fields
 };
 
-/* 144: the capabilities of a port, or other things of it, changed. */
+/* Trap 144: the capabilities or other attributes of a port changed. */
 static const struct field notice_local_fields[] = {
 	NOTICE_HEAD,
 	F_UINT("NoticeDataTrap144LID", 96, 16),
@@ -402,7 +402,7 @@ static const struct record notice_local = {
 	.name = "Notice", .size = 64, .fields = notice_local_fields
 };
 
-/* 257 and 258: a packet with a bad P_Key or Q_Key. */
+/* Traps 257 and 258: a packet with a bad P_Key or Q_Key. */
 static const struct field notice_key_fields[] = {
 	NOTICE_HEAD,
 	F_UINT("LIDADDR1", 96, 16),

@@ -36,7 +36,7 @@ static void tables_are_sound_and_fit_their_mad(void **state)
 		for (const struct mad_attribute *a = c->attributes; a->record; a++) {
 			check_record(a->record);
 			assert_true(a->record->size <= data_room(c, a));
-			/* Ids are unique, so the first is the only one. */
+			/* IDs are unique, so the first match is the only one. */
 			assert_ptr_equal(mad_attribute(c, a->id), a);
 			n++;
 		}
@@ -93,7 +93,7 @@ static void print_attribute(const uint8_t *bytes, struct strbuf *out)
 	field_record_print(m.record, m.data, "", out);
 }
 
-/* Where in `ours` the line ends that is `line`; fails if it is not there. */
+/* End of the line in `ours` that equals `line`; fails if there is no such line. */
 static const char *find_line(const char *ours, const char *line)
 {
 	const char *found = strstr(ours, line);
@@ -108,7 +108,7 @@ static bool is_skipped(const char *line, const char *except)
 	return line[0] == '#' || (except && strstr(line, except) == line);
 }
 
-/* Every line of the tool's output, in its order, is a line of ours. */
+/* Every line of the tool's output must be in ours, in the same order. */
 static void check_against(const char *fixture, const struct strbuf *ours, const char *except)
 {
 	struct diag d = { .status = HD_OK };
@@ -218,8 +218,8 @@ static void counters_print_as_perfquery_did(void **state)
 }
 
 /*
- * The fixture's first line that begins with `start` is in ours: the whole of
- * it, or from its first bar on.
+ * Compares the fixture's first line that begins with `start` with ours: completely, or from its
+ * first bar on.
  */
 static void check_rows(const char *fixture, const char *start, const char *ours)
 {
@@ -254,13 +254,13 @@ static void arbitration_prints_as_smpquery_did(void **state)
 		mad_set_entry(bytes, i, "VL", low[i][0]);
 		mad_set_entry(bytes, i, "WEIGHT", low[i][1]);
 	}
-	/* On the wire: a byte with the VL, a byte with the weight. */
+	/* In the MAD: a byte with the VL, a byte with the weight. */
 	assert_int_equal(bytes[64], 1);
 	assert_int_equal(bytes[65], 0x40);
 	assert_int_equal(bytes[68], 3);
 	assert_int_equal(bytes[69], 0xC0);
 	print_attribute(bytes, &out);
-	/* A real table has as many entries as the port's, ours all 32. */
+	/* The fixture has as many entries as its port; ours has all 32. */
 	check_rows(FIXTURES "smpquery-vlarb.txt", "VL    : |", out.text);
 	check_rows(FIXTURES "smpquery-vlarb.txt", "WEIGHT: |", out.text);
 	strbuf_fini(&out);
@@ -310,7 +310,7 @@ static void tables_of_values_wrap_with_an_index(void **state)
 	strbuf_fini(&out);
 }
 
-/* A directed SubnSet(PortInfo) as the standard lays it out, by hand. */
+/* A directed-route SubnSet(PortInfo), written byte by byte from the standard's layout. */
 static void headers_are_written_as_the_standard_lays_them_out(void **state)
 {
 	(void)state;
@@ -349,7 +349,7 @@ static void headers_are_written_as_the_standard_lays_them_out(void **state)
 	assert_int_equal(m.header.hop_count, 2);
 	assert_int_equal(m.header.modifier, 7);
 	assert_ptr_equal(m.data, bytes + 64);
-	/* In the answer, the top bit of the status is the direction. */
+	/* In a response, the top bit of the status is the direction. */
 	bytes[4] = 0x80;
 	bytes[5] = 0x1C;
 	assert_int_equal(mad_decode(bytes, sizeof(bytes), &d, &m), HD_OK);
@@ -366,12 +366,12 @@ static void congestion_logs_stand_before_the_other_attributes(void **state)
 	uint8_t bytes[MAD_SIZE];
 
 	mad_write(&h, bytes);
-	assert_int_equal(bytes[2], 2); /* the class's own version */
+	assert_int_equal(bytes[2], 2); /* the version of the class */
 	mad_set(bytes, "CC_Key", 0x42);
 	assert_int_equal(bytes[31], 0x42);
 	mad_set(bytes, "LogType", 1);
 	assert_int_equal(bytes[32], 1);
-	/* From now on it is a switch's log. */
+	/* From here on it is the log of a switch. */
 	mad_set_entry(bytes, 14, "Timestamp", 0x01020304);
 	assert_int_equal(bytes[32 + 40 + 14 * 12 + 11], 4);
 	mad_set(bytes, "LogType", 2);
@@ -432,7 +432,7 @@ static unsigned count(const char *text, const char *word)
 	return n;
 }
 
-/* 200 bytes of data, 64 to a path: three whole ones. */
+/* 200 bytes of data with 64 bytes per path record: three complete ones. */
 static void tables_of_subnet_administration_show_every_record(void **state)
 {
 	(void)state;

@@ -9,10 +9,9 @@
 #include "wire/cursor.h"
 
 /*
- * What the kernel's MAD layer does for programs: requests get TIDs that
- * identify their responses, unsolicited MADs go to the program that registered
- * for their class and method, and a request without a response returns to
- * its sender after its timeout and retries.
+ * Functions of the kernel's MAD layer: requests get TIDs that identify their responses,
+ * unsolicited MADs go to the program that registered for their class and method, and a request
+ * without a response returns to its sender after its timeout and retries.
  *
  * The upper half of a TID is the registration: its slot and generation.
  */

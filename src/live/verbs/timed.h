@@ -59,7 +59,7 @@ static inline void timed_stir(struct program_memory *m)
 
 /* Processes a note; with `send`. */
 void timed_flight_event(struct soft_qp *q, const struct live_note *n);
-/* What has left is lost; with `send`. */
+/* Frees the sends in flight, which are lost; with `send`. */
 void timed_flight_drop(struct soft_qp *q);
 
 /* ---- clock.c: clocks that programs read */
