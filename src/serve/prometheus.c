@@ -204,7 +204,7 @@ static void put_ports(const struct fabric *fabric, const struct sim_metrics *m, 
 		*one = (struct prometheus_port){
 			.device = topo_node_of(&fabric->topo, p->origin)->name,
 			.number = fabric->topo.ports[p->origin].number,
-			/* Down and Polling, or Active and LinkUp. */
+			/* PortInfo codes (IBA): Down and Polling, or Active and LinkUp. */
 			.state = down[i] ? 1 : 4,
 			.physical = down[i] ? 2 : 5,
 			.rate = p->rate,

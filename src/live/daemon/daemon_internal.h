@@ -3,12 +3,10 @@
 #define HD_LIVE_DAEMON_DAEMON_INTERNAL_H
 
 /*
- * State of the daemon of a live fabric; private to live/. The daemon is one thread with
- * one event loop: it receives a message from a program, applies it to the agents, and
- * sends the MADs that arrive to the programs registered for them. The daemon never blocks
- * on a program: messages that do not fit in a program's socket are queued in its client.
- * struct live owns everything that it refers to except the topology, `dir` and the
- * options.
+ * State of the daemon of a live fabric; private to live/. The daemon is one thread with one event
+ * loop: it receives a message from a program, applies it to the agents, and sends the MADs that
+ * arrive to the programs registered for them. The daemon never blocks on a program: messages that
+ * do not fit in a program's socket are queued in its client.
  */
 
 #include <stdbool.h>
