@@ -3,13 +3,13 @@
 #define HD_STUDY_CONDITION_H
 
 /*
- * What a study asks of its points, in the words of its fields and measures:
+ * Conditions of a study on its points, over names of fields and measures:
  *
  *	fabric.routing = updn and traffic.0.load > 80%
  *	p99 < 5us
  *	delivered < 95% of offered
  *
- * Who looks it up knows what the names and values stand for.
+ * The caller resolves the names and values; this module only parses them.
  */
 
 #include <stdbool.h>
@@ -30,7 +30,7 @@ struct term {
 	char *left; /* a name */
 	enum relation relation;
 	char *right;  /* a value or a name */
-	double share; /* of `right`, a name then; 0: of nothing */
+	double share; /* factor for `right`, which is then a name; 0: `right` is not scaled */
 };
 
 struct condition {
@@ -38,12 +38,12 @@ struct condition {
 	size_t n, cap;
 };
 
-/* Free even after a refusal. */
+/* Call the free function even after an error. */
 HD_MUST_CHECK enum hd_status condition_parse(const char *text, struct diag *d,
 					     struct condition *out);
 void condition_fini(struct condition *c);
 
-/* No relation holds for what is no number (NAN). */
+/* Returns false if either operand is NAN. */
 bool condition_relation_holds(enum relation relation, double left, double right);
 
 #endif

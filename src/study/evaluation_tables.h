@@ -3,15 +3,15 @@
 #define HD_STUDY_EVALUATION_TABLES_H
 
 /*
- * What runs of evaluation.h found, as tables. Rows begin with the run's link
+ * Tables of evaluation results (evaluation.h). Rows begin with the run's link
  * width, topology, switches, packet size and seed.
  *
- *	runs		one line a run: connections, loads, use of ports
- *	levels		one line an SL
- *	delay		packets within parts of their IAT
+ *	runs		one row per run: connections, loads, port utilisation
+ *	levels		one row per SL
+ *	delay		packets within fractions of their IAT
  *	extremes	the best and the worst connection of each SL
  *	jitter		in eighths of the IAT
- *	ports		the use of every port
+ *	ports		utilisation of every port
  */
 
 #include "measure/results.h"
@@ -22,7 +22,7 @@ struct eval_runs {
 	uint32_t n;
 };
 
-/* Runs that established connections only have a line in `runs`. */
+/* Runs without simulation (establish_only) have a row in `runs` only. */
 void eval_tables(struct results *r, const struct eval_runs *runs);
 
 #endif

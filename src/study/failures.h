@@ -3,19 +3,19 @@
 #define HD_STUDY_FAILURES_H
 
 /*
- * What a scenario suffers without some of its cables, by simulation: it is run
- * as it is, and once more without each of them (fabric.failed_links), routed again,
- * each run in a process of its own. What comes out does not depend on how many
- * run at once.
+ * Simulates single cable failures of a scenario. The scenario is run unchanged,
+ * then once without each of the cables (fabric.failed_links) with routing
+ * computed again. Each run has its own process. The results do not depend on
+ * the number of concurrent processes.
  */
 
 #include "measure/results.h"
 #include "scenario/override.h"
 
-/* Something that is missing. */
+/* One failed component. */
 struct failure {
-	const char *name;    /* for people */
-	const char *without; /* as fabric.failed_links has it */
+	const char *name;    /* displayed name */
+	const char *without; /* value of fabric.failed_links */
 };
 
 struct failures {
@@ -24,17 +24,16 @@ struct failures {
 	const struct failure *items;
 	size_t n;
 	unsigned at_once; /* processes, at least 1 */
-	/* How many runs are done; or NULL. */
+	/* Reports the number of completed runs; may be NULL. */
 	void (*tick)(void *context, size_t done, size_t all);
 	void *context;
 };
 
 /*
- * Adds a table of them, the worst first: those that are refused; those in which
- * jobs have fewer ranks, or do not come to their end; those that miss goals;
- * then by how much the slowest job is slower, and by how much less is
- * delivered. *is_well is false if one of these was found that the whole
- * scenario is not.
+ * Adds a table of the failures, the worst first. The order is: rejected
+ * scenarios; jobs with fewer ranks or unfinished jobs; missed goals; slowdown
+ * of the slowest job; loss of delivered traffic. *is_well is false if a failure
+ * causes one of the first three and the intact scenario does not have it.
  */
 HD_MUST_CHECK enum hd_status failures_simulate(const struct failures *f, struct diag *d,
 					       struct results *out, bool *is_well);

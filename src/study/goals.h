@@ -3,18 +3,18 @@
 #define HD_STUDY_GOALS_H
 
 /*
- * Goals as people say them, a plan that meets them, and the plan put to the
- * test on the fabric that it is for.
+ * Reads QoS goals, derives a plan that meets them, and verifies the plan on a
+ * fabric by simulation.
  *
  *	mpi: at least 70%
  *	mds: latency 20us, packets 256, senders 8
  *	backup: leftovers
  *
- * A class with a latency goes before the others; it is given the share that it
- * names, or GOALS_SOON. What is left over is what no other class wants at the
- * moment, and GOALS_LEFT for sure. Packets are of the MTU unless stated.
- * `senders` is how many hosts may send a packet of a latency class to one host
- * at the same time: all other hosts unless stated.
+ * A class with a latency has priority over the others; its share is the stated
+ * one or GOALS_SOON. A leftovers class gets the bandwidth that no other class
+ * uses at the moment, and at least GOALS_LEFT. Packets have the size of the MTU
+ * unless stated. `senders` is the number of hosts that may send a packet of a
+ * latency class to one host at the same time; the default is all other hosts.
  */
 
 #include "base/diag.h"
@@ -29,7 +29,7 @@ struct class_goal {
 	char *name;
 	bool has_share, leftovers;
 	struct hd_ratio share;
-	hd_time latency; /* 0: not asked */
+	hd_time latency; /* 0: no latency goal */
 	uint32_t payload;
 	uint32_t senders; /* of a latency class; 0: all other hosts */
 	bool is_default, has_sl;
@@ -39,13 +39,13 @@ struct class_goal {
 struct goals {
 	struct class_goal items[N_SLS];
 	unsigned n;
-	struct plan_class classes[N_SLS]; /* of the same names */
+	struct plan_class classes[N_SLS]; /* same names as the goals */
 };
 
 /*
- * From YAML text, lines refer to it. HD_ERR_RANGE, with the arithmetic and the
- * nearest shares that fit, if there is more wanted than a link has. Free with
- * goals_fini even after a refusal.
+ * Parses YAML text; errors refer to its lines. HD_ERR_RANGE if the goals exceed
+ * the capacity of a link; the message has the arithmetic and the nearest shares
+ * that fit. Call goals_fini even after an error.
  */
 HD_MUST_CHECK enum hd_status goals_read(const char *text, size_t len, uint32_t mtu, struct diag *d,
 					struct goals *out);
@@ -53,55 +53,57 @@ HD_MUST_CHECK enum hd_status goals_load(const char *path, uint32_t mtu, struct d
 					struct goals *out);
 void goals_fini(struct goals *g);
 
-/* How a fabric judges a class. */
+/* Result of a class on a fabric. */
 struct goal_verdict {
-	double floor_latency; /* seconds: alone, and no sooner */
-	/* Seconds, if its senders together send its share; HUGE_VAL: none. */
+	double floor_latency; /* seconds: latency on an idle fabric, a lower bound */
+	/* Seconds, if all senders together send the class's share; HUGE_VAL: no bound. */
 	double bound;
-	double share;   /* the least that it had when it wanted more; HUGE_VAL */
-	double latency; /* seconds, the longest of any packet */
+	double share;   /* smallest share while the class wanted more; HUGE_VAL: none */
+	double latency; /* seconds, maximum over all packets */
 	uint32_t senders;
-	bool met, missed; /* neither: that takes mixes which are not done */
+	bool met, missed; /* neither: mixes that decide it were not simulated */
 };
 
-/* A plan for goals, and the fabric that it is for. */
+/* A plan for goals, and its fabric. */
 struct goals_case {
 	const struct goals *goals;
 	const struct plan *plan;
 	const struct plan_link *link;
 	const struct fabric *fabric;
-	const char *name;                  /* of the fabric, as fabric_open takes it */
-	const struct overrides *overrides; /* of the user; or NULL */
+	const char *name;                  /* name of the fabric, as for fabric_open */
+	const struct overrides *overrides; /* overrides of the user; may be NULL */
 	/*
-	 * While it is simulated: how many mixes are done; false ends it. NULL:
-	 * no progress is reported.
+	 * Reports the number of completed mixes during simulation; false ends
+	 * the simulation. NULL: no progress is reported.
 	 */
 	bool (*progress)(void *context, double mixes);
 	void *context;
 };
 
 /*
- * What the plan can do about latencies on this fabric (floor_latency and
- * bound): the senders of every latency class, the farthest ones, send to the
- * first host together. HD_ERR_RANGE, with the least that is possible, if a
- * class wants less than its packets take on an idle fabric, or more senders
- * than there are other hosts.
+ * Computes the latency bounds of the plan on this fabric (floor_latency and
+ * bound): the farthest senders of every latency class send to the first host
+ * simultaneously. HD_ERR_RANGE, with the smallest possible value, if a class
+ * requests less than the latency of its packets on an idle fabric, or more
+ * senders than there are other hosts.
  */
 HD_MUST_CHECK enum hd_status goals_bounds(const struct goals_case *c, struct diag *d,
 					  struct goal_verdict *out);
 
 /*
- * Simulates mixes on the fabric: all classes meet at one host's link, those
- * with a share sending without end; the senders of a latency class send its
- * share in aligned bursts. The same with each class silent. *done is how many
- * were simulated to their ends: goals_mixes, unless progress ended it.
+ * Simulates mixes of classes on the fabric. All classes share one host's link.
+ * Classes with a share send continuously; the senders of a latency class send
+ * its share in aligned bursts. Each mix is repeated with each class silent in
+ * turn. *done is the number of mixes simulated to the end: goals_mixes, unless
+ * progress ended the simulation.
  */
 HD_MUST_CHECK enum hd_status goals_verify(const struct goals_case *c, struct diag *d,
 					  struct goal_verdict *out, unsigned *done);
 unsigned goals_mixes(const struct goals *g);
 
 /*
- * A table of verdicts after this number of mixes; what was not simulated is left out.
+ * Adds a table of verdicts after `done` mixes; values that were not simulated
+ * are omitted.
  */
 void goals_show(const struct goals *g, const struct goal_verdict *v, unsigned done,
 		struct results *r);

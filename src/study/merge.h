@@ -3,9 +3,10 @@
 #define HD_STUDY_MERGE_H
 
 /*
- * The study whose shards these databases are, from the sweep that was recorded
- * last in each; refused if they are not of one study. Sweeping it with the
- * databases as sources (sweep.h) joins them. Free even after a refusal.
+ * Reads the study that these shard databases belong to, from the last recorded
+ * sweep of each. Databases of different studies are rejected. A sweep of the
+ * study with the databases as sources (sweep.h) merges them. Call study_fini
+ * even after an error.
  */
 
 #include "study/study.h"

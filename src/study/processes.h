@@ -3,10 +3,10 @@
 #define HD_STUDY_PROCESSES_H
 
 /*
- * Independent work in processes of its own, several at once. Each process
- * leaves its results in a database of a scratch folder, from where they are
- * brought back; it knows nothing of the others, so how many run at once
- * changes nothing but the time it takes. What fails, fails alone.
+ * Runs independent jobs in separate processes, several at a time. Each process
+ * writes its results to a database in a scratch folder; the parent reads them
+ * from there. Processes share no state, so the number of concurrent processes
+ * affects the duration only. A failure of one job does not affect the others.
  */
 
 #include <stdbool.h>
@@ -30,27 +30,28 @@ bool point_outcome_is_known(const struct point_outcome *o);
 struct processes {
 	unsigned at_once; /* at least 1 */
 	/*
-	 * In the new process, with closed standard input and output: works
-	 * and leaves its results in `db`. A refusal is the failure. It may also
-	 * become another program.
+	 * Runs in the new process, with standard input and output closed, and
+	 * writes the results to `db`. A returned error is the failure of the
+	 * job. The function may also execute another program.
 	 */
 	enum hd_status (*work)(void *context, size_t job, const char *db, struct diag *d);
-	/* Called when a job ends, in any order; owns `outcome`; false ends the other jobs. */
+	/* Called when a job ends, in any order; takes ownership of `outcome`.
+	 * False ends the other jobs. */
 	bool (*done)(void *context, size_t job, struct point_outcome *outcome);
 	void *context;
 };
 
 /*
- * Runs jobs 0 to n - 1. One that fails is no refusal. When a deadly signal
- * comes (base/cleanup.h) no more are begun, and those that run are ended.
- * HD_ERR_IO if there is no place to work in.
+ * Runs jobs 0 to n - 1. A failed job is not an error. After a deadly signal
+ * (base/cleanup.h) no further jobs are started and running jobs are ended.
+ * HD_ERR_IO if the scratch folder cannot be created.
  */
 HD_MUST_CHECK enum hd_status processes_run(const struct processes *jobs, size_t n, struct diag *d);
 
-/* For `at_once`: what a user asked for, or if that is 0 as many as there are
- * processors for all their threads. */
+/* Value for `at_once`: `asked`, or if that is 0, the number that fills the
+ * processors given the threads of each process. */
 unsigned processes_at_once(uint64_t asked);
-/* In a job that becomes another heddle: "--threads=N", to be freed. */
+/* "--threads=N" for a job that executes another heddle; the caller frees it. */
 char *processes_threads_word(void);
 
 #endif

@@ -3,9 +3,9 @@
 #define HD_STUDY_SCRATCH_H
 
 /*
- * A folder below TMPDIR for the files of this process and of those that work
- * for it. It goes with the last of them, however they end: a process of its own
- * watches, and removes the folder if they could not.
+ * A folder below TMPDIR for temporary files of this process and its child
+ * processes. It is removed when the last of them ends. A watcher process
+ * removes it if they were killed.
  */
 
 #include <sys/types.h>
@@ -14,13 +14,13 @@
 
 struct scratch {
 	char *folder;
-	pid_t watcher; /* -1: none could be had */
-	int alive;     /* held open by all who use the folder */
+	pid_t watcher; /* -1: no watcher could be started */
+	int alive;     /* file descriptor held open by every process that uses the folder */
 };
 
-/* HD_ERR_IO if there is no place for it. */
+/* HD_ERR_IO if the folder cannot be created. */
 HD_MUST_CHECK enum hd_status scratch_make(struct diag *d, struct scratch *out);
-/* With all that is in it. */
+/* Removes the folder and its contents. */
 void scratch_remove(struct scratch *s);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef HD_STUDY_SEARCH_H
 #define HD_STUDY_SEARCH_H
 
-/* Which points the outcomes so far call for. */
+/* Selects the points that a search needs next, given the outcomes so far. */
 
 #include "study/sweep.h"
 
@@ -11,7 +11,7 @@ struct point_list {
 	size_t n, cap;
 };
 
-/* Adds the next points of the shard; none when all is done. */
+/* Adds the next points of the shard; adds none when the search is complete. */
 void search_round(const struct study_sweep *w, const struct sweep_chain *chains, size_t n,
 		  struct point_list *out);
 

@@ -3,20 +3,20 @@
 #define HD_STUDY_STORE_H
 
 /*
- * The runs of a database that are known by the content of what was run
- * (POINT_KEY), so that nothing is run twice.
+ * Index of a database's runs by the content of the point (POINT_KEY). A point
+ * that is already in the database is not run again.
  */
 
 #include "base/map.h"
 #include "report/database.h"
 
 /*
- * Raised whenever the same content gives other numbers than before: what was
- * found by older rules is run again.
+ * Increase when the same content gives different numbers than before: points
+ * recorded with a lower value are run again.
  */
 #define POINT_RULES 13
 
-/* The parameter of a run that has the key. */
+/* Name of the run parameter that holds the key. */
 #define POINT_KEY "point"
 
 struct store {
@@ -27,14 +27,15 @@ struct store {
 };
 
 /*
- * Those of a command, or of all that have a key if it is NULL; none if there is
- * no file. Close it even after a refusal.
+ * Opens the runs of `command`, or all runs that have a key if it is NULL. The
+ * store is empty if the file does not exist. Call store_close even after an
+ * error.
  */
 HD_MUST_CHECK enum hd_status store_open(struct store *s, const char *path, const char *command,
 					struct diag *d);
 void store_close(struct store *s);
 
-/* What was kept of this content, the last of several; NULL: nothing. */
+/* Reads the last stored outcome of this content; NULL: there is none. */
 HD_MUST_CHECK enum hd_status store_read(const struct store *s, const char *key, struct diag *d,
 					struct results **out);
 

@@ -3,10 +3,10 @@
 #define HD_STUDY_STUDY_H
 
 /*
- * Many runs of one command: which fields take which values, how many seeds,
- * what is left out, what is looked for, what is kept. A study is a file of its
- * own, or a scenario and what is said on the command line; both are read into
- * the same texts and resolved once.
+ * A study: many runs of one command. It says which fields take which values,
+ * the number of seeds, the cells to skip, the searches, and the tables to keep.
+ * A study is a file of its own, or a scenario plus options of the command line.
+ * Both are read into the same texts, which study_resolve() resolves once.
  *
  *	scenario: fat-tree.yaml
  *	axes:
@@ -14,15 +14,15 @@
  *	- {field: traffic.0.load, values: 10%..100%:10%}
  *	seeds: 5
  *
- * The command is 'sim' if none is named (study/commands.h has the others). A
- * field with a dot in its name is the scenario's, as after --set; of other
- * commands than sim one without a dot is an option: 'ack-delay'.
+ * The default command is 'sim' (study/commands.h lists the others). A field
+ * with a dot in its name belongs to the scenario, as after --set. For other
+ * commands than sim, a field without a dot is an option: 'ack-delay'.
  *
- * Axes span a grid, the last one changing fastest; axes of one name in `with`
- * go along together. A cell of the grid is a choice of values, a point is a
- * cell and a seed. Cells that `skip` names are no part of it. Points are
- * numbered from 0, the seeds of a cell side by side; the number depends on the
- * study alone.
+ * Axes span a grid; the last one changes fastest. Axes with the same name in
+ * `with` change together. A cell of the grid is one choice of values; a point is
+ * a cell and a seed. Cells that `skip` matches are not part of the grid. Points
+ * are numbered from 0, and the seeds of a cell are consecutive. The number of a
+ * point depends on the study only.
  */
 
 #include "scenario/override.h"
@@ -31,35 +31,35 @@
 #include "study/commands.h"
 #include "study/condition.h"
 
-/* An axis as it is written. */
+/* An axis as written, before it is resolved. */
 struct study_axis {
 	char *field, *values;
 	char *with;    /* NULL: a dimension of its own */
 	unsigned line; /* of the study's file; 0: the command line */
 };
 
-/* Along one dimension not all cells need to be run. */
+/* A search does not run all cells along its dimension. */
 enum search_kind {
 	SEARCH_ALL,
-	SEARCH_STOP,     /* up to the first cell where the condition holds */
-	SEARCH_LARGEST,  /* the last cell where it does, by bisection */
-	SEARCH_SMALLEST, /* the first one */
+	SEARCH_STOP,     /* run up to the first cell where the condition holds */
+	SEARCH_LARGEST,  /* find the last cell where the condition holds, by bisection */
+	SEARCH_SMALLEST, /* find the first cell where the condition holds, by bisection */
 };
 
 struct study_search {
 	enum search_kind kind;
-	size_t axis; /* along which */
+	size_t axis; /* axis of the search */
 	struct condition condition;
 };
 
-/* The options of a command by its name, as option_find has them, or NULL. */
+/* Returns the options of a command, in the form that option_find takes, or NULL. */
 typedef const struct option *const *study_options_fn(const char *command);
 
 struct study {
-	/* As written; the schema's. */
+	/* As written; strings belong to the schema. */
 	char *title;
 	char *command_text; /* NULL: "sim" */
-	char *arguments;    /* of the command, after the scenario; or NULL */
+	char *arguments;    /* of the command, after the scenario; may be NULL */
 	char *scenario;     /* relative to the study's file */
 	char *set;          /* "PATH=VALUE, ..." */
 	struct study_axis *written;
@@ -67,105 +67,107 @@ struct study {
 	uint64_t seeds;
 	char *skip, *keep, *stop, *find;
 	struct schema_places places;
-	char *file; /* of the study; NULL: the command line */
+	char *file; /* file of the study; NULL: the command line */
 
-	/* Of sim: a point keeps the tables that 'heddle sim' shows, also of a run
-	 * that ends in a deadlock; all of them if `all`. */
+	/* For sim: a point keeps the tables that 'heddle sim' shows, even if
+	 * the run ends in a deadlock; with `all`, it keeps all tables. */
 	bool as_sim, all;
-	hd_time rates; /* run_options.rates of its points */
+	hd_time rates; /* run_options.rates of the points */
 
-	study_options_fn *options_of; /* the caller's; NULL: any will do */
+	study_options_fn *options_of; /* owned by the caller; NULL: any option is accepted */
 
 	/*
-	 * The words after "heddle" of any command, in which "{FIELD}" is replaced
-	 * by the value of that axis; or NULL. A template has neither scenario,
-	 * options nor measures, and its points keep all results.
+	 * Template: the words after "heddle" of any command; may be NULL.
+	 * "{FIELD}" is replaced by the value of that axis. A template has no
+	 * scenario, options or measures, and its points keep all results.
 	 */
 	char *template;
-	const char *folder;  /* the caller's: where a template is run; NULL: here */
-	const char *program; /* the caller's: that runs the points; NULL: this one */
+	const char *folder; /* owned by the caller: working directory of a template; NULL: the
+			       current one */
+	const char *
+		program; /* owned by the caller: program that runs the points; NULL: this program */
 
-	/* Resolved. */
+	/* Set by study_resolve(). */
 	const struct study_command *command;
 	struct measures measures;
-	const struct option *const *options; /* of it; NULL: any will do */
-	char *base_file, *base;              /* the scenario's name and text; "" if none */
+	const struct option *const *options; /* of the command; NULL: any option is accepted */
+	char *base_file, *base; /* name and text of the scenario; "" if there is none */
 	struct overrides overrides;
 	struct axis *axes;
 	size_t n_axes;
-	size_t *lengths; /* of the dimensions */
+	size_t *lengths; /* number of cells along each dimension */
 	size_t n_dimensions;
 	struct condition *skips;
 	size_t n_skips;
-	struct value_list tables; /* to keep; "all" */
+	struct value_list tables; /* tables to keep; "all": every table */
 	struct study_search search;
 	uint64_t first_seed;
-	size_t *cells; /* of the grid, those that are not skipped */
+	size_t *cells; /* cells of the grid that are not skipped */
 	size_t n_cells, n_points;
 };
 
 /*
- * Reads `path`, a study or a scenario. Free even after a refusal. `overrides`
- * weigh more than what the study sets, and are copied.
+ * Reads `path`, a study or a scenario. Call study_fini even after an error.
+ * `overrides` have precedence over the study's own settings, and are copied.
  */
 HD_MUST_CHECK enum hd_status study_read(const char *path, const struct overrides *overrides,
 					struct diag *d, struct study *out);
-/* The same for a text; scenarios are read from their files. */
+/* Like study_read, for a text; scenarios are read from their files. */
 HD_MUST_CHECK enum hd_status study_parse(const char *text, size_t len, const char *path,
 					 struct diag *d, struct study *out);
-/* A study of a command that takes no scenario. */
+/* Initialises a study of a command that takes no scenario. */
 void study_init(struct study *s, const struct overrides *overrides);
-/* A study of a template; `file` is named by refusals and may be NULL. */
+/* Initialises a study of a template; errors name `file`, which may be NULL. */
 void study_init_template(struct study *s, const char *template, const char *file);
 /*
- * Adds an axis to a template. A value "LABEL=TEXT" is called LABEL, and TEXT
- * replaces "{FIELD}". `line` is that of the file, or 0.
+ * Adds an axis to a template. A value "LABEL=TEXT" has the label LABEL, and
+ * TEXT replaces "{FIELD}". `line` is the line in the file, or 0.
  */
 void study_add_axis(struct study *s, const char *field, const char *values, unsigned line);
 /*
  * Restricts a template to the cells where the axis has one of the labels
- * "a|b|c"; study_resolve refuses unknown ones.
+ * "a|b|c". study_resolve rejects unknown labels.
  */
 void study_select(struct study *s, const char *field, const char *labels);
-/* One more axis: "FIELD=VALUES", or several that go along: "A=1,2 & B=3,4". */
+/* Adds one axis, "FIELD=VALUES", or several that change together, "A=1,2 & B=3,4". */
 HD_MUST_CHECK enum hd_status study_vary(struct study *s, const char *text, struct diag *d);
-/* Adds to one of the texts that are lists (skip, keep). */
+/* Appends to one of the list texts (skip, keep). */
 void study_append(char **list, const char *text);
 
-/* When all is said: makes the grid, or refuses. Call it once. */
+/* Builds the grid from the complete study, or reports an error. Call it once. */
 HD_MUST_CHECK enum hd_status study_resolve(struct study *s, struct diag *d);
 void study_fini(struct study *s);
 
-/* Which of an axis's values a cell has. */
+/* Index of the value of an axis at a cell. */
 size_t study_value(const struct study *s, size_t axis, size_t cell);
-/* The value, or label, that an axis has at a point. */
+/* Value, or label, of an axis at a point. */
 const char *study_value_text(const struct study *s, size_t axis, size_t point);
-/* Index of the axis of a field; s->n_axes without one. */
+/* Index of the axis of a field; s->n_axes if there is none. */
 size_t study_axis_of(const struct study *s, const char *field, size_t len);
-/* The template with the values of a point. */
+/* Writes the template with the values of a point filled in. */
 void study_fill_template(const struct study *s, size_t point, struct strbuf *out);
-/* Whether a field is an option of the command's, not one of the scenario. */
+/* Whether a field is an option of the command; false: a field of the scenario. */
 bool study_is_option(const struct study *s, const char *field);
 /*
- * Adds what makes the scenario, and the command's options, those of a cell;
- * refusals call each by its path.
+ * Adds the overrides that turn the scenario and the command's options into
+ * those of a cell. Errors call each override by its path.
  */
 void study_overrides(const struct study *s, size_t cell, struct overrides *out);
-/* The cell of the grid, and the seed, of a point. */
+/* The cell of the grid of a point; study_seed gives its seed. */
 size_t study_cell(const struct study *s, size_t point);
 uint64_t study_seed(const struct study *s, size_t point);
 
 /*
- * A cell, by its rank, that `refusal` has nothing against (it gives a line that
- * the caller frees, or NULL); n_cells without one. Whether there is one is
- * not tried to the last of a million: if every value of every axis, and a
- * thousand cells all over the grid, meet the same words, none of the axes is
- * what they are about.
+ * Finds a cell, by rank, for which `refusal` returns NULL (otherwise it returns
+ * a line that the caller frees); n_cells if there is none. The search is not
+ * exhaustive: if every value of every axis, and a thousand cells spread over
+ * the grid, give the same error text, the error does not depend on the axes.
  */
 typedef char *study_refusal_fn(const struct study *s, size_t rank);
 size_t study_accepted(const struct study *s, study_refusal_fn *refusal);
 
-/* The study in one text, for the record: equal for equal studies only. */
+/* Writes the study as one text for the record. Two texts are equal only if the
+ * studies are equal. */
 void study_describe(const struct study *s, struct strbuf *out);
 
 #endif

@@ -3,13 +3,13 @@
 #define HD_STUDY_SWEEP_H
 
 /*
- * Runs the points of a study, on as many cores as there are, and keeps what is
- * done in a database: a second call continues from there. What came out does not
- * depend on the number of processes, on the order in which they end, nor on
- * how often it was interrupted.
+ * Runs the points of a study in parallel processes and stores completed points
+ * in a database. A second call continues from the database. The results do not
+ * depend on the number of processes, on the order in which they end, or on
+ * interruptions.
  *
- * A search (study.h) is run in rounds: each asks for the cells that the
- * outcomes so far call for. Which these are follows from the outcomes alone.
+ * A search (study.h) runs in rounds. Each round requests the cells that follow
+ * from the outcomes so far, and from nothing else.
  */
 
 #include "study/point.h"
@@ -17,24 +17,24 @@
 
 struct study_sweep {
 	const struct study *study;
-	/* One per point. Results are the headline and the tables that are kept. */
+	/* One per point. Results are the headline and the kept tables. */
 	struct point_outcome *outcomes;
 
-	/* The caller's: */
-	const char *db;      /* where points are kept; NULL: nowhere */
-	const char *seen;    /* another place where they may be; or NULL */
-	const char *version; /* of the program, for the record */
+	/* Set by the caller: */
+	const char *db;      /* database that stores the points; NULL: none */
+	const char *seen;    /* second database to read points from; may be NULL */
+	const char *version; /* version of the program, for the record */
 	/*
-	 * Databases that others left, instead of runs: what they have is
-	 * copied, and what none has is refused.
+	 * Databases to read instead of running points. Their points are copied;
+	 * a point that none of them has is an error.
 	 */
 	const char *const *sources;
 	size_t n_sources;
 	unsigned at_once;       /* processes, at least 1 */
-	size_t shard, n_shards; /* counted from 0; 1 shard is all of it */
+	size_t shard, n_shards; /* `shard` counts from 0; with 1 shard it is the whole study */
 	/*
-	 * Told when nothing is refused any more, and then as points are done:
-	 * how many, of those that are known to be needed.
+	 * Called once after all checks have passed, and then as points
+	 * complete: `done` of the points known to be needed.
 	 */
 	void (*tick)(void *context, size_t done, size_t needed);
 	void *context;
@@ -42,34 +42,34 @@ struct study_sweep {
 	bool interrupted;
 };
 
-/* Zero shards mean one. */
+/* n_shards 0 means 1. */
 void sweep_init(struct study_sweep *w, const struct study *study);
 void sweep_fini(struct study_sweep *w);
 
 /*
- * Runs what is missing. Points that fail are outcomes; but if the scenario is
- * refused at every point, so is the study.
+ * Runs the missing points. A failed point is an outcome; if the scenario is
+ * rejected at every point, the sweep is rejected.
  */
 HD_MUST_CHECK enum hd_status sweep_run(struct study_sweep *w, struct diag *d);
 
-/* Mean of a measure over the seeds of a cell that are done; NAN: none. */
+/* Mean of a measure over the completed seeds of a cell; NAN: no seed is complete. */
 double sweep_mean(const struct study_sweep *w, size_t cell_rank, size_t measure,
 		  double *half_width);
 
-/* The cells of a search that differ in its field only, in that order. */
+/* The cells of a search that differ in its field only, in the order of that field. */
 struct sweep_chain {
 	size_t *ranks; /* of cells */
 	size_t n;
 };
-/* All of them, in the order of their first cells; free with sweep_chains_free. */
+/* All chains, in the order of their first cells; free with sweep_chains_free. */
 struct sweep_chain *sweep_chains(const struct study *s, size_t *n);
 void sweep_chains_free(struct sweep_chain *chains, size_t n);
-/* Whether a cell must be run before more is known: *next of the chain. */
+/* Whether the search needs another cell: *next, an index into the chain. */
 bool sweep_next(const struct study_sweep *w, const struct sweep_chain *c, size_t *next);
-/* What a find has found: the place in the chain; SIZE_MAX: nothing (yet). */
+/* Result of a find search: index into the chain; SIZE_MAX: nothing found (yet). */
 size_t sweep_found(const struct study_sweep *w, const struct sweep_chain *c);
 
-/* "3/10" or, from Slurm's variables, "auto"; counted from 1 when written. */
+/* Parses "3/10", or "auto" (from Slurm's variables). The text counts from 1. */
 HD_MUST_CHECK enum hd_status shard_parse(const char *text, struct diag *d, size_t *shard,
 					 size_t *n);
 

@@ -3,10 +3,10 @@
 #define HD_STUDY_VL_SHARING_H
 
 /*
- * VL sharing by thresholds, simulated and predicted. A scenario with
- * qos.thresholds is run once with one VL per class and once as it is. The
- * tables compare queue length, blocking and delay of each host's VLs with the
- * model, and the assumptions of the model with the fabric.
+ * Compares simulation and model of VL sharing by thresholds. A scenario with
+ * qos.thresholds is run twice: with one VL per class, and unchanged. The tables
+ * compare queue length, blocking and delay of each host's VLs with the model,
+ * and the assumptions of the model with the fabric.
  */
 
 #include "measure/results.h"
@@ -15,11 +15,11 @@
 
 struct study_vl_sharing;
 
-/* Reads and builds it. `path` and `overrides` outlive the study. */
+/* Reads and builds the scenario. `path` and `overrides` must outlive the study. */
 HD_MUST_CHECK enum hd_status study_vl_sharing_new(const char *path,
 						  const struct overrides *overrides, struct diag *d,
 						  struct study_vl_sharing **out);
-/* Both runs, once; progress() may end them. HD_ERR_ENV if packets fill the memory. */
+/* Executes both runs once; progress() may end them. HD_ERR_ENV if packets exhaust the memory. */
 HD_MUST_CHECK enum hd_status study_vl_sharing_run(struct study_vl_sharing *s,
 						  sim_progress_fn *progress, void *context,
 						  struct diag *d);
