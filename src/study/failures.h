@@ -32,8 +32,8 @@ struct failures {
 /*
  * Adds a table of the failures, the worst first. The order is: rejected
  * scenarios; jobs with fewer ranks or unfinished jobs; missed goals; slowdown
- * of the slowest job; loss of delivered traffic. *is_well is false if a failure
- * causes one of the first three and the intact scenario does not have it.
+ * of the slowest job; loss of delivered traffic. *is_well is false if the
+ * verdict of any failure is worse than that of the intact scenario.
  */
 HD_MUST_CHECK enum hd_status failures_simulate(const struct failures *f, struct diag *d,
 					       struct results *out, bool *is_well);

@@ -19,7 +19,7 @@
 #define POINT_COMMAND DATABASE_POINT /* command name of a point's run in a database */
 
 struct point_id {
-	char *key;      /* hash of the content */
+	char *key;      /* digest of the content */
 	char *scenario; /* the content */
 };
 void point_id_fini(struct point_id *id);

@@ -3,41 +3,41 @@
 #define HD_TOPO_BUILDER_H
 
 /*
- * What the generators share: adding switches and hosts, plugging cables, and
- * reading lists of numbers. Private to the generators.
+ * Helpers of the generators: adding switches and hosts, plugging cables, and
+ * parsing lists of numbers. Private to the generators.
  */
 
 #include "topo/generate.h"
 
-/* Larger fabrics than any subnet, yet no accident fills the memory. */
+/* Above the size of any subnet, but small enough to limit memory. */
 #define BUILD_MAX_NODES UINT64_C(1000000)
 
-/* Refuses what has more than p->max_nodes switches and hosts. */
+/* Rejects fabrics with more than p->max_nodes switches and hosts. */
 HD_MUST_CHECK enum hd_status build_check_size(const struct topo_params *p, uint64_t switches,
 					      uint64_t hosts, struct diag *d);
-/* Refuses a switch of more than TOPO_MAX_PORTS ports. */
+/* Rejects a switch with more than TOPO_MAX_PORTS ports. */
 HD_MUST_CHECK enum hd_status build_check_ports(uint64_t ports, struct diag *d);
 
 HD_PRINTF(3, 4)
 node_id build_switch(struct topo *t, unsigned n_ports, const char *format, ...);
 
-/* Ports that the hosts of one switch take. */
+/* Ports of a switch that its hosts occupy. */
 static inline uint64_t build_host_ports(const struct topo_params *p)
 {
 	return p->hosts * p->host_ports;
 }
 
 /*
- * Adds the hosts of switch `sw`, on its ports from `first` on, with its
- * coordinates. `*n_hosts` counts hosts for their names.
+ * Adds the hosts of switch `sw` to its ports, starting at `first`, with the
+ * coordinates of the switch. `*n_hosts` counts hosts for their names.
  */
 void build_hosts(struct topo *t, const struct topo_params *p, node_id sw, unsigned first,
 		 uint32_t *n_hosts);
 
-/* Cables port `pa` of node `a` to port `pb` of node `b`. */
+/* Connects port `pa` of node `a` to port `pb` of node `b`. */
 void build_cable(struct topo *t, node_id a, unsigned pa, node_id b, unsigned pb);
 
-/* "4x4x8" or "4,4,8": at most `max` numbers, each at least 1. */
+/* Parses "4x4x8" or "4,4,8": at most `max` numbers, each at least 1. */
 HD_MUST_CHECK enum hd_status build_read_list(const char *text, const char *what, unsigned max,
 					     struct diag *d, uint32_t *out, unsigned *n);
 

@@ -3,15 +3,15 @@
 #define HD_TOPO_CHECK_H
 
 /*
- * What is wrong with a fabric as a whole: parts that nothing joins, ends of a
- * cable that do not agree on width or speed, GUIDs and LIDs given twice. What
- * contradicts itself in a file is found while reading it (read.h).
+ * Checks a fabric as a whole: unconnected parts, cables whose ends disagree on
+ * width or speed, and duplicate GUIDs and LIDs. The reader (read.h) reports
+ * contradictions within a file.
  */
 
 #include "topo/problem.h"
 #include "topo/topo.h"
 
-/* Adds to `out` and sorts it. */
+/* Appends the problems to `out` and sorts it. */
 void topo_check(const struct topo *t, struct topo_problems *out);
 
 #endif

@@ -3,18 +3,18 @@
 #define HD_TOPO_GENERATE_H
 
 /*
- * Fabrics made to order, from one table of generators.
+ * Generates fabrics, from one table of generators.
  *
- * A generator is a name, a table of parameters and a function that builds.
- * The parameters are rows of an option table over struct topo_params, so that
- * a command line, its help, and a scenario file all read them the same way.
+ * A generator is a name, a table of parameters and a build function. The
+ * parameters are rows of an option table over struct topo_params. The command
+ * line, its help and scenario files therefore parse them in the same way.
  *
- * What all generators have in common: switches come first in node order, then
- * hosts in the order of the switches they are plugged into; hosts are named
- * h0, h1, ...; a switch's ports towards other switches come before its ports
- * towards hosts (in trees: ports down before ports up). GUIDs depend on kind
- * and number only. The same parameters and seed give the same fabric on every
- * machine. docs/topologies.md has the port numbers of every family.
+ * In every generated fabric, switches come first in node order, then hosts in
+ * the order of their switches. Hosts are named h0, h1, .... A switch's ports to
+ * other switches precede its ports to hosts (in trees: ports down precede ports
+ * up). GUIDs depend on kind and number only. The same parameters and seed give
+ * the same fabric on every machine. docs/topologies.md has the port numbers of
+ * every family.
  */
 
 #include <stdint.h>
@@ -24,10 +24,10 @@
 #include "base/units.h"
 #include "topo/topo.h"
 
-/* How the links between groups of a dragonfly are laid. */
+/* Arrangement of the links between the groups of a dragonfly. */
 enum dragonfly_arrangement { ARRANGE_ABSOLUTE, ARRANGE_PALMTREE };
 
-/* Of each generator only the fields that its table names are looked at. */
+/* A generator reads only the fields that its table names. */
 struct topo_params {
 	uint64_t columns, rows;        /* mesh, node-mesh */
 	uint64_t dimensions;           /* hypercube */
@@ -37,7 +37,7 @@ struct topo_params {
 	uint64_t radix;                /* fat-tree */
 	uint64_t routers, globals;     /* dragonfly: a and h */
 	uint64_t leaves, spines;       /* dragonfly-plus; spines: rail too */
-	uint64_t groups;               /* 0: as many as there can be */
+	uint64_t groups;               /* 0: the maximum number */
 	uint64_t remote, local;        /* two-switch */
 	uint64_t victims;              /* two-switch */
 	uint64_t cables;               /* back-to-back */
@@ -50,10 +50,10 @@ struct topo_params {
 	unsigned arrangement;          /* enum dragonfly_arrangement */
 	uint64_t hosts;                /* per switch (per leaf in trees) */
 	uint64_t host_ports;           /* of each host, all to its switch */
-	uint64_t tcas;                 /* of the hosts of a switch */
-	const char *link;              /* what ports support: "4x HDR" */
-	const char *host_link;         /* ... those of hosts, if different */
-	const char *trunk_link;        /* ... those between switches */
+	uint64_t tcas;                 /* target channel adapters per switch, part of `hosts` */
+	const char *link;              /* supported by all ports: "4x HDR" */
+	const char *host_link;         /* supported by ports of hosts, if different */
+	const char *trunk_link;        /* supported by ports between switches */
 	uint64_t vls, host_vls;        /* 0: as vls */
 	uint64_t mtu, host_mtu;        /* bytes; 0: as mtu */
 	uint64_t seed;                 /* irregular */
@@ -64,26 +64,26 @@ struct generator {
 	const char *name;
 	enum topo_family family;
 	const char *summary;     /* one line, lower case, no stop */
-	const char *description; /* what it builds, port numbers */
+	const char *description; /* structure and port numbers */
 	const struct option *params;
 	const char *example; /* words after "heddle topo gen" */
-	/* Adds nodes and cables; GUIDs and link speeds are set afterwards. */
+	/* Adds nodes and cables; the caller sets GUIDs and link speeds afterwards. */
 	enum hd_status (*build)(const struct topo_params *p, struct diag *d, struct topo *t);
 };
 
-/* All of them, ended by one without a name. */
+/* All generators; the last entry has no name. */
 extern const struct generator topo_generators[];
-/* Parameters that every generator takes besides its own. */
+/* Parameters that every generator accepts in addition to its own. */
 extern const struct option generator_common[];
 
-/* NULL, and a refusal that suggests the nearest, if there is no such kind. */
+/* NULL if there is no such kind; the error then suggests the nearest name. */
 const struct generator *generator_find(const char *name, struct diag *d);
 /* The kind with the most similar name; NULL if no name is similar. */
 const char *generator_nearest(const char *name);
-/* Their names, a blank after each. */
+/* Appends their names, each followed by a space. */
 void generator_words(struct strbuf *out);
 
-/* Everything as the tables have it, seed 1. */
+/* Sets every parameter to its default; the seed is 1. */
 void topo_params_init(const struct generator *g, struct topo_params *p);
 
 /* `out` is initialised on success only. */
@@ -91,15 +91,15 @@ HD_MUST_CHECK enum hd_status topo_generate(const struct generator *g, const stru
 					   struct diag *d, struct topo *out);
 
 /*
- * The same from words as a command line has them: "--columns=4", "--rows=4",
- * and "--seed=2" instead of `seed`. Moves words in argv, as options_parse does.
+ * Like topo_generate, from command-line words: "--columns=4", "--rows=4". "--
+ * seed=2" overrides `seed`. Reorders argv, as options_parse does.
  */
 HD_MUST_CHECK enum hd_status topo_generate_words(const struct generator *g, int argc, char **argv,
 						 uint64_t seed, struct diag *d, struct topo *out);
 
 /*
- * The same from one text: "mesh --columns=4 --rows=4". What would have more
- * nodes than `max_nodes` is refused; 0 is a million.
+ * Like topo_generate, from one text: "mesh --columns=4 --rows=4". Rejects
+ * fabrics with more than `max_nodes` nodes; 0: a million.
  */
 HD_MUST_CHECK enum hd_status topo_generate_text(const char *text, uint64_t seed, uint64_t max_nodes,
 						struct diag *d, struct topo *out);

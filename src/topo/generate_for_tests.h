@@ -2,7 +2,8 @@
 #ifndef HD_TOPO_GENERATE_FOR_TESTS_H
 #define HD_TOPO_GENERATE_FOR_TESTS_H
 
-/* For tests of generators: fabrics from words, and what is true of them all. */
+/* For tests of generators: builds fabrics from words and checks properties
+ * common to all fabrics. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +20,7 @@
 #include "base/compare.h"
 #include "topo/generate.h"
 
-/* "mesh --columns 4 --rows 3" as a fabric; the words must be accepted. */
+/* Builds a fabric from "mesh --columns 4 --rows 3"; the words must be valid. */
 static inline void make(struct topo *t, const char *words, uint64_t seed)
 {
 	char text[256], *argv[32], *save;
@@ -82,7 +83,7 @@ static inline node_id peer_node(const struct topo *t, node_id v, unsigned port)
 	return peer == TOPO_NONE ? TOPO_NONE : t->ports[peer].node;
 }
 
-/* Hops to the farthest node; *reached counts nodes, `v` too. */
+/* Hops to the farthest node; *reached counts nodes, including `v`. */
 static inline unsigned eccentricity(const struct topo *t, node_id v, bool hosts, uint32_t *reached)
 {
 	uint32_t *hops = hd_alloc(t->n_nodes, sizeof(*hops));
@@ -128,7 +129,7 @@ static inline unsigned diameter(const struct topo *t)
 	return most;
 }
 
-/* What must hold of every fabric, whatever its shape. */
+/* Checks properties of every fabric, regardless of its shape. */
 static inline void check_sound(const struct topo *t)
 {
 	uint32_t reached;
@@ -160,7 +161,7 @@ static inline void check_guids_unique(const struct topo *t)
 	for (port_id i = 0; i < t->n_ports; i++) {
 		const struct topo_port *p = &t->ports[i];
 
-		/* A switch's port 0 shares the node's; others have none. */
+		/* Port 0 of a switch has the node's GUID; port 0 of other nodes has none. */
 		if (topo_is_switch(t, p->node))
 			assert_int_equal(p->guid, p->number ? 0 : t->nodes[p->node].guid);
 		else if (p->number)

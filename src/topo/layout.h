@@ -3,10 +3,9 @@
 #define HD_TOPO_LAYOUT_H
 
 /*
- * Where to draw the vertices of a fabric's shape: trees in layers, hosts at
- * the bottom; grids as grids; dragonflies as a circle of circles; anything
- * else where springs between neighbours put it. The same fabric is drawn the
- * same way every time.
+ * Positions of the vertices of a fabric's shape for drawing: trees in layers
+ * with hosts at the bottom; grids as grids; dragonflies as a circle of circles;
+ * other fabrics by a spring layout. The layout is deterministic.
  */
 
 #include "topo/shape.h"
@@ -17,10 +16,10 @@ struct point {
 
 struct layout {
 	struct point *at;       /* [vertex] */
-	bool is_layered;        /* hosts go below their switch, not around it */
+	bool is_layered;        /* hosts are below their switch, not around it */
 	bool is_grid;           /* neighbours lie along the axes */
-	bool has_wraps;         /* some links lead around and must be bent */
-	struct point low, high; /* corners of all that is drawn */
+	bool has_wraps;         /* wrap-around links exist and are drawn curved */
+	struct point low, high; /* corners of the bounding box */
 };
 
 void layout_init(struct layout *l, const struct topo *t, const struct shape *s);

@@ -3,16 +3,16 @@
 #define HD_TOPO_NAMES_H
 
 /*
- * Names of nodes need not be unique: many adapters of a site carry the name of
- * their product. A caller that selects a node by name refuses a name that two
- * nodes have, and the message gives both GUIDs.
+ * Node names need not be unique: many adapters of a site have their product's
+ * name. A caller that selects a node by name rejects a name that two nodes
+ * have; the error has both GUIDs.
  */
 
 #include "topo/topo.h"
 
-/* Another node of the same name, or TOPO_NONE. */
+/* Another node with the same name, or TOPO_NONE. */
 node_id topo_namesake(const struct topo *t, node_id node);
-/* HD_ERR_INPUT: a name means both. */
+/* Reports that a name matches both nodes, and returns HD_ERR_INPUT. */
 HD_MUST_CHECK enum hd_status topo_refuse_name(const struct topo *t, node_id a, node_id b,
 					      struct diag *d);
 

@@ -3,9 +3,9 @@
 #define HD_TOPO_NET_H
 
 /*
- * State of reading ibnetdiscover's or ibsim's text, between read_net.c (lines
- * and sections), net_node.c (nodes and the lines before them) and
- * net_cable.c. Private to those.
+ * Parser state for the text of ibnetdiscover and ibsim, shared by read_net.c
+ * (lines and sections), net_node.c (nodes and the lines before them) and
+ * net_cable.c. Private to these files.
  */
 
 #include "topo/reader.h"
@@ -19,26 +19,26 @@ struct net {
 	struct topo_reader *r;
 	bool strict;
 	/* For the next node. */
-	uint64_t guid[3], base[3]; /* by kind: ibsim counts on from base */
+	uint64_t guid[3], base[3]; /* by kind; ibsim numbers nodes from base */
 	bool has_guid;
-	bool has_port_guid; /* else it is the switch's own */
+	bool has_port_guid; /* false: the port GUID is the switch's GUID */
 	uint64_t switch_port_guid;
 	uint64_t system_guid;
 	uint32_t vendor, device;
 	struct topo_place place;
-	/* The node at hand, TOPO_NONE between nodes. */
+	/* The current node; TOPO_NONE between nodes. */
 	node_id node;
-	/* ibsim's settings. */
+	/* Settings of ibsim. */
 	uint8_t widths;
 	uint16_t speeds;
 	struct slice module;
 	struct text_map aliases; /* "module@alias" to port */
-	char **owned;            /* texts that maps and claims borrow */
+	char **owned;            /* strings referenced by maps and claims */
 	size_t n_owned, owned_cap;
 	/* ibnetdiscover -g. */
 	size_t chassis_cap;
 	bool any_external;
-	/* By claim: what topo_as_read will hold. */
+	/* By claim; becomes the topology's topo_as_read. */
 	struct topo_as_read *as_read;
 	size_t as_read_cap;
 };
@@ -46,22 +46,22 @@ struct net {
 struct slice net_rest(const struct topo_reader *r);
 char *net_copy_rest(const struct topo_reader *r);
 bool net_has(struct slice s, char c);
-/* <a><separator><b>, which `n` owns. */
+/* Returns <a><separator><b>, owned by `n`. */
 struct slice net_join(struct net *n, struct slice a, char separator, struct slice b);
 /* The node ID of a quoted name within the current module. */
 struct slice net_full_id(struct net *n, struct slice id);
-/* In ibnetdiscover's form nothing may follow. */
+/* Rejects further text on a line in ibnetdiscover's format. */
 enum hd_status net_expect_end(struct net *n);
-/* "=" and a number. */
+/* Parses "=" and a number. */
 enum hd_status net_expect_number(struct net *n, uint64_t max, uint64_t *out);
-/* From the first quote to the last one of the line; false if there are none. */
+/* From the first to the last quote of the line; false if there are none. */
 bool net_quoted_name(struct topo_reader *r, struct slice *name);
-/* " lid 3" or " lmc 0"; moves on only if it is there. */
+/* Parses " lid 3" or " lmc 0"; advances only on a match. */
 bool net_tagged(struct topo_reader *r, const char *tag, uint64_t max, uint64_t *out);
-/* ibsim's sets: LinkSpeedEnabled, and the extended one. */
+/* Sets the speeds from ibsim's LinkSpeedEnabled and the extended set. */
 void net_set_speeds(struct topo_port *p, uint64_t base, uint64_t extended);
 
-/* One per kind of line, called behind its first word. */
+/* One function per kind of line, called after its first word is read. */
 enum hd_status net_read_vendor(struct net *n);
 enum hd_status net_read_device(struct net *n);
 enum hd_status net_read_system_guid(struct net *n);

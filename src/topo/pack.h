@@ -3,14 +3,14 @@
 #define HD_TOPO_PACK_H
 
 /*
- * Nodes, ports and cables as bytes, with the same ids when they are read
- * again; not what only the file or the generator that they came from needs.
+ * Serialises nodes, ports and cables. Ids are preserved. Data that only the
+ * source file or the generator needs is not included.
  */
 
 #include "base/pack.h"
 #include "topo/topo.h"
 
-/* Reading makes `t`, which is to be ended also if the bytes were refused. */
+/* Reading initialises `t`; call topo_fini even if the bytes were rejected. */
 void topo_pack(struct pack *p, struct topo *t);
 
 #endif

@@ -3,7 +3,7 @@
 #define HD_TOPO_READ_H
 
 /*
- * Fabrics from the files that InfiniBand tools write.
+ * Reads fabrics from the files of InfiniBand tools.
  *
  *	ibnetdiscover      its topology file: plain, -f, -g, -f -g
  *	ibsim              nets of the simulator, a looser form of the same
@@ -12,14 +12,13 @@
  *	linkinfo           iblinkinfo, plain and -l
  *	neighbors          OpenSM's neighbors file
  *
- * Which one a file is follows from its content. Nodes are in the order of the
- * file, or of the generator if one made the file's fabric, and every node and
- * port knows its line. A file that cannot be
- * understood, or that contradicts itself, is refused with the line of the
- * first trouble; see problem.h for those who would rather have a list.
+ * The format is detected from the content. Nodes have the order of the file, or
+ * of the generator if a generator made the file's fabric. Every node and port
+ * has the number of its line. A malformed or contradictory file is rejected at
+ * the line of the first problem; problem.h describes how to collect them all.
  *
- * What these files do not say is taken to be usual: 8 data VLs (files of
- * ibnetdiscover -f do say), an MTU of 4096 bytes.
+ * Properties that these files omit get defaults: 8 data VLs (ibnetdiscover -f
+ * states them) and an MTU of 4096 bytes.
  */
 
 #include <stdbool.h>
@@ -42,34 +41,34 @@ enum topo_format {
 	N_FORMATS
 };
 
-/* By content alone, which a NUL follows; FORMAT_UNKNOWN if it looks like none
- * of them. */
+/* Detects the format from the content; text[len] must be NUL. FORMAT_UNKNOWN if
+ * no format matches. */
 enum topo_format topo_format_detect(const char *text, size_t len);
 
 /*
- * Reads `len` bytes, which a NUL follows. With `problems`, contradictions are
- * added there, and what can be built without them is; a file that makes no
- * sense is refused all the same. `out` is initialised on success only.
+ * Reads `len` bytes; text[len] must be NUL. With `problems`, contradictions are
+ * appended there and do not prevent building the remaining fabric. A malformed
+ * file is rejected in any case. `out` is initialised on success only.
  */
 HD_MUST_CHECK enum hd_status topo_read(const char *text, size_t len, struct topo_problems *problems,
 				       struct diag *d, struct topo *out);
-/* Whether a name of a fabric is the words of a generator. */
+/* Whether the name of a fabric is the words of a generator. */
 bool topo_is_words(const char *fabric);
 /*
- * The bytes of a file; a name that leads nowhere and is nearly that of a
- * generator is refused with the generator's. Sets d->file.
+ * Reads the bytes of a file. If the path does not exist and is similar to the
+ * name of a generator, the error suggests the generator. Sets d->file.
  */
 HD_MUST_CHECK enum hd_status topo_read_named(const char *fabric, struct diag *d,
 					     struct strbuf *out);
 /*
- * What users name a fabric by: a path, "-" for standard input, or the words of
- * a generator ("mesh --columns=4"). A file that has a generator's name is
- * named with "./".
+ * Opens a fabric by its name: a path, "-" for standard input, or the words of a
+ * generator ("mesh --columns=4"). A file with the name of a generator needs the
+ * prefix "./".
  */
 HD_MUST_CHECK enum hd_status topo_open(const char *fabric, uint64_t seed,
 				       struct topo_problems *problems, struct diag *d,
 				       struct topo *out);
-/* The same from a path; "-" is standard input. Sets d->file. */
+/* Like topo_read, from a path; "-" is standard input. Sets d->file. */
 HD_MUST_CHECK enum hd_status topo_read_file(const char *path, struct topo_problems *problems,
 					    struct diag *d, struct topo *out);
 

@@ -3,11 +3,11 @@
 #define HD_TOPO_ROWS_H
 
 /*
- * Reports that have a row for each port, and do not say which ports make a
- * node. The ports of a switch all have the switch's GUID; those of an adapter
- * have consecutive GUIDs, the same name and consecutive rows. An adapter's own
- * GUID is taken to be the one before its port 1's, as vendors used to number
- * them, unless another node has it: then it is its port's.
+ * For reports with one row per port that do not state which ports form a node.
+ * All ports of a switch have the switch's GUID. The ports of an adapter have
+ * consecutive GUIDs, the same name and consecutive rows. The GUID of an adapter
+ * is assumed to be the one before that of its port 1, a common numbering of
+ * vendors. If another node has that GUID, the adapter has the GUID of its port.
  */
 
 #include "topo/reader.h"
@@ -32,11 +32,11 @@ struct rows {
 
 void rows_add(struct rows *rows, struct topo_port_row row);
 void rows_fini(struct rows *rows);
-/* Rows whose GUID has several ports are a switch's. */
+/* Classifies rows: a GUID with several ports belongs to a switch. */
 void rows_find_switches(struct rows *rows);
-/* By GUID, so that the rows of a switch stand together. */
+/* Sorts by GUID, so that the rows of a switch are consecutive. */
 void rows_sort(struct rows *rows);
-/* Makes nodes of them, and claims of their cables; a refusal is in r->d. */
+/* Builds nodes and cable claims from the rows; r->d has the error. */
 enum hd_status rows_build(const struct rows *rows, struct topo_reader *r);
 
 #endif

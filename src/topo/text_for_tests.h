@@ -2,7 +2,7 @@
 #ifndef HD_TOPO_TEXT_FOR_TESTS_H
 #define HD_TOPO_TEXT_FOR_TESTS_H
 
-/* For tests: topologies from and to text, where a refusal ends the test. */
+/* For tests: conversion of topologies from and to text; an error ends the test. */
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,19 +5,18 @@
 /*
  * A fabric: nodes, their ports, and the cables between ports.
  *
- * Nodes and ports are dense arrays and refer to each other by index, so that
- * later stages can keep parallel arrays of their own. The ports of a node
- * are consecutive: port number n of node v is ports[v.first_port + n], with n
- * from 0 to v.n_ports. Number 0 is a switch's own (management) port; channel
- * adapters and routers have that slot too, unused, so that the rule has no
- * exception.
+ * Nodes and ports are dense arrays that refer to each other by index, so that
+ * later stages can keep parallel arrays of their own. The ports of a node are
+ * consecutive: port number n of node v is ports[v.first_port + n], with n from 0
+ * to v.n_ports. Port 0 of a switch is its management port. Channel adapters and
+ * routers have slot 0 too, unused, so that the index rule has no exception.
  *
  *	nodes  [ switch A          ][ host B   ] ...
  *	ports  [ 0 | 1 | 2 | 3 | 4 ][ 0 | 1    ] ...
  *	               `---- peer ------^
  *
- * A cable is two ports that name each other as peer. Once built, a topology
- * is not changed: later stages hold it const.
+ * A cable is two ports that name each other as peer. A topology does not change
+ * after it is built: later stages hold it const.
  */
 
 #include <stdbool.h>
@@ -31,20 +30,20 @@ typedef uint32_t port_id;
 #define TOPO_NONE UINT32_MAX
 
 /*
- * NodeInfo counts ports in one byte. Number 255 can be cabled, but no unicast
- * forwarding table can name it: there 255 means "no port".
+ * NodeInfo counts ports in one byte. Port 255 can be cabled, but a unicast
+ * forwarding table cannot name it: 255 means "no port" there.
  */
 #define TOPO_MAX_PORTS    255
 #define TOPO_MOST_SUBNETS 65534
 #define TOPO_MAX_DIMS     16
 
-/* Capabilities of a port that the input does not state. */
+/* Default capability of a port that the input does not state. */
 #define TOPO_DEFAULT_VLS 15
 #define TOPO_DEFAULT_MTU 4096
 
 enum node_kind { NODE_CA, NODE_SWITCH, NODE_ROUTER };
 
-/* Supported widths, a set; the values are those of PortInfo. */
+/* Supported widths, a bit set with the values of PortInfo. */
 enum link_width {
 	WIDTH_1X = 1,
 	WIDTH_4X = 2,
@@ -53,25 +52,25 @@ enum link_width {
 	WIDTH_2X = 16,
 };
 
-/* A port as built or read, before a subnet manager has touched it. */
+/* A port as built or read, before a subnet manager configures it. */
 struct topo_port {
 	node_id node;
-	port_id peer; /* TOPO_NONE if nothing is plugged in */
+	port_id peer; /* TOPO_NONE: no cable */
 	uint64_t guid;
 	uint16_t speeds; /* set of 1 << enum link_speed; 0 = unknown */
-	uint16_t subnet; /* which subnet the port belongs to; from 0 */
-	uint16_t lid;    /* as the file said; 0 = none given */
+	uint16_t subnet; /* number of the port's subnet, from 0 */
+	uint16_t lid;    /* as given in the file; 0 = none */
 	uint8_t lmc;
 	uint8_t number;
 	uint8_t widths; /* set of enum link_width; 0 = unknown */
-	uint8_t vls;    /* data VLs it can have: 1, 2, 4, 8 or 15 */
+	uint8_t vls;    /* supported data VLs: 1, 2, 4, 8 or 15 */
 	uint16_t mtu;   /* bytes: 256, 512, 1024, 2048 or 4096 */
-	uint32_t line;  /* where the file described it; 0 = not from one */
+	uint32_t line;  /* line in the file; 0 = not from a file */
 };
 
 struct topo_node {
 	enum node_kind kind;
-	bool is_tca;         /* a target adapter: a CA that serves a device */
+	bool is_tca;         /* target channel adapter: a CA that serves a device */
 	bool enhanced_port0; /* switch port 0 is a full end port */
 	uint64_t guid;
 	uint64_t system_guid;
@@ -79,43 +78,43 @@ struct topo_node {
 	uint32_t device;
 	char *name; /* NodeDescription; never NULL */
 	port_id first_port;
-	uint16_t n_ports;              /* external ones: numbers 1..n_ports */
-	uint16_t tier;                 /* 0 hosts, 1 switches with hosts, 2 next to those */
-	uint16_t coord[TOPO_MAX_DIMS]; /* in families with coordinates */
+	uint16_t n_ports; /* external ports: numbers 1..n_ports */
+	uint16_t tier;    /* 0: host; 1: switch with hosts; 2: adjacent to tier 1; ... */
+	uint16_t coord[TOPO_MAX_DIMS]; /* for families with coordinates */
 	uint32_t line;
-	/* Where it sits in a chassis, as a grouped file said; else NULL. */
+	/* Position in a chassis, if the file is grouped; else NULL. */
 	struct topo_place *place;
 };
 
-/* A node's place in a chassis, in the words of ibnetdiscover -g. */
+/* Position of a node in a chassis, in the notation of ibnetdiscover -g. */
 struct topo_place {
-	uint16_t chassis; /* number; 0 is in none */
+	uint16_t chassis; /* number; 0: in no chassis */
 	enum { SLOT_OTHER, SLOT_SPINE, SLOT_LINE } slot;
-	char *chassis_note; /* "Chassis 1"; NULL if nothing is said */
+	char *chassis_note; /* "Chassis 1"; NULL: none */
 	char *slot_note;    /* "IS5300 Line 2 Chip 1" */
 };
 
 struct topo_chassis {
 	uint16_t number;
 	uint64_t guid;
-	char *hostname; /* or NULL */
+	char *hostname; /* may be NULL */
 };
 
-/* What a file said of a port that nothing but writing it again needs. */
+/* Port data of a file that is only needed to write the file again. */
 struct topo_as_read {
-	uint8_t external;   /* number on the chassis' front; 0 = none */
-	uint8_t speed_code; /* LinkSpeedActive, if it is not as expected */
+	uint8_t external;   /* number on the front of the chassis; 0 = none */
+	uint8_t speed_code; /* LinkSpeedActive, if it differs from the expected value */
 };
 
-/* What a file said of itself. */
+/* Metadata of a file. */
 struct topo_source {
-	char *date;                    /* "generated on"; NULL if it did not say */
-	uint64_t from_node, from_port; /* GUIDs: where discovery began */
+	char *date;                    /* "generated on"; NULL if absent */
+	uint64_t from_node, from_port; /* GUIDs: origin of the discovery */
 	bool is_full;                  /* with speed, width and VLCap: ibnetdiscover -f */
 	bool is_grouped;               /* by chassis: ibnetdiscover -g */
 };
 
-/* What a generator built; a fabric read from a file has FAMILY_NONE. */
+/* Family of a generated fabric; a fabric read from a file has FAMILY_NONE. */
 enum topo_family {
 	FAMILY_NONE,
 	FAMILY_MESH,
@@ -124,23 +123,23 @@ enum topo_family {
 	FAMILY_RING,
 	FAMILY_STAR,
 	FAMILY_BACK_TO_BACK,
-	FAMILY_XGFT, /* k-ary n-trees too */
+	FAMILY_XGFT, /* includes k-ary n-trees */
 	FAMILY_DRAGONFLY,
 	FAMILY_DRAGONFLY_PLUS,
 	FAMILY_IRREGULAR,
 	FAMILY_TWO_SWITCH,
-	FAMILY_NODE_MESH, /* switch and host in one: the host is port 0 */
+	FAMILY_NODE_MESH, /* switch and host combined: the host is port 0 */
 	FAMILY_ROUTED,    /* two subnets joined by a router */
-	FAMILY_RAIL,      /* hosts with a port to each of several trees */
+	FAMILY_RAIL,      /* each host has a port in several trees */
 };
 
 struct topo {
 	enum topo_family family;
 	/*
-	 * Sizes of the dimensions of coord[]. Some families append more, which
-	 * n_dims does not count: XGFT has m, w, p (children, parents, cables
-	 * in parallel; n_dims of each); dragonfly groups, routers | globals;
-	 * dragonfly-plus groups, leaves | spines, globals.
+	 * Sizes of the dimensions of coord[]. Some families append further
+	 * numbers that n_dims does not count: XGFT m, w, p (children, parents,
+	 * parallel cables; n_dims of each); dragonfly groups, routers |
+	 * globals; dragonfly-plus groups, leaves | spines, globals.
 	 */
 	unsigned n_dims;
 	uint32_t dims[TOPO_MAX_DIMS];
@@ -152,8 +151,8 @@ struct topo {
 	size_t nodes_cap, ports_cap;
 
 	/*
-	 * How to make it again: words of 'heddle topo gen', or NULL. Of a
-	 * fabric that was read, only if doing so gave the same cables.
+	 * Words of 'heddle topo gen' that generate the fabric, or NULL. A
+	 * fabric that was read has a recipe only if it gives the same cables.
 	 */
 	char *recipe;
 	struct topo_source source;
@@ -166,31 +165,32 @@ void topo_init(struct topo *t);
 void topo_fini(struct topo *t);
 
 /*
- * Adds a node with ports 0..n_ports, unplugged; copies `name`, with blanks for
- * control characters and their like (text_inert): no name has any.
+ * Adds a node with ports 0..n_ports without cables. Copies `name` and replaces
+ * control characters and similar ones by spaces (text_inert); no name contains
+ * any.
  */
 node_id topo_add_node(struct topo *t, enum node_kind kind, unsigned n_ports, const char *name);
-/* Plugs a cable; both ports must be free. */
+/* Adds a cable; both ports must be free. */
 void topo_link(struct topo *t, port_id a, port_id b);
-/* Unplugs the cable at `port`, if there is one. */
+/* Removes the cable at `port`, if there is one. */
 void topo_unlink(struct topo *t, port_id port);
 /*
- * Nodes, ports and cables once more, with the same ids; not what only the file
- * or the generator that they came from needs.
+ * Copies nodes, ports and cables; ids are preserved. Data that only the source
+ * file or the generator needs is not copied.
  */
 void topo_copy(const struct topo *from, struct topo *to);
 /*
- * Numbers the subnets: ports belong to the same one if they are of the same
- * switch or at the ends of one cable. The subnet of the switch with the least
- * GUID is 0, and so on, so that the numbers do not depend on where the fabric
- * came from; subnets without a switch come last, by the GUIDs of their
- * adapters. An unplugged adapter port is left in subnet 0.
+ * Numbers the subnets. Ports belong to the same subnet if they are on the same
+ * switch or at the ends of one cable. Subnets are numbered from 0 in ascending
+ * order of their lowest switch GUID, so that the numbers do not depend on the
+ * source of the fabric. Subnets without a switch follow, in the order of their
+ * adapters' GUIDs. An adapter port without a cable stays in subnet 0.
  */
 void topo_number_subnets(struct topo *t);
 /*
- * Makes node `v` node `place[v]`: a permutation. Sorted, nodes stand by GUID,
- * which does not depend on the order in which a file lists them; nodes without
- * one by name.
+ * Moves node `v` to position `place[v]`, a permutation. A sorted fabric is in
+ * the order of GUIDs, independent of the order in a file; nodes without a GUID
+ * are sorted by name.
  */
 void topo_reorder(struct topo *t, const node_id *place);
 void topo_sort(struct topo *t);
@@ -210,15 +210,15 @@ static inline bool topo_is_switch(const struct topo *t, node_id node)
 	return t->nodes[node].kind == NODE_SWITCH;
 }
 
-/* Lanes of the widest of a set of enum link_width; 0 of an empty one. */
+/* Lanes of the widest member of a set of enum link_width; 0 for an empty set. */
 unsigned topo_widest(unsigned widths);
 
 /*
- * What a cable runs at: the widest width and the fastest speed that both ends
- * support, the lesser of their VLs and MTUs. HD_ERR_UNFIT if the ends have
- * nothing in common or nothing is plugged in. An end that does not say what it
- * supports excludes nothing; if neither says, the link runs at what every
- * InfiniBand port must support, 1x SDR.
+ * Active state of a cable: the widest width and the fastest speed that both
+ * ends support, and the smaller of their VLs and MTUs. HD_ERR_UNFIT if the ends
+ * have nothing in common or there is no cable. An end that does not state its
+ * capabilities is compatible with everything; if neither end states them, the
+ * link has the mandatory 1x SDR.
  */
 struct topo_link_state {
 	unsigned lanes;
@@ -231,11 +231,11 @@ HD_MUST_CHECK enum hd_status topo_link_state(const struct topo *t, port_id port,
 					     struct topo_link_state *out);
 
 /*
- * End ports, in node order: the ports that send and receive messages. That is
- * every connected CA and router port, and switch port 0 where it is enhanced.
+ * End ports, in node order: the ports that send and receive messages. These are
+ * every connected CA and router port, and every enhanced switch port 0.
  */
 bool topo_is_end_port(const struct topo *t, port_id port);
-/* All of them, of which there are at most t->n_ports; returns how many. */
+/* Writes all end ports, at most t->n_ports, and returns their number. */
 uint32_t topo_end_ports(const struct topo *t, port_id *out);
 
 bool topo_port_is_among(const port_id *ports, uint32_t n, port_id port);

@@ -3,17 +3,17 @@
 #define HD_TOPO_WRITE_H
 
 /*
- * Fabrics as files: one writer per format, all in one table.
+ * Writes fabrics to files, with one writer per format in one table.
  *
- * What is written depends on the fabric only, not on the order of its nodes
- * in memory: nodes that were read come in the order of their file. Others come
- * in the order in which ibnetdiscover would find and print them (in nets for
- * ibsim, as they were made). So a file of ibnetdiscover that was read is
- * written as it was.
+ * The output depends on the fabric only, not on the order of its nodes in
+ * memory. Nodes that were read keep the order of their file. Other nodes have
+ * the order in which ibnetdiscover would find and print them (for ibsim: the
+ * order of creation). An ibnetdiscover file that was read is therefore written
+ * unchanged.
  *
- * What a format cannot say is lost: ibnetdiscover's text has no MTU (and
- * without -f no VLs), nothing tells a target adapter from a host, and ibsim
- * takes a width or speed to include the lesser ones.
+ * Properties that a format lacks are lost: ibnetdiscover's text has no MTU (and
+ * without -f no VLs), no format distinguishes a target adapter from a host, and
+ * in ibsim a width or speed includes the lower ones.
  */
 
 #include "base/strbuf.h"
@@ -21,19 +21,19 @@
 
 struct topo_writer {
 	const char *name;      /* as in --to */
-	const char *extension; /* of a file that holds it, without the dot */
-	const char *summary;   /* one line, lower case, no stop */
+	const char *extension; /* file extension without the dot */
+	const char *summary;   /* one line, lower case, no full stop */
 	void (*write)(const struct topo *t, struct strbuf *out);
 };
 
-/* Ends with a NULL name. */
+/* The last entry has a NULL name. */
 extern const struct topo_writer topo_writers[];
 
-/* NULL if no format has that name. */
+/* NULL if there is no such format. */
 const struct topo_writer *topo_writer_find(const char *name);
-/* By the extension of `path`; NULL if it says nothing. */
+/* The format of the extension of `path`; NULL if the extension is unknown. */
 const struct topo_writer *topo_writer_of_path(const char *path);
-/* ibnetdiscover's, in the variant that `t` was read in, or plain. */
+/* The writer of ibnetdiscover's format in the variant that `t` was read in; else plain. */
 const struct topo_writer *topo_writer_as_read(const struct topo *t);
 
 void topo_write_ibnetdiscover(const struct topo *t, struct strbuf *out);
@@ -46,24 +46,25 @@ void topo_write_dot(const struct topo *t, struct strbuf *out);
 void topo_write_graphml(const struct topo *t, struct strbuf *out);
 void topo_write_slurm(const struct topo *t, struct strbuf *out);
 void topo_write_svg(const struct topo *t, struct strbuf *out);
-/* Text as XML; bytes that are not UTF-8 become question marks. */
+/* Escapes text for XML; bytes that are not UTF-8 become question marks. */
 void topo_write_xml_text(const char *text, struct strbuf *out);
 
 /*
- * All nodes in the order in which a text file has them: switches, then
- * adapters, then routers, each by line; without lines by discovery or, with
- * `as_made`, as they are. Free the result.
+ * Returns all nodes in the order of a text file: switches, then adapters, then
+ * routers, each by line. Nodes without lines are in the order of discovery or,
+ * with `as_made`, of creation. Free the result.
  */
 node_id *topo_file_order(const struct topo *t, bool as_made);
 /*
- * [node]: 1 for the node that ibnetdiscover finds last, and so on: it puts each
- * in front of those found before. Other subnets follow. Free the result.
+ * Returns [node]: 1 for the node that ibnetdiscover finds last, and so on,
+ * because it prepends each node to those found before. Other subnets follow.
+ * Free the result.
  */
 uint32_t *topo_discovery_rank(const struct topo *t);
 /*
- * Where discovery began, as the file said or, failing that, at the adapter
- * port (without adapters: the switch) of the lowest GUID. TOPO_NONE if nothing
- * is cabled.
+ * The origin of the discovery: the port in the file or, if it has none, the
+ * adapter port (without adapters: the switch) with the lowest GUID. TOPO_NONE
+ * if there is no cable.
  */
 port_id topo_origin(const struct topo *t);
 

@@ -3,51 +3,51 @@
 #define HD_TOPO_BISECTION_BISECTION_H
 
 /*
- * The bisection of a fabric: the least number of cables whose removal parts
+ * The bisection of a fabric: the least number of cables whose removal separates
  * the hosts into two halves.
  *
  * A host stays with the switch that all its cables lead to. The halves are
- * equal if switches have equally many hosts and there is an even number of
- * such switches; in general they differ by no more hosts than the largest
- * number on one switch. Switches without hosts go to either side.
+ * equal if all switches with hosts have the same number of hosts and the number
+ * of these switches is even; in general they differ by at most the largest
+ * number of hosts on one switch. Switches without hosts may be on either side.
  *
- * Known exactly for grids, hypercubes, rings and trees by closed forms, where
- * a lower bound (bound.h) meets a split that was found, and for any
- * fabric small enough to search; otherwise both bounds are given and labelled
- * as such.
+ * The value is exact for grids, hypercubes, rings and trees (closed forms),
+ * where a lower bound (bound.h) equals the cut of a known split, and for
+ * fabrics small enough to search. Otherwise both bounds are given and labelled
+ * as bounds.
  */
 
 #include "topo/shape.h"
 #include "topo/topo.h"
 
 enum bisection_kind {
-	BISECTION_NONE,    /* nothing to part: fewer than two places for hosts */
+	BISECTION_NONE,    /* fewer than two vertices have hosts */
 	BISECTION_FORMULA, /* exact */
 	BISECTION_SEARCH,  /* exact */
-	BISECTION_MET,     /* exact: bounds from both sides are the same */
-	BISECTION_BOUND,   /* no more than this */
+	BISECTION_MET,     /* exact: lower and upper bound are equal */
+	BISECTION_BOUND,   /* upper bound */
 };
-/* "exact (closed form)" and the like. */
+/* "exact (closed form)" etc. */
 const char *bisection_kind_text(enum bisection_kind kind);
 
 struct bisection {
 	enum bisection_kind kind;
 	uint64_t cables;
-	uint64_t least; /* proven: no fewer than this; `cables` if exact */
+	uint64_t least; /* proven lower bound; equals `cables` if exact */
 };
 
-/* `budget`: steps a search may take; 0 for the usual number. */
+/* `budget`: maximum number of search steps; 0: the default. */
 void topo_bisect(const struct topo *t, const struct shape *g, uint64_t budget,
 		 struct bisection *out);
 
-/* The parts of it, for tests. False if there is no closed form. */
+/* The single methods, for tests. False if there is no closed form. */
 bool bisect_by_formula(const struct topo *t, uint64_t *cables);
 /*
- * Looks for less than *cables, which must be within reach. False if the budget
- * ran out; *cables is the least found so far.
+ * Searches for a cut smaller than *cables, which must be attainable. False if
+ * the budget is exhausted; *cables is then the smallest cut found.
  */
 bool bisect_by_search(const struct shape *g, uint64_t budget, uint64_t *cables);
-/* An upper bound; false if none was found that parts the hosts fairly. */
+/* An upper bound; false if no split that divides the hosts fairly was found. */
 bool bisect_by_metis(const struct shape *g, uint64_t *cables);
 
 #endif
