@@ -3,23 +3,23 @@
 #define HD_SUBNET_FAILURES_FAILURE_H
 
 /*
- * What would happen if: each cable and each switch of a routed subnet fails in
- * turn, and pairs of cables if asked for; the manager routes around it, as
- * subnet/routing/replan.h has it; and what is left is followed, checked for deadlock
- * and loaded.
+ * Failure analysis of a routed subnet. Each cable and each switch fails in turn,
+ * and optionally pairs of cables. The manager re-routes the rest
+ * (subnet/routing/replan.h). The result is checked for reachability and
+ * deadlock, and its load is computed.
  *
  *	failure_run(&subnet, &options, &analysis);
  *	failure_show(results, &analysis, 20);
  *	failure_fini(&analysis);
  *
- * After a failure the subnet manager is assumed to run in the part with most
+ * After a failure the subnet manager is assumed to run in the part with the most
  * end ports, if necessary as a former standby.
  */
 
 #include "measure/results.h"
 #include "subnet/routing/replan.h"
 
-/* What fails. Pairs are of cables between switches. */
+/* Kinds of failures. Pairs are pairs of cables between switches. */
 enum failure_kind {
 	FAILURE_SWITCHES,
 	FAILURE_LINKS,  /* cables between switches or routers */
@@ -29,13 +29,13 @@ enum failure_kind {
 #define N_FAILURE_KINDS 4
 extern const char *const failure_kind_names[]; /* "switches"; up to NULL */
 
-/* What becomes of it, the worst first; a case is the first that holds. */
+/* Verdicts, the worst first; a case has the first one that applies. */
 enum failure_verdict {
-	FAILURE_REFUSED, /* the engine does not route what is left */
-	FAILURE_LOCKS,   /* what is left can lock up */
-	FAILURE_BROKEN,  /* end ports that are left do not reach each other */
-	FAILURE_LOST,    /* end ports are cut off; the others are well */
-	FAILURE_SLOWER,  /* all are reached; some link has more to carry */
+	FAILURE_REFUSED, /* the routing algorithm rejects the remaining fabric */
+	FAILURE_LOCKS,   /* the remaining fabric can deadlock */
+	FAILURE_BROKEN,  /* remaining end ports cannot reach each other */
+	FAILURE_LOST,    /* end ports are cut off; the others are unaffected */
+	FAILURE_SLOWER,  /* all paths work; some link has a higher load */
 	ANALYSIS_HARMLESS,
 };
 #define N_FAILURE_VERDICTS 6
@@ -43,69 +43,69 @@ extern const char *const failure_verdict_names[]; /* "harmless"; up to NULL */
 
 struct failure_figures {
 	uint32_t n_ends;     /* end ports with a LID */
-	uint64_t n_reached;  /* paths between them that arrive, by LID */
-	uint64_t n_broken;   /* and those that do not */
-	uint64_t most_flows; /* on one link between switches, all to all */
-	double share;        /* mean of permutations (subnet/routing/load.h); NAN: none */
+	uint64_t n_reached;  /* paths between them that deliver, per LID */
+	uint64_t n_broken;   /* paths between them that do not deliver */
+	uint64_t most_flows; /* maximum on one link between switches, all-to-all traffic */
+	double share;        /* mean over permutations (subnet/routing/load.h); NAN: none */
 	bool can_lock;
 };
 
 struct failure_case {
 	enum failure_kind kind;
 	/*
-	 * A switch, by its node; or one cable or two, by the port of each that
+	 * A switch, by its node; or one or two cables, each by the port that
 	 * comes first in the topology.
 	 */
 	uint32_t what[2];
 	enum failure_verdict verdict;
-	struct failure_figures figures; /* zero if it was refused */
-	uint32_t n_lost;                /* end ports */
+	struct failure_figures figures; /* zero if the case was rejected */
+	uint32_t n_lost;                /* end ports that were cut off */
 	uint64_t n_writes, n_changes;   /* blocks and entries of the tables */
-	char *refusal;                  /* why, or NULL */
+	char *refusal;                  /* reason, or NULL */
 };
 
 struct failure_options {
 	bool kinds[N_FAILURE_KINDS];
-	uint64_t n_pairs; /* of cables, drawn from the seed; all if so few */
+	uint64_t n_pairs; /* random pairs of cables; all pairs if there are no more than that */
 	uint64_t n_permutations;
 	uint64_t seed;
-	struct replan_options replan; /* its manager is not asked */
+	struct replan_options replan; /* `manager` is ignored */
 	/*
-	 * Told how many are done, from any thread but one at a time; false: no
-	 * more of them. Or NULL.
+	 * Reports the number of completed cases; called from any thread, never
+	 * concurrently. False ends the analysis. May be NULL.
 	 */
 	bool (*tick)(void *context, size_t done, size_t all);
 	void *context;
 };
 
-/* Adds the kind of that name; false for an unknown name and for pairs. */
+/* Adds the kind with that name; false for an unknown name and for pairs. */
 bool failure_fail(struct failure_options *o, const char *kind);
 
 struct failure_analysis {
 	const struct subnet *whole;
 	struct failure_figures before;
-	bool permuted;              /* shares were asked for */
-	struct failure_case *cases; /* by kind, the worst of each first */
+	bool permuted;              /* shares were requested */
+	struct failure_case *cases; /* by kind, the worst of each kind first */
 	size_t n;
-	size_t n_left; /* that were not tried, since tick wanted an end */
+	size_t n_left; /* cases not tried because tick returned false */
 	size_t n_of[N_FAILURE_KINDS][N_FAILURE_VERDICTS];
-	bool *shares_name; /* per node: its name is another's, too */
+	bool *shares_name; /* per node: another node has the same name */
 };
 
-/* On all threads of the process; their number changes nothing. */
+/* Uses all threads of the process; the results do not depend on their number. */
 void failure_run(const struct subnet *whole, const struct failure_options *o,
 		 struct failure_analysis *out);
 void failure_fini(struct failure_analysis *s);
 
-/* No case is worse than that end ports are cut off. */
+/* Whether no verdict is worse than FAILURE_LOST. */
 bool failure_is_well(const struct failure_analysis *s);
 
-/* What fails in a case: "leaf3/20 - spine1/3"; with GUIDs where names are not
- * enough. */
+/* Writes the failed component of a case: "leaf3/20 - spine1/3"; with GUIDs
+ * where names are ambiguous. */
 void failure_name(const struct failure_analysis *s, const struct failure_case *c,
 		  struct strbuf *out);
 
-/* The fabric, how the cases ended, and the `worst` of each kind; 0: all. */
+/* Adds the fabric, the verdicts, and the `worst` cases of each kind; 0: all cases. */
 void failure_show(struct results *r, const struct failure_analysis *s, uint64_t worst);
 
 #endif

@@ -4,15 +4,14 @@
 
 #include "subnet/failures/analysis.h"
 
-/* All that is to be tried, in the order of the topology; for failure_run. */
+/* Lists all cases in the order of the topology; used by failure_run. */
 void failure_list(const struct topo *t, const struct failure_options *o,
 		  struct failure_analysis *out);
-/* Marks (or, with false, clears) the ports of what fails. */
+/* Sets the ports of the failed components in `down`, or clears them if is_down is false. */
 void failure_mark(const struct topo *t, const struct failure_case *c, bool is_down, bool *down);
 /*
- * An end port of the largest piece, by end ports, of what is left of the subnet
- * in which something fails; of equal ones, of that which comes first. TOPO_NONE
- * if none is left.
+ * An end port of the largest remaining part, by number of end ports; among
+ * equal parts, of the first one. TOPO_NONE if no part remains.
  */
 port_id failure_manager(const struct topo *t, const struct failure_case *c, const bool *down);
 

@@ -2,7 +2,7 @@
 #ifndef HD_SUBNET_MULTICAST_MCAST_FOR_TESTS_H
 #define HD_SUBNET_MULTICAST_MCAST_FOR_TESTS_H
 
-/* For tests: routed fabrics, and groups on them. */
+/* For tests: routed fabrics with multicast groups. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +35,7 @@ static inline void set_up(struct topo *t, struct subnet *s, const char *fabric, 
 	program(t, s, engine, lids);
 }
 
-/* Switches 0 to 4 in a line, port 1 up and 2 down, a host at port 5 of each. */
+/* Switches 0 to 4 in a line: port 1 up, port 2 down, a host at port 5 of each. */
 static inline void set_up_line(struct topo *t, struct subnet *s)
 {
 	static const uint32_t dims[] = { 5, 1 };
@@ -44,7 +44,7 @@ static inline void set_up_line(struct topo *t, struct subnet *s)
 	program(t, s, "minhop", &by_opensm);
 }
 
-/* Some fabric with up*-down* routes, and its end ports. */
+/* A random fabric with up*-down* routes; returns its end ports. */
 static inline uint32_t set_up_random(struct topo *t, struct subnet *s, struct rng *r, unsigned seed,
 				     port_id *ends)
 {

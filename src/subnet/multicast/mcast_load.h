@@ -3,9 +3,9 @@
 #define HD_SUBNET_MULTICAST_MCAST_LOAD_H
 
 /*
- * How many messages each cable carries when senders of groups send one each:
- * along the trees, or as one copy per member by unicast. Counted by following
- * the tables, so it is what packets will do.
+ * Number of messages on each cable when senders of groups send one message
+ * each: along the trees, or by unicast with one copy per member. The counts
+ * follow the forwarding tables, so they equal those of real packets.
  */
 
 #include "subnet/multicast/mcast.h"
@@ -23,20 +23,20 @@ void mcast_load_init(struct mcast_load *l, const struct subnet *s);
 void mcast_load_fini(struct mcast_load *l);
 void mcast_load_clear(struct mcast_load *l);
 
-/* The source's copy to a member; false if the tables do not lead there. */
+/* Counts the source's unicast copy to a member; false if the tables do not lead there. */
 bool mcast_load_unicast(struct mcast_load *l, port_id source, port_id member);
 /*
- * One message of the sender to an MLID of its subnet; false if it goes round
- * for ever (what was counted up to there is no use then).
+ * Counts one message of the sender to an MLID of its subnet; false if it
+ * circulates forever (the counts are then invalid).
  */
 bool mcast_load_tree(struct mcast_load *l, port_id sender, lid_t mlid);
 
 struct mcast_peak {
-	uint64_t link;      /* most on a cable between switches */
-	uint64_t injection; /* most of one end port */
-	uint64_t ejection;  /* most to one end port */
-	uint64_t total;     /* on all cables between switches */
-	port_id link_at;    /* the first that has the most; or TOPO_NONE */
+	uint64_t link;      /* maximum over cables between switches */
+	uint64_t injection; /* maximum over end ports */
+	uint64_t ejection;  /* maximum over end ports */
+	uint64_t total;     /* sum over cables between switches */
+	port_id link_at;    /* the first port with the maximum; or TOPO_NONE */
 };
 struct mcast_peak mcast_load_peak(const struct mcast_load *l);
 

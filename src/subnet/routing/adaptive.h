@@ -3,19 +3,19 @@
 #define HD_SUBNET_ROUTING_ADAPTIVE_H
 
 /*
- * Adaptive routing: a switch takes any port of a group, by what it sees of its
- * own ports, where its forwarding table has just one. A group is what the rule
- * of the routing engine permits toward the switch that the destination hangs
- * on, so whatever is chosen leads nearer to it.
+ * Adaptive routing: a switch selects a port from a group, by the state of its
+ * own ports, where a forwarding table has one port only. A group has the ports
+ * that the rule of the routing algorithm permits toward the destination's
+ * switch, so every choice leads closer to it.
  *
- * Some SLs route so, as the subnet manager sets it; the others, and management
- * on VL15, keep to the forwarding tables. The last switch has no choice.
+ * The subnet manager selects the SLs with adaptive routing. Other SLs, and
+ * management on VL15, use the forwarding tables. The last switch has no choice.
  *
- * A dragonfly may also permit *ways around*: by a cable to a third group that
- * ends at a switch with a cable to the target's group. A packet
- * that has crossed between groups once may cross again only to the target's
- * group. The input port shows whether it has crossed: with ways around a switch
- * has groups per kind of input, as real switches have private tables.
+ * A dragonfly may also permit nonminimal paths: over a cable to a third group
+ * that ends at a switch with a cable to the target's group. A packet that has
+ * crossed between groups once may cross again only to the target's group. The
+ * input port shows whether it has crossed: with nonminimal paths a switch has
+ * groups per kind of input, as real switches have private tables.
  */
 
 #include "subnet/routing/balance.h"
@@ -23,35 +23,35 @@
 #define ADAPTIVE_NO_GROUP UINT16_MAX
 
 struct port_set {
-	uint64_t bits[4]; /* bit n of them is port n */
+	uint64_t bits[4]; /* bit n of the set is port n */
 };
 
-/* The tables are [switch][target]: of a group, as adaptive.number. */
+/* Nonminimal groups. The tables are [switch][target]: numbers of groups, as adaptive.number. */
 struct detours {
 	uint8_t *way_in;     /* by port_id of a switch: enum way_in */
-	uint16_t *around[2]; /* from an end, from the group */
-	uint16_t *straight;  /* from the group: the minimal ones */
+	uint16_t *around[2]; /* for packets from an end port, from the same group */
+	uint16_t *straight;  /* for packets from the same group: minimal ports only */
 };
 
 struct adaptive {
-	uint16_t sls;             /* set of those that choose */
+	uint16_t sls;             /* set of SLs with adaptive routing */
 	uint32_t n;               /* switches */
-	uint16_t *number;         /* [switch][target]: of its minimal group */
+	uint16_t *number;         /* [switch][target]: number of its minimal group */
 	struct port_set **groups; /* [switch][number] */
 	uint32_t *n_groups;       /* [switch] */
-	struct detours *detours;  /* NULL: minimal ways only */
+	struct detours *detours;  /* NULL: minimal paths only */
 };
 
-/* The groups of all switches, from a rule, for a set of SLs; with ways around
- * if the rule has them. */
+/* Builds the groups of all switches from a rule, for a set of SLs, with
+ * nonminimal groups if the rule has them. */
 void adaptive_gather(struct subnet *s, const struct sw_graph *g, const struct route_rule *rule,
 		     uint16_t sls);
 void adaptive_forget(struct subnet *s);
 
-/* True if some packet may take a way around. */
+/* Whether some packet may take a nonminimal path. */
 bool adaptive_goes_around(const struct adaptive *a);
 
-/* NULL: there is no choice, the forwarding table says it. */
+/* NULL: no choice; the forwarding table has the port. */
 static inline const struct port_set *adaptive_group(const struct adaptive *a, switch_id at,
 						    switch_id target)
 {
@@ -60,12 +60,12 @@ static inline const struct port_set *adaptive_group(const struct adaptive *a, sw
 	return number == ADAPTIVE_NO_GROUP ? NULL : &a->groups[at][number];
 }
 
-/* Numbers of a switch's groups, or ADAPTIVE_NO_GROUP. */
+/* Group numbers of a switch, or ADAPTIVE_NO_GROUP. */
 struct adaptive_ways {
 	uint16_t minimal, around;
 };
 
-/* Of a packet that came in by `in`; TOPO_NONE: it was made here. */
+/* Groups for a packet that arrived at port `in`; TOPO_NONE: generated at this switch. */
 static inline struct adaptive_ways adaptive_ways(const struct adaptive *a, switch_id at,
 						 switch_id target, port_id in)
 {
@@ -84,7 +84,7 @@ static inline struct adaptive_ways adaptive_ways(const struct adaptive *a, switc
 	return w;
 }
 
-/* All ports of its groups: empty if the forwarding table says it. */
+/* All ports of the packet's groups; empty if the forwarding table decides. */
 static inline struct port_set adaptive_ports(const struct adaptive *a, switch_id at,
 					     switch_id target, port_id in)
 {
@@ -99,7 +99,7 @@ static inline struct port_set adaptive_ports(const struct adaptive *a, switch_id
 	return all;
 }
 
-/* Goes through a set: *port is the next member after itself, or false. */
+/* Iterates over a set: *port becomes the next member after *port; false at the end. */
 static inline bool port_set_next(const struct port_set *set, unsigned *port)
 {
 	for (unsigned i = *port + 1; i < 256; i = (i | 63) + 1) {
@@ -122,14 +122,14 @@ static inline unsigned port_set_size(const struct port_set *set)
 	return n;
 }
 
-/* What there is to choose from; of switches toward those with end ports. */
+/* Statistics of the groups, over switches and targets with end ports. */
 struct adaptive_size {
 	uint64_t n_pairs;                 /* (switch, target) with a group */
-	uint64_t n_choices;               /* of these, of two ports or more */
-	uint64_t n_ports;                 /* in all groups of these pairs */
-	unsigned most_ports, most_groups; /* of a group, of a switch */
-	unsigned most_hops;               /* to a target, by the longest of the choices */
-	/* Pairs that have ways around, and ports of these, at the most. */
+	uint64_t n_choices;               /* of these, with two or more ports */
+	uint64_t n_ports;                 /* sum over the groups of these pairs */
+	unsigned most_ports, most_groups; /* maximum per group; maximum per switch */
+	unsigned most_hops;               /* longest permitted path to a target */
+	/* Pairs with nonminimal groups; maximum number of their ports. */
 	uint64_t n_around, n_around_ports;
 };
 void adaptive_measure(const struct subnet *s, struct adaptive_size *out);

@@ -3,12 +3,12 @@
 #define HD_SUBNET_ROUTING_DEPGRAPH_H
 
 /*
- * A graph of dependencies between channels. A channel is a port that sends and
- * a VL; it leads to the port it is cabled to, and packets it delivers there
- * wait for channels of the same node. So a dependency is (receiving port, VL,
- * sending port number, VL), and all of them for one pair of VLs are a bit
- * matrix: ports of the fabric by ports of a node. Threads may add to one graph
- * at the same time.
+ * Graph of dependencies between channels. A channel is a transmitting port and
+ * a VL. It leads to the port at the other end of the cable; packets delivered
+ * there wait for channels of the same node. A dependency is therefore
+ * (receiving port, VL, transmitting port number, VL). All dependencies of one
+ * pair of VLs are a bit matrix: ports of the fabric by ports of a node. Threads
+ * may add to a graph concurrently.
  */
 
 #include "subnet/subnet.h"
@@ -29,7 +29,7 @@ void depgraph_fini(struct depgraph *d);
 
 uint64_t *depgraph_add_matrix(struct depgraph *d, unsigned vl_in, unsigned vl_out);
 
-/* What comes by port `in` on `vl_in` waits for port number `out`, `vl_out`. */
+/* Packets received at port `in` on `vl_in` wait for port number `out`, `vl_out`. */
 static inline void depgraph_add(struct depgraph *d, port_id in, unsigned vl_in, unsigned out,
 				unsigned vl_out)
 {
@@ -40,22 +40,23 @@ static inline void depgraph_add(struct depgraph *d, port_id in, unsigned vl_in, 
 		bits = depgraph_add_matrix(d, vl_in, vl_out);
 	uint64_t *word = &bits[(size_t)in * d->words + out / 64];
 
-	/* Most are there already, and reading is cheaper. */
+	/* Most bits are already set, and reading is cheaper than an atomic write. */
 	if (!(__atomic_load_n(word, __ATOMIC_RELAXED) & bit))
 		__atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
 }
 
 struct depgraph_size {
 	uint64_t n_dependencies;
-	uint32_t n_channels; /* at either end of a dependency */
-	uint16_t vls;        /* set */
+	uint32_t n_channels; /* channels at either end of a dependency */
+	uint16_t vls;        /* set of VLs */
 };
 void depgraph_measure(const struct depgraph *d, struct depgraph_size *out);
 
 /*
- * A cycle of channels, each waiting for the next and the last for the first;
- * the shortest through one of its channels. *cycle (to be freed) is NULL and
- * the result 0 if there is no cycle.
+ * Finds a cycle of channels in which each waits for the next and the last for
+ * the first, the shortest through one of its channels. Returns its length;
+ * *cycle is to be freed. Returns 0 and sets *cycle to NULL if there is no
+ * cycle.
  */
 uint32_t depgraph_find_cycle(const struct depgraph *d, struct channel **cycle);
 

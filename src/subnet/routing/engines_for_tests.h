@@ -2,7 +2,7 @@
 #ifndef HD_SUBNET_ROUTING_ENGINES_FOR_TESTS_H
 #define HD_SUBNET_ROUTING_ENGINES_FOR_TESTS_H
 
-/* For tests of all routing engines on random fabrics. */
+/* For tests of all routing algorithms on random fabrics. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 #include "subnet/routing/fabric_for_tests.h"
 #include "subnet/routing/route.h"
 
-/* Random fabrics per property; HD_LONG=1 asks for many more. */
+/* Number of random fabrics per property; HD_LONG=1 multiplies it. */
 static inline unsigned rounds(unsigned quick)
 {
 	return run_is_long() ? quick * 50 : quick;
@@ -31,7 +31,7 @@ static inline enum hd_status try_route(struct subnet *s, const char *engine, uns
 	return subnet_route(s, engine, NULL, d);
 }
 
-/* Unplugs `n` cables between switches. */
+/* Removes `n` cables between switches. */
 static inline void degrade(struct topo *t, struct rng *r, unsigned n)
 {
 	while (n > 0) {

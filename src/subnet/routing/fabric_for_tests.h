@@ -30,7 +30,7 @@ static inline node_id add_switch(struct topo *t, unsigned n_ports)
 	return v;
 }
 
-/* A host with one port, cabled to port `number` of switch `sw`. */
+/* Adds a host with one port, cabled to port `number` of switch `sw`. */
 static inline node_id add_host(struct topo *t, node_id sw, unsigned number)
 {
 	char name[32];
@@ -53,9 +53,9 @@ static inline void join(struct topo *t, node_id a, unsigned pa, node_id b, unsig
 }
 
 /*
- * A grid with `n_hosts` hosts per switch (on ports 2 * n_dims + 1 ...). Port
- * 2k + 1 leads up in dimension k, 2k + 2 down. Switch numbers count dimension
- * 0 fastest.
+ * Builds a grid with `n_hosts` hosts per switch (on ports 2 * n_dims + 1 ...).
+ * Port 2k + 1 leads up in dimension k, port 2k + 2 down. Switch numbers count
+ * dimension 0 fastest.
  */
 static inline void build_grid(struct topo *t, enum topo_family family, unsigned n_dims,
 			      const uint32_t *dims, unsigned n_hosts)
@@ -96,7 +96,7 @@ static inline void build_grid(struct topo *t, enum topo_family family, unsigned 
 	}
 }
 
-/* A random connected graph of n switches, one host each on port 1. */
+/* Builds a random connected graph of n switches with one host each on port 1. */
 static inline void build_random(struct topo *t, uint64_t seed, uint32_t n, uint32_t extra)
 {
 	struct rng r;
@@ -122,7 +122,7 @@ static inline void build_random(struct topo *t, uint64_t seed, uint32_t n, uint3
 	free(used);
 }
 
-/* A random tree of n switches, up by port 1; a host on each one's last port. */
+/* Builds a random tree of n switches: port 1 leads up, the last port has a host. */
 static inline void build_tree(struct topo *t, struct rng *r, unsigned n, unsigned n_ports)
 {
 	topo_init(t);
@@ -146,7 +146,7 @@ static inline port_id host_port(const struct topo *t, unsigned i)
 	return TOPO_NONE;
 }
 
-/* As the command line would: "mesh --columns=4 --rows=3". */
+/* Builds a fabric from command-line words: "mesh --columns=4 --rows=3". */
 static inline void generate(struct topo *t, const char *words)
 {
 	struct diag d = { .status = HD_OK };
@@ -166,7 +166,7 @@ static inline void generate(struct topo *t, const char *words)
 	}
 }
 
-/* The same fabric as a file would tell it: nodes in any order, no family. */
+/* Converts a fabric to what a file would give: nodes in random order, no family. */
 static inline void shuffle(struct topo *t, uint64_t seed)
 {
 	struct topo copy;

@@ -3,8 +3,8 @@
 #define HD_SUBNET_ROUTING_GRAPH_H
 
 /*
- * The switches of a subnet and the channels between them, as routing engines
- * and checkers walk them.
+ * The switches of a subnet and the channels between them, for routing
+ * algorithms and checkers.
  *
  * An edge is one direction of one cable: a channel. The edges of a switch are
  * consecutive, by port number. Cables to adapters, from a switch to itself,
@@ -18,8 +18,8 @@ typedef uint32_t edge_id;
 
 struct sw_edge {
 	switch_id to;
-	uint8_t out; /* port it leaves */
-	uint8_t in;  /* port it enters */
+	uint8_t out; /* output port */
+	uint8_t in;  /* input port at the other end */
 };
 
 struct sw_graph {
@@ -27,23 +27,23 @@ struct sw_graph {
 	uint32_t *first; /* edges of s: first[s] .. first[s + 1] - 1 */
 	struct sw_edge *edges;
 	uint32_t n_edges;
-	edge_id *reverse; /* the other direction of the same cable */
+	edge_id *reverse; /* opposite direction of the same cable */
 	/* Ports of switch s are port_base[s] + 0 .. n_ports. */
 	uint32_t *port_base;
 	edge_id *edge_at; /* [port_base[s] + port], TOPO_NONE if none */
-	uint32_t *n_ends; /* end ports attached to s, its own port 0 too */
+	uint32_t *n_ends; /* end ports attached to s, including its port 0 */
 };
 
 void graph_init(struct sw_graph *g, const struct subnet *s);
 void graph_fini(struct sw_graph *g);
 
-/* The switch that a channel leaves. */
+/* The switch that transmits on a channel. */
 static inline switch_id edge_from(const struct sw_graph *g, edge_id e)
 {
 	return g->edges[g->reverse[e]].to;
 }
 
-/* The channel that port `port` of switch `sw` sends on, or TOPO_NONE. */
+/* The channel on which port `port` of switch `sw` transmits, or TOPO_NONE. */
 static inline edge_id edge_of(const struct sw_graph *g, switch_id sw, unsigned port)
 {
 	uint32_t at = g->port_base[sw] + port;
@@ -54,14 +54,14 @@ static inline edge_id edge_of(const struct sw_graph *g, switch_id sw, unsigned p
 #define GRAPH_FAR UINT16_MAX
 
 /*
- * Hops between switch `from` and every switch, GRAPH_FAR if unreachable. The
- * switches that are reachable are left in `queue` (room for g->n) in order of
- * distance; returns how many.
+ * Computes the hops between switch `from` and every switch; GRAPH_FAR if
+ * unreachable. Writes the reachable switches to `queue` (room for g->n) in
+ * order of distance and returns their number.
  */
 uint32_t graph_distances(const struct sw_graph *g, switch_id from, uint16_t *dist,
 			 switch_id *queue);
 
-/* True if every switch reaches every other. */
+/* Whether every switch reaches every other. */
 bool graph_is_connected(const struct sw_graph *g);
 
 #endif

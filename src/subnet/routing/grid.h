@@ -3,13 +3,12 @@
 #define HD_SUBNET_ROUTING_GRID_H
 
 /*
- * A fabric seen as a grid: a product of paths and rings (mesh, torus,
- * hypercube, ring). Generated fabrics bring their coordinates along; those of
- * a fabric read from a file are found from the cables alone.
+ * Coordinates of a fabric that is a grid: a product of paths and rings (mesh,
+ * torus, hypercube, ring). Generated fabrics have coordinates; those of a
+ * fabric read from a file are derived from the cables.
  *
- * In a grid every switch has a neighbour in both directions of every
- * dimension, except at the ends of a dimension that does not wrap; several
- * cables may lie side by side.
+ * In a grid every switch has a neighbour in both directions of every dimension,
+ * except at the ends of a dimension that does not wrap. Cables may be parallel.
  */
 
 #include "subnet/routing/graph.h"
@@ -23,8 +22,8 @@ struct grid {
 };
 
 /*
- * HD_ERR_UNFIT, with the reason, if the fabric is no grid. Always leaves a
- * grid that grid_fini accepts.
+ * HD_ERR_UNFIT, with the reason, if the fabric is not a grid. The grid is valid
+ * for grid_fini in any case.
  */
 HD_MUST_CHECK enum hd_status grid_init(struct grid *grid, const struct subnet *s,
 				       const struct sw_graph *g, struct diag *d);
@@ -35,7 +34,7 @@ static inline const uint16_t *grid_at(const struct grid *grid, switch_id sw)
 	return &grid->coord[(size_t)sw * TOPO_MAX_DIMS];
 }
 
-/* Ports that get LIDs, hosts column by column, then what is left. */
+/* Writes the ports that get LIDs: hosts column by column, then all others. */
 uint32_t grid_column_order(const struct grid *grid, const struct subnet *s, port_id *out);
 
 #endif

@@ -3,14 +3,14 @@
 #define HD_SUBNET_ROUTING_LAYERS_H
 
 /*
- * Virtual layers: paths are spread over VLs so that within each VL the
- * channels never wait for each other in a circle.
+ * Virtual layers: assigns paths to VLs so that the channel dependencies within
+ * each VL have no cycle.
  *
  * A layer keeps a topological order of its channels (Pearce and Kelly's online
- * algorithm), so most new dependencies are seen to be harmless at a glance. A
- * dependency that once closed a circle would do so for ever, since none is
- * taken away; it is remembered and costs one bit to refuse again. So placing
- * millions of paths costs little more than looking at them.
+ * algorithm), so most new dependencies are accepted in constant time.
+ * Dependencies are never removed, so a dependency that would close a cycle is
+ * rejected permanently; one bit records it. Placing millions of paths therefore
+ * costs little more than reading them.
  */
 
 #include "subnet/routing/graph.h"
@@ -22,9 +22,9 @@ struct layers {
 	const struct sw_graph *g;
 	uint32_t words; /* per row of a bit matrix */
 	unsigned max;
-	unsigned n; /* in use */
+	unsigned n; /* layers in use */
 	struct layer *layer;
-	struct layer_search *search; /* space to work in */
+	struct layer_search *search; /* work space */
 };
 
 /* The channels of one path in order. */
@@ -37,17 +37,17 @@ void layers_init(struct layers *l, const struct sw_graph *g, unsigned max);
 void layers_fini(struct layers *l);
 
 /*
- * Puts the paths together into the first layer that stays free of circles.
- * Returns its number, or -1 if every layer would have a cycle.
+ * Places the paths together in the first layer that stays free of cycles.
+ * Returns the layer's number, or -1 if every layer would have a cycle.
  */
 int layers_place(struct layers *l, const struct layer_path *paths, unsigned n);
 /*
- * Would that be layer 0 and change nothing? Then so it will be whatever else is
- * placed. Threads may ask at the same time.
+ * Whether the path fits in layer 0 without new dependencies. A positive answer
+ * stays valid when further paths are placed. Threads may call it concurrently.
  */
 bool layers_know(const struct layers *l, const struct layer_path *path);
 
-/* The most VLs that every cable between switches has, at most `limit`. */
+/* The number of VLs common to all cables between switches, at most `limit`. */
 unsigned layers_available(const struct subnet *s, const struct sw_graph *g, unsigned limit);
 
 #endif

@@ -3,9 +3,9 @@
 #define HD_SUBNET_ROUTING_ORACLE_FOR_TESTS_H
 
 /*
- * The checkers' claims by brute force, sharing no code with them: packets are
- * walked one by one, distances are Floyd and Warshall's, the cycle is found by
- * taking away channels that wait for nothing.
+ * Reference implementations of the checks without common code: packets are
+ * traced one by one, distances use Floyd and Warshall's algorithm, and cycles
+ * are what remains after repeatedly removing channels without dependencies.
  */
 
 #include <stdbool.h>
@@ -31,7 +31,7 @@ static inline void oracle_relax(unsigned *dist, unsigned n, unsigned k)
 	}
 }
 
-/* dist[a * n + b] between nodes, by cables. */
+/* dist[a * n + b]: cables between nodes a and b. */
 static inline unsigned *oracle_distances(const struct topo *t)
 {
 	unsigned n = t->n_nodes;
@@ -44,7 +44,7 @@ static inline unsigned *oracle_distances(const struct topo *t)
 			dist[t->ports[p].node * n + t->ports[t->ports[p].peer].node] = 1;
 	}
 	for (unsigned k = 0; k < n; k++) {
-		if (topo_is_switch(t, k)) /* the others pass nothing on */
+		if (topo_is_switch(t, k)) /* other nodes do not forward */
 			oracle_relax(dist, n, k);
 	}
 	return dist;
@@ -67,8 +67,8 @@ static inline void oracle_wait(struct oracle_deps *d, uint32_t a, uint32_t b)
 }
 
 /*
- * Walks one packet; the number of cables it took, or -1. A hop's channel waits
- * for the next hop's.
+ * Traces one packet; returns the number of cables, or -1. The channel of a hop
+ * depends on that of the next hop.
  */
 static inline int oracle_walk(const struct subnet *s, port_id from, lid_t lid, unsigned sl,
 			      struct oracle_deps *deps)
@@ -79,7 +79,7 @@ static inline int oracle_walk(const struct subnet *s, port_id from, lid_t lid, u
 	uint32_t channel = UINT32_MAX;
 	int cables = 0;
 
-	if (t->ports[from].number > 0) { /* an adapter's: the first cable */
+	if (t->ports[from].number > 0) { /* an adapter's port: the first cable */
 		at = t->ports[from].peer;
 		channel = from * 16 + sl2vl_of(s, from)->vl[sl];
 		cables = 1;
@@ -114,7 +114,7 @@ static inline int oracle_walk(const struct subnet *s, port_id from, lid_t lid, u
 	}
 }
 
-/* One round of taking away channels that wait for none. */
+/* One pass that removes channels without dependencies. */
 static inline bool oracle_peel(const struct oracle_deps *d, uint32_t *waits, bool *gone, bool *dead)
 {
 	bool changed = false;
@@ -132,7 +132,7 @@ static inline bool oracle_peel(const struct oracle_deps *d, uint32_t *waits, boo
 	return changed;
 }
 
-/* What cannot be taken away is cyclic. */
+/* Channels that cannot be removed form cycles. */
 static inline bool oracle_is_cyclic(const struct oracle_deps *d)
 {
 	uint32_t *waits = calloc(d->n, sizeof(*waits));
@@ -175,7 +175,7 @@ static inline void oracle_pair(const struct subnet *s, port_id a, port_id b, con
 			continue;
 		}
 		o->n_not_minimal += (unsigned)cables != shortest;
-		/* Two adapters on one cable pass no switch. */
+		/* Two directly cabled adapters have no switch between them. */
 		unsigned hops = (unsigned)cables < ends ? 0 : (unsigned)cables - ends;
 
 		o->hops += hops;
@@ -187,7 +187,7 @@ static inline void oracle_pair(const struct subnet *s, port_id a, port_id b, con
 	}
 }
 
-/* One subnet only. */
+/* For a single subnet only. */
 static inline void oracle_run(const struct subnet *s, struct oracle *o)
 {
 	const struct topo *t = s->topo;

@@ -3,83 +3,83 @@
 #define HD_SUBNET_ROUTING_REPLAN_H
 
 /*
- * What a manager does when cables go down or come back: it looks at the fabric
- * again, computes the tables, and writes what changed, in blocks of 64 LIDs.
+ * Heavy sweep of a manager after cables went down or came back: discovers the
+ * fabric, computes the tables, and writes the changed blocks of 64 LIDs.
  *
  *	bool *down = ...;            one flag per port of whole->topo
  *	struct replan now;
  *	if (replan(&whole, present, down, &o, &d, &now) == HD_OK)
  *		for each of now.writes: send the block to the switch
  *
- * `whole` is the fabric with every cable in place, its LIDs, and its VLs;
+ * `whole` is the fabric with every cable in place, its LIDs, and its VLs.
  * `present` has the tables in force and the cables that the manager knows:
  * `whole` itself at first, later the subnet of the last replan. All of them
- * have the same nodes, ports, switches and LIDs, and are only read.
+ * have the same nodes, ports, switches and LIDs, and are read-only.
  *
- * What the manager cannot reach is lost: it has no LIDs and nothing is written
- * to it. LIDs never move.
+ * Nodes that the manager cannot reach are lost: they have no LIDs, and no block
+ * is written to them. LIDs of other nodes do not change.
  */
 
 #include "subnet/routing/route.h"
 
 enum replan_mode {
 	/*
-	 * As OpenSM: what still works is kept, with engines that can (minhop,
-	 * updn), but as soon as there is a cable that it did not know, all is
-	 * routed from scratch.
+	 * As OpenSM: entries that still work are kept by algorithms that
+	 * support it (minhop, updn); if there is a cable that the manager did
+	 * not know, everything is routed from scratch.
 	 */
 	REPLAN_AS_OPENSM,
 	REPLAN_FRESH, /* from scratch */
-	REPLAN_KEEP,  /* what still works is kept, new cables or not */
+	REPLAN_KEEP,  /* entries that still work are kept, even if there are new cables */
 };
 
-extern const char *const replan_mode_names[]; /* up to NULL */
+extern const char *const replan_mode_names[]; /* ends with NULL */
 
 struct replan_options {
 	const char *engine;
-	const struct route_options *route; /* or NULL; `keep` is set here */
+	const struct route_options *route; /* may be NULL; `keep` is set here */
 	enum replan_mode mode;
-	port_id manager; /* TOPO_NONE: subnet_manager_port() of each */
+	port_id manager; /* TOPO_NONE: subnet_manager_port() of each subnet */
 };
 
-/* The algorithm with which a manager re-routes; minhop for routes of a file. */
+/* The routing algorithm of a manager's sweep; minhop for routes from a file. */
 const char *replan_engine(const struct subnet *s);
 
 struct lft_change {
 	lid_t lid;
-	uint8_t before, after; /* ports; LFT_NO_PORT: none */
+	uint8_t before, after; /* port numbers; LFT_NO_PORT: none */
 };
 
 /*
  * One block of one switch. It may have no changes: OpenSM writes the whole
- * table of a switch that is new to it or reports that a port changed.
+ * table of a switch that is new or reports a port state change.
  */
 struct lft_write {
 	switch_id sw;
 	uint16_t block; /* LIDs 64 * block ... */
-	uint32_t first; /* its changes, by LID */
+	uint32_t first; /* index of its first change, by LID */
 	uint16_t n;
 };
 
 struct replan {
-	struct topo topo;     /* what the manager sees; the rest is unplugged */
-	struct subnet subnet; /* over that topology; not to be moved */
+	struct topo topo;     /* the discovered fabric; other cables are removed */
+	struct subnet subnet; /* over that topology; must not be moved */
 	/*
 	 * In the order in which OpenSM sends them: the first block of all
-	 * switches, by GUID, then the second, and so on.
+	 * switches, by GUID, then the second block, etc.
 	 */
 	struct lft_write *writes;
 	uint32_t n_writes;
 	struct lft_change *changes;
 	uint32_t n_changes;
-	uint32_t n_new_cables; /* that `present` did not have */
-	uint32_t n_lost_ports; /* with LIDs in `whole`, out of reach */
-	bool kept;             /* what still worked was kept */
+	uint32_t n_new_cables; /* cables that `present` does not have */
+	uint32_t n_lost_ports; /* ports with LIDs in `whole` that are unreachable */
+	bool kept;             /* working entries were kept */
 };
 
 /*
- * A cable is down if either of its ports is marked. HD_ERR_UNFIT and why if
- * the engine does not take the fabric as it is now.
+ * A cable is down if either of its ports is marked. HD_ERR_UNFIT, with the
+ * reason, if the routing algorithm rejects the present fabric.
  */
 HD_MUST_CHECK enum hd_status replan(const struct subnet *whole, const struct subnet *present,
 				    const bool *down, const struct replan_options *o,

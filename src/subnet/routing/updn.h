@@ -3,18 +3,18 @@
 #define HD_SUBNET_ROUTING_UPDN_H
 
 /*
- * Up*-down*: every cable has an upper end, the one with the lower level (among
- * equals, the lower number); a legal path never goes up after it went down.
+ * Up*-down*: every cable has an upper end, the one with the lower level (or the
+ * lower number at equal levels). A legal path never goes up after it went down.
  *
- * A forwarding table does not know where a packet came from. So that packets
- * from above can be forwarded, a switch that can reach a destination by
- * going down only does so, even where the way over an upper switch is shorter;
- * the others go up to the nearest switch that can.
+ * A forwarding table does not depend on the input port. To be able to forward
+ * packets from above, a switch that can reach a destination by going down only
+ * does so, even if the path over an upper switch is shorter. Other switches go
+ * up to the nearest switch that can.
  *
- * Between two tops there may be no legal path. Where no host is concerned, the
- * table gets a way all the same, by the nearest switch that has one: only
- * management of the switches themselves takes it. Between hosts it is noted
- * as lost.
+ * There may be no legal path between two top switches. Where no host is
+ * concerned, the table nevertheless has a path, over the nearest switch with a
+ * legal one: only management of the switches uses it. Between hosts it is
+ * recorded as lost.
  */
 
 #include "subnet/routing/balance.h"
@@ -23,11 +23,11 @@ struct updn {
 	const struct sw_graph *g;
 	uint32_t *height; /* rank in the total order, 0 = top root */
 	switch_id *by_height;
-	uint32_t *part;  /* connected parts have equal numbers */
-	switch_id *lost; /* per target: from where hosts have no legal path */
+	uint32_t *part;  /* connected switches have equal numbers */
+	switch_id *lost; /* per target: a switch whose hosts have no legal path */
 };
 
-/* What a view says of each switch, as seen from one target. */
+/* State of each switch with respect to one target. */
 struct updn_spot {
 	uint16_t dist;
 	bool down;  /* reaches the target by going down only */

@@ -3,9 +3,9 @@
 #define HD_SUBNET_ROUTING_VLS_H
 
 /*
- * SL2VL tables as OpenSM dumps them (opensm-sl2vl.dump): of each switch one
- * row per input and cabled output, of each adapter one row. With a topology,
- * unicast and multicast tables this is all that decides about credit loops.
+ * SL2VL tables in OpenSM's dump format (opensm-sl2vl.dump): for each switch one
+ * row per input and cabled output, for each adapter one row. Together with
+ * topology and unicast and multicast tables they determine the credit loops.
  */
 
 #include "base/strbuf.h"
@@ -14,8 +14,8 @@
 void sl2vl_write(const struct subnet *s, struct strbuf *out);
 
 /*
- * Reads `len` bytes, which a NUL follows, into the tables of `s`; what the
- * file does not mention stays. Refuses with the line at fault.
+ * Reads `len` bytes into the tables of `s`; text[len] must be NUL. Tables that
+ * the file does not mention are unchanged. An error has the line.
  */
 HD_MUST_CHECK enum hd_status sl2vl_read(struct subnet *s, const char *text, size_t len,
 					struct diag *d);

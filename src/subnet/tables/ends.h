@@ -3,30 +3,30 @@
 #define HD_SUBNET_TABLES_ENDS_H
 
 /*
- * End ports and multicast groups as users name them.
+ * Parses end ports and multicast groups in user notation.
  *
- * An end port is the name of its node, a LID ("12"), a GUID ("0x1a2b") of its
- * own or of its node, or a name and port number ("node7/2"). A group is
- * METHOD[@SOURCE]=MEMBER,... where "*" means all end ports, as in
- * "xy@h12=h3,h4" or "shared=*"; the source of a shared tree sends besides its
- * members and receives nothing. The method "auto" leaves the kind of tree to
- * mcast_choose.
+ * An end port is given as the name of its node, a LID ("12"), a GUID ("0x1a2b")
+ * of the port or its node, or a node name and port number ("node7/2"). A group
+ * is METHOD[@SOURCE]=MEMBER,... where "*" means all end ports, as in
+ * "xy@h12=h3,h4" or "shared=*". The source of a shared tree sends in addition
+ * to the members and receives nothing. With the method "auto", mcast_choose
+ * selects the kind of tree.
  */
 
 #include "base/option.h"
 #include "subnet/multicast/mcast_choose.h"
 
 /*
- * The first end port of the node of that name or GUID, or the one of that GUID:
- * what needs no LIDs. HD_ERR_NOT_FOUND if not found, HD_ERR_INPUT if
- * several nodes have the name.
+ * Finds the first end port of the node with that name or GUID, or the end port
+ * with that GUID; needs no LIDs. HD_ERR_NOT_FOUND if there is none,
+ * HD_ERR_INPUT if several nodes have the name.
  */
 HD_MUST_CHECK enum hd_status end_named(const struct topo *t, const char *name, struct diag *d,
 				       port_id *out);
 HD_MUST_CHECK enum hd_status end_find(const struct subnet *s, const char *text, struct diag *d,
 				      port_id *out);
 
-/* The groups whose trees are to be chosen. */
+/* Groups whose trees mcast_choose will select. */
 struct group_list {
 	struct mcast_group *groups;
 	uint32_t n;
@@ -34,21 +34,22 @@ struct group_list {
 };
 void tables_group_list_fini(struct group_list *l);
 
-/* Adds the group to the subnet, or to those to be chosen. */
+/* Adds the group to the subnet, or to the groups of mcast_choose. */
 HD_MUST_CHECK enum hd_status group_add(struct subnet *s, const char *text, uint8_t sl,
 				       struct group_list *open, struct diag *d);
 
 /*
- * Groups with names, as options --group NAME:METHOD[@SOURCE]=MEMBERS have them:
- * they are the last groups of the subnet, in that order.
+ * Adds named groups, in the notation of --group NAME:METHOD[@SOURCE]=MEMBERS.
+ * They become the last groups of the subnet, in that order.
  */
 HD_MUST_CHECK enum hd_status named_groups_add(struct subnet *s, const struct option_list *list,
 					      struct diag *d);
 
 #define GROUP_PREFIX "group:"
 /*
- * The group that a request from `source` calls "group:NAME"; lets the source
- * send to it if it may. HD_ERR_NOT_FOUND or HD_ERR_UNFIT and why.
+ * Finds the group "group:NAME" for a request from `source`, and admits the
+ * source as a sender if permitted. HD_ERR_NOT_FOUND or HD_ERR_UNFIT with the
+ * reason.
  */
 HD_MUST_CHECK enum hd_status named_group_find(struct subnet *s, const struct option_list *list,
 					      const char *name, port_id source, struct diag *d,

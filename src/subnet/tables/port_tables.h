@@ -4,7 +4,7 @@
 
 /*
  * VL arbitration tables and SL-to-VL maps of single ports, for a subnet whose
- * routing algorithm leaves VLs to SLs. Rows are sorted by node GUID and port
+ * routing algorithm does not assign VLs. Rows are sorted by node GUID and port
  * number, each pair once; VLs of a row are below `vls`.
  */
 
@@ -14,13 +14,13 @@
 struct port_table {
 	uint64_t node; /* GUID */
 	uint8_t port;
-	unsigned line; /* of the file that has it */
+	unsigned line; /* line in the file */
 	struct vlarb vlarb;
-	struct sl2vl sl2vl; /* of packets that leave by the port, whatever port they came by */
+	struct sl2vl sl2vl; /* for packets that leave by the port, from any input port */
 };
 
 struct port_tables {
-	unsigned vls; /* data VLs that links have in operation at most */
+	unsigned vls; /* maximum number of operational data VLs of a link */
 	struct port_table *rows;
 	size_t n, cap;
 };
@@ -37,14 +37,14 @@ const struct port_table *port_tables_of(const struct port_tables *t, const struc
 HD_MUST_CHECK enum hd_status port_tables_allowed(const struct subnet *s, struct diag *d);
 
 /*
- * Sets the tables of all ports that have a row, after subnet_limit_vls and
- * routing; other ports and rows are left out. The number of ports that were
- * set goes to `n`. HD_ERR_UNFIT if a port does not have the VLs of its row.
+ * Sets the tables of all ports with a row; call it after subnet_limit_vls and
+ * routing. Other ports and rows are ignored. *n is the number of ports that
+ * were set. HD_ERR_UNFIT if a port does not have the VLs of its row.
  */
 HD_MUST_CHECK enum hd_status port_tables_apply(const struct port_tables *t, struct subnet *s,
 					       struct diag *d, size_t *n);
 
-/* HD_ERR_UNFIT if a port with a cable has no row, or a row no port. */
+/* HD_ERR_UNFIT if a cabled port has no row, or a row has no port. */
 HD_MUST_CHECK enum hd_status port_tables_cover(const struct port_tables *t, const struct topo *topo,
 					       struct diag *d);
 
