@@ -4,7 +4,7 @@
 
 /*
  * The machine's monotonic clock, for timeouts and progress. No result depends
- * on it. Only differences of its values have a meaning.
+ * on it. Only differences of its values are meaningful.
  */
 
 #include <time.h>

@@ -2,7 +2,7 @@
 #ifndef HD_BASE_COMPARE_H
 #define HD_BASE_COMPARE_H
 
-/* For qsort and bsearch: plain numbers, the lowest first. */
+/* Comparison functions for qsort and bsearch on numbers, in ascending order. */
 
 #include <stdint.h>
 

@@ -35,7 +35,7 @@ static inline void digest_add(struct digest *h, const char *bytes, size_t len)
 	}
 }
 
-/* As 32 digits. */
+/* Writes 32 hexadecimal digits. */
 static inline void digest_print(const struct digest *h, struct strbuf *out)
 {
 	strbuf_printf(out, "%016llx%016llx", (unsigned long long)h->a, (unsigned long long)h->b);

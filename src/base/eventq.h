@@ -3,28 +3,28 @@
 #define HD_BASE_EVENTQ_H
 
 /*
- * The future: pending events, ordered by time and, within an instant, by key.
+ * Event queue: pending events, ordered by time and, at the same time, by key.
  *
- * The owner lays out the key so that its order is the model's order (phase
- * first, then ids). Nothing depends on the order of scheduling, so a run
- * depends only on its inputs. Events are 16 bytes and kept by value. Nothing
- * may be scheduled before the event that was popped last. There is no cancel:
- * an owner that changes its mind ignores the event when it comes.
+ * The owner chooses the key so that its order is the model's order (phase first,
+ * then ids). The order of events does not depend on the order of scheduling, so
+ * a run depends on its inputs only. Events are 16 bytes and stored by value. No
+ * event may be scheduled before the time of the last popped event. There is no
+ * cancellation: the owner ignores events that became obsolete.
  *
- * Tiers, because most events are near and a few are far:
+ * There are several tiers, because most events are near and a few are far:
  *
- *	near    sorted array of the next few; popping is an index
- *	rest    what a slot with many events had more than near takes, sorted
- *	late    events that were scheduled before the end of `rest` or of the
- *		slots in progress, beyond near: a heap
+ *	near    sorted array of the next few events; popping is an index
+ *	rest    sorted remainder of a slot with more events than `near` holds
+ *	late    heap of events scheduled before the end of `rest` or of the
+ *		slots in progress, and after `near`
  *	wheel   slots of 2^shift ps, unsorted lists under a bitmap, in two
- *		halves: the one being consumed and the one after it
- *	far     everything later, in lists by the highest bit in which its half
- *		differs from the wheel's last one (a radix heap: each event
- *		moves down a few times at most)
+ *		halves: the one being consumed and the next one
+ *	far     all later events, in lists by the highest bit in which their
+ *		half differs from the wheel's last half (a radix heap: each
+ *		event moves down a few times at most)
  *
- * The slots' width and number follow the density of events; the order of
- * events cannot.
+ * The width and number of the slots adapt to the density of events; they do not
+ * affect the order of events.
  */
 
 #include <assert.h>
@@ -39,12 +39,12 @@ struct event {
 	uint64_t key;
 };
 
-#define EVENTQ_AHEAD 16 /* how many near events a refill tries to keep */
+#define EVENTQ_AHEAD 16 /* target number of near events per refill */
 
 #define EVENTQ_NONE UINT32_MAX
 
-/* An event in a list. The node that was freed last is taken first, so that
- * few are in use and those stay in the cache. */
+/* An event in a list. Freed nodes are reused in LIFO order, so that few nodes
+ * are in use and stay in the cache. */
 struct eventq_node {
 	struct event e;
 	uint32_t next;
@@ -52,9 +52,10 @@ struct eventq_node {
 
 struct eventq {
 	/*
-	 * near[at .. end) is sorted, of bounded length, and before rest and late;
-	 * the three have all events up to slot `last`. So the cost of an event
-	 * depends on the logarithm at most of how many share its slot.
+	 * near[at .. end) is sorted, of bounded length, and before `rest` and
+	 * `late`. Together the three contain all events up to slot `last`. The
+	 * cost of an event is therefore at most logarithmic in the number of
+	 * events in its slot.
 	 */
 	struct event *near;
 	uint32_t at, end;
@@ -66,13 +67,13 @@ struct eventq {
 	struct event *late; /* a 4-ary heap */
 	uint32_t n_late;
 	size_t late_cap;
-	hd_time now;   /* of the event popped last */
-	uint64_t pops; /* by eventq_pop */
+	hd_time now;   /* time of the last popped event */
+	uint64_t pops; /* number of events popped by eventq_pop */
 
-	/* The wheel holds slots last + 1 .. wheel_end - 1, which is the end
-	 * of half `frontier`. */
+	/* The wheel contains slots last + 1 .. wheel_end - 1; the latter is the
+	 * end of half `frontier`. */
 	unsigned shift, slots_log2;
-	uint64_t slot_mask; /* of a slot's number, for its place in heads */
+	uint64_t slot_mask; /* mask of a slot number; gives its index in heads */
 	uint64_t wheel_end;
 	uint32_t *heads;
 	uint64_t *bits, *summary;
@@ -80,36 +81,37 @@ struct eventq {
 
 	uint64_t frontier;
 	uint32_t far[64];
-	uint64_t far_mask; /* which lists are not empty */
+	uint64_t far_mask; /* bit set of non-empty lists */
 	size_t n_far;
 
 	struct eventq_node *nodes;
 	uint32_t free_node, n_nodes;
 	size_t nodes_cap;
 
-	/* What the width follows. */
-	uint64_t taken, far_pushes; /* since the last look */
-	uint64_t tune_at;           /* next look, in events taken */
+	/* Statistics for adapting the slot width. */
+	uint64_t taken, far_pushes; /* since the last adaptation */
+	uint64_t tune_at;           /* next adaptation, in events taken */
 	hd_time tuned_when;
 };
 
 void eventq_init(struct eventq *q);
 void eventq_fini(struct eventq *q);
 
-/* Pending events. */
+/* Number of pending events. */
 static inline size_t eventq_count(const struct eventq *q)
 {
 	return (size_t)(q->end - q->at) + (q->rest_end - q->rest_at) + q->n_late + q->n_wheel +
 	       q->n_far;
 }
 
-/* What eventq_push does when it is not simple. */
+/* Slow path of eventq_push. */
 void eventq_push_apart(struct eventq *q, hd_time when, uint64_t key);
 
 /*
- * `when` must not be before q->now. Release builds check it too, where it is
- * cheap (eventq_push_apart): they miss an event only if its slot is after
- * `last`, which needs a q->now that the owner has set without a pop.
+ * `when` must not be before q->now. Release builds check it only in
+ * eventq_push_apart, where the check is cheap. They miss a violation only if
+ * the event's slot is after `last`, which requires that the owner set q->now
+ * without a pop.
  */
 static inline void eventq_push(struct eventq *q, hd_time when, uint64_t key)
 {
@@ -130,7 +132,7 @@ static inline void eventq_push(struct eventq *q, hd_time when, uint64_t key)
 			node->next = head;
 			q->heads[i] = id;
 			q->n_wheel++;
-			/* Perhaps set already: cheaper than to guess. */
+			/* The bit may be set already; a branch would cost more than the write. */
 			q->bits[i / 64] |= (uint64_t)1 << (i % 64);
 			q->summary[i / 4096] |= (uint64_t)1 << (i / 64 % 64);
 			return;
@@ -139,10 +141,10 @@ static inline void eventq_push(struct eventq *q, hd_time when, uint64_t key)
 	eventq_push_apart(q, when, key);
 }
 
-/* For eventq_pop: makes near[] non-empty; false when nothing is pending. */
+/* For eventq_pop: makes near[] non-empty; false if no event is pending. */
 bool eventq_refill(struct eventq *q);
 
-/* Removes the earliest event into `out`; false when nothing is pending. */
+/* Removes the earliest event and stores it in `out`; false if no event is pending. */
 static inline bool eventq_pop(struct eventq *q, struct event *out)
 {
 	if (q->end - q->at <= EVENTQ_AHEAD && !eventq_refill(q))
@@ -153,7 +155,7 @@ static inline bool eventq_pop(struct eventq *q, struct event *out)
 	return true;
 }
 
-/* Copies all that are pending, in any order; `out` has room for that many. */
+/* Copies all pending events, in any order; `out` has room for eventq_count. */
 void eventq_list(const struct eventq *q, struct event *out);
 
 /* The earliest event, or NULL. */
@@ -165,8 +167,8 @@ static inline const struct event *eventq_first(struct eventq *q)
 }
 
 /*
- * A guess at the event that comes `k` after the next pop (0 = the next), for
- * prefetching what it will touch: NULL if unknown.
+ * An estimate of the event `k` positions after the next pop (0 = the next), for
+ * prefetching its data; NULL if unknown.
  */
 static inline const struct event *eventq_ahead(const struct eventq *q, unsigned k)
 {

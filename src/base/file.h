@@ -3,21 +3,20 @@
 #define HD_BASE_FILE_H
 
 /*
- * Whole files in, whole files out.
+ * Reads and writes whole files.
  *
- * Reading takes a path, or "-" for standard input, and a limit, so that a
- * wrong path cannot fill the memory. Writing never leaves half a file: bytes
- * go to a file next to the target, which takes the target's name only when all
- * of them are down. A refusal leaves the old file as it was, and a signal too
- * (base/cleanup.h). A link stays a link: what it points to is replaced, or
- * made if it is not there. Permissions stay as they were, but for set-user-ID
- * and its like. What is no regular file (a terminal, a pipe, /dev/null) is
- * written directly.
+ * Reading takes a path, or "-" for standard input, and a limit, so that a wrong
+ * path cannot fill the memory. Writing is atomic: bytes go to a file next to
+ * the target, which is renamed to the target when it is complete. An error or a
+ * signal (base/cleanup.h) leaves the old file unchanged. A symbolic link is
+ * preserved: its target is replaced, or created if it does not exist.
+ * Permissions are preserved except for set-user-ID and similar bits. A file
+ * that is not regular (a terminal, a pipe, /dev/null) is written directly.
  *
- * Both set d->file to `path` (borrowed), so that what a parser refuses later
- * names the file as well. An input that is not there is HD_ERR_NOT_FOUND, one
- * that is too large, or that this process will write (base/output_files.h),
- * HD_ERR_INPUT; what the system refuses is HD_ERR_IO.
+ * Both set d->file to `path` (borrowed), so that a later parse error names the
+ * file as well. A missing input is HD_ERR_NOT_FOUND. An input that is too
+ * large, or that is an output of this process (base/output_files.h), is
+ * HD_ERR_INPUT. System errors are HD_ERR_IO.
  */
 
 #include <stdbool.h>
@@ -29,7 +28,7 @@
 #include "base/digest.h"
 #include "base/strbuf.h"
 
-/* Size limits of files written by tools and of files written by hand. */
+/* Size limits of files written by tools and by hand. */
 #define FILE_LIMIT         ((size_t)1 << 30)
 #define FILE_WRITTEN_LIMIT ((size_t)64 << 20)
 
@@ -38,13 +37,12 @@ HD_MUST_CHECK enum hd_status file_read(const char *path, size_t limit, struct di
 				       struct strbuf *out);
 
 /*
- * For files that are read as they come, however long: opens `path` for
- * file_close, standard input if it is "-". A device that never ends is
- * HD_ERR_INPUT.
+ * Opens `path`, or standard input if it is "-", for reading as a stream of any
+ * length; close it with file_close. HD_ERR_INPUT for an endless device.
  */
 HD_MUST_CHECK enum hd_status file_open(const char *path, struct diag *d, FILE **out);
 void file_close(FILE *in);
-/* file_read for what is left of a file that is open. */
+/* Like file_read, for the remainder of an open file. */
 HD_MUST_CHECK enum hd_status file_read_rest(FILE *in, size_t limit, struct diag *d,
 					    struct strbuf *out);
 
@@ -52,36 +50,36 @@ HD_MUST_CHECK enum hd_status file_write(const char *path, const void *bytes, siz
 					struct diag *d);
 
 /*
- * Refuses what file_write would refuse for its place: a folder, or a file in
- * one that is not there or must not be changed. For commands that compute for
- * long before they write; passing it is no promise.
+ * Reports the errors of file_write that concern the path: `path` is a folder,
+ * or its folder does not exist or is not writable. For commands that compute
+ * for a long time before they write. Success is no guarantee.
  */
 HD_MUST_CHECK enum hd_status file_check_place(const char *path, struct diag *d);
 
 /*
- * The file that writing to `path` would change or make, to be freed: what is
- * behind all links. NULL with errno if they lead nowhere.
+ * Returns the file that writing to `path` would change or create, after all
+ * links are resolved; to be freed. NULL with errno if the links are broken.
  */
 char *file_target(const char *path);
-/* The folder of `path`, to be freed. */
+/* Returns the folder of `path`; to be freed. */
 char *file_folder(const char *path);
-/* A folder goes with all that is in it, or all of that alone does. */
+/* Removes a folder with its content, or the content only. */
 void folder_remove(const char *path);
 void folder_empty(const char *path);
 
 /*
- * file_write for output that is too long to hold in memory: print to `stream`,
- * then commit. Only file_commit makes the target appear; file_abandon drops
- * what was written. One of the two must follow a successful file_create.
+ * file_write for output that is too long for memory: print to `stream`, then
+ * commit. The target appears only with file_commit; file_abandon discards the
+ * output. A successful file_create must be followed by one of the two.
  */
 struct file_writer {
 	FILE *stream;
-	const char *path;       /* as the caller said it, borrowed */
-	struct file_sink *sink; /* where `stream` ends */
-	char *target;           /* to replace; NULL when written directly */
-	char *partial;          /* its name before; NULL: none, or written directly */
-	bool durable;           /* commit waits until it is on the disk */
-	bool kept;              /* another process may continue it */
+	const char *path;       /* path as passed by the caller, borrowed */
+	struct file_sink *sink; /* destination of `stream` */
+	char *target;           /* file to replace; NULL when written directly */
+	char *partial;          /* temporary name; NULL: none, or written directly */
+	bool durable;           /* commit waits until the data is on the disk */
+	bool kept;              /* another process may continue the file */
 };
 
 HD_MUST_CHECK enum hd_status file_create(struct file_writer *w, const char *path, struct diag *d);
@@ -89,16 +87,16 @@ HD_MUST_CHECK enum hd_status file_commit(struct file_writer *w, struct diag *d);
 void file_abandon(struct file_writer *w);
 
 /*
- * For files that another process continues if this one ends.
- * file_keep puts all that was written on the disk and returns its extent. Once
- * that is noted somewhere, file_hand_on, under the same hold as the note, lets
- * nothing but a commit take it away; until then it goes with this process. With
- * its place, w->partial, and its final name, w->target, it can be continued:
- * file_resume instead of file_create, then file_cut to the kept extent.
- * If it was committed in the meantime, a copy of its beginning is continued,
- * and the target stays as it is until the next commit. HD_ERR_NOT_FOUND if it
- * is in neither place, HD_ERR_INPUT if it does not begin so any more. Not for
- * what is written directly.
+ * For files that another process continues if this one ends. file_keep flushes
+ * the written data to the disk and returns its extent. The caller records the
+ * extent and calls file_hand_on, both within one deferral of signals; from then
+ * on only a commit removes the partial file. Until then it is removed with this
+ * process. The recorded w->partial and w->target identify the file: the other
+ * process calls file_resume instead of file_create, then file_cut to the kept
+ * extent. If the file was committed in the meantime, a copy of its beginning is
+ * continued, and the target is unchanged until the next commit.
+ * HD_ERR_NOT_FOUND if the file is in neither place, HD_ERR_INPUT if its
+ * beginning has changed. Not for files that are written directly.
  */
 struct file_part {
 	uint64_t len;

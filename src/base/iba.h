@@ -3,26 +3,26 @@
 #define HD_BASE_IBA_H
 
 /*
- * Numbers of the InfiniBand Architecture that rooms share which otherwise know
- * nothing of each other: tables of a subnet, packets, queue pairs, agents.
+ * Constants of the InfiniBand Architecture for modules that do not depend on
+ * each other: subnet tables, packets, queue pairs, agents.
  */
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* LIDs: 0 is "no LID", then unicast ones, then those of multicast groups. */
+/* LIDs: 0 is "no LID", followed by unicast LIDs and multicast LIDs. */
 #define LID_MAX_UNICAST 0xBFFF
 #define LID_FIRST_MCAST 0xC000
 #define LID_LAST_MCAST  0xFFFE
 /* Permissive LID of directed-route SMPs: the receiver is the destination. */
 #define LID_PERMISSIVE  0xFFFF
 
-/* The upper half of GIDs that stay in their subnet. */
+/* GID prefix of the link-local scope. */
 #define GID_LINK_LOCAL UINT64_C(0xFE80000000000000)
 
 /*
- * A link has 1, 2, 4, 8 or 15 data VLs, and a port's VLCap, OpenSM and topology
- * files count in codes: 1 is the least of them, 0 says nothing.
+ * A link has 1, 2, 4, 8 or 15 data VLs. A port's VLCap, OpenSM and topology
+ * files encode this number: 1 is the smallest, 0 is unspecified.
  */
 static inline unsigned vls_of_code(uint64_t code)
 {
@@ -31,7 +31,7 @@ static inline unsigned vls_of_code(uint64_t code)
 	return vls[code < sizeof(vls) ? code : sizeof(vls) - 1];
 }
 
-/* The least width with at least this number of lanes, if one exists. */
+/* The code of the smallest number of VLs that is at least this, if there is one. */
 static inline unsigned code_of_vls(uint64_t vls)
 {
 	unsigned code = 0;
@@ -46,7 +46,7 @@ static inline bool are_vls(uint64_t n)
 	return n > 0 && vls_of_code(code_of_vls(n)) == n;
 }
 
-/* An MTU has 256, 512, 1024, 2048 or 4096 bytes, and a code in that order. */
+/* An MTU has 256, 512, 1024, 2048 or 4096 bytes; the codes have this order. */
 static inline unsigned mtu_of_code(uint64_t code)
 {
 	return 128u << (code > 0 && code < 6 ? code : 1);
@@ -66,12 +66,12 @@ static inline bool is_mtu(uint64_t bytes)
 	return mtu_of_code(code_of_mtu(bytes)) == bytes;
 }
 
-/* A P_Key: which partition, and whether its holder is a full member of it. */
+/* A P_Key: the partition, and whether its holder is a full member. */
 #define PKEY_BASE    0x7fffu
 #define PKEY_FULL    0x8000u
 #define PKEY_DEFAULT 0xffffu /* a full member of the default partition */
 
-/* Whether two P_Keys are of one partition, one of them a full member's. */
+/* Whether two P_Keys have the same partition and at least one is a full member's. */
 static inline bool pkey_matches(uint16_t a, uint16_t b)
 {
 	return ((a ^ b) & PKEY_BASE) == 0 && ((a | b) & PKEY_FULL);

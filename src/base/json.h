@@ -3,12 +3,12 @@
 #define HD_BASE_JSON_H
 
 /*
- * Writes JSON into a strbuf, one call per token; commas, indentation and
- * escaping are its own business. Misuse (a value without a key in an object,
- * an end without a begin) is a bug and asserts. Bytes that are not UTF-8 are
- * written as U+FFFD, so that the result is always valid.
+ * Writes JSON into a strbuf, one call per token. The writer adds commas,
+ * indentation and escapes. Misuse (a value without a key in an object, an end
+ * without a begin) is a bug and asserts. Bytes that are not UTF-8 are written as
+ * U+FFFD, so that the result is always valid.
  *
- * No name here is one of jansson's, so that a program may use both.
+ * No name conflicts with jansson, so that a program may use both.
  *
  *	json_begin_object(&w);
  *	json_put_uint(&w, "lid", 7);
@@ -29,7 +29,7 @@ struct json {
 	bool compact;                   /* no line breaks */
 	bool after_key;                 /* a value must follow */
 	char closer[JSON_MAX_DEPTH];    /* '}' or ']' per open level */
-	bool has_items[JSON_MAX_DEPTH]; /* a comma is due */
+	bool has_items[JSON_MAX_DEPTH]; /* the next item needs a comma */
 };
 
 void json_init(struct json *w, struct strbuf *out);
@@ -42,12 +42,12 @@ void json_key(struct json *w, const char *key);
 void json_text(struct json *w, const char *text);
 void json_uint(struct json *w, uint64_t value);
 void json_int(struct json *w, int64_t value);
-/* A short form that reads back as the same double; null for NaN and inf. */
+/* The shortest form that reads back as the same double; null for NaN and inf. */
 void json_double(struct json *w, double value);
 void json_bool(struct json *w, bool value);
 void json_none(struct json *w);
 
-/* A key and its value. */
+/* Each writes a key and its value. */
 void json_put_text(struct json *w, const char *key, const char *text);
 void json_put_uint(struct json *w, const char *key, uint64_t value);
 

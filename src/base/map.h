@@ -3,12 +3,13 @@
 #define HD_BASE_MAP_H
 
 /*
- * From keys to small numbers, in constant time: `map` for 64-bit keys (GUIDs),
- * `text_map` for strings, which it borrows. All zero is an empty map.
+ * Hash maps from keys to 32-bit numbers with constant-time access: `map` for
+ * 64-bit keys (GUIDs), `text_map` for strings, which it borrows. An all-zero
+ * struct is an empty map.
  *
- * There is no way to walk a map, so that no result can depend on its inner
- * order. Texts come from files: they are hashed under a key that each process
- * draws, so that no file can be written whose texts all meet in one slot.
+ * A map cannot be iterated, so that no result can depend on its internal order.
+ * Strings come from files; they are hashed with a random key per process, so
+ * that no file can be constructed whose strings all collide.
  */
 
 #include <stddef.h>
@@ -26,12 +27,12 @@ struct map {
 
 void map_fini(struct map *m);
 uint32_t map_get(const struct map *m, uint64_t key);
-/* Adds the key unless it is there; returns the value it had, or MAP_NONE. */
+/* Adds the key unless it exists; returns its previous value, or MAP_NONE. */
 uint32_t map_put(struct map *m, uint64_t key, uint32_t value);
 
 /* The hash of a text in this process. */
 uint32_t text_hash(const char *text, size_t len);
-/* SipHash-1-3, of which text_hash takes a part. */
+/* SipHash-1-3; text_hash returns a part of it. */
 uint64_t text_sip(const uint64_t key[2], const char *text, size_t len);
 
 struct text_map {

@@ -3,31 +3,30 @@
 #define HD_BASE_OUTPUT_FILES_H
 
 /*
- * The files that this process was told to write, known before anything is read
- * or computed: file_open refuses to read them, so that no output takes the
- * place of an input, whichever of the files that a run needs it is, and by
- * whatever name or link. Files are known by device and inode; one that is not
- * there yet, by its folder and name. What is no regular file (a terminal, a
- * pipe, /dev/null) may be shared.
+ * The output files of this process, known before any input is read. file_open
+ * refuses to read them, so that no output overwrites an input of the run under
+ * any name or link. Existing files are identified by device and inode, other
+ * files by folder and name. Files that are not regular (a terminal, a pipe,
+ * /dev/null) may be shared.
  *
- * Files belong to the process, and so does this list. It changes only while
- * the command line is read, by one thread.
+ * Files belong to the process, and so does this list. It changes only while the
+ * command line is parsed, by one thread.
  */
 
 #include <stdbool.h>
 
 /*
- * `who` (borrowed) will write `path`, which others may still read if it is
- * `readable`. NULL, or who will write the same file already.
+ * Registers `path` as output of the option `who` (borrowed); other options may
+ * read it if it is `readable`. Returns NULL, or the option that already writes
+ * the same file.
  */
 const char *output_files_add(const char *path, const char *who, bool readable);
-/* The option that will write this file; NULL: none. By its path, or an open
- * file. */
+/* The option that writes this file, given by its path or an open file; NULL: none. */
 const char *output_files_find(const char *path);
 const char *output_files_find_fd(int fd);
 void output_files_clear(void);
 
-/* Whether both name one regular file, be it there or not. */
+/* Whether both paths name the same regular file, existing or not. */
 bool file_is_same(const char *a, const char *b);
 
 #endif

@@ -40,17 +40,17 @@
 #include "base/strbuf.h"
 
 /*
- * What a number means when two states of a run are compared (struct state_list): the
- * default is a state, which has to be equal.
+ * Meaning of a number when two states of a run are compared (struct
+ * state_list). The default role is a state, which must be equal.
  */
 enum pack_role {
 	ROLE_STATE,
 	ROLE_TIME,   /* an instant: relative to now, or unchanged and past */
 	ROLE_SUM,    /* a counter: grows by the same amount in each period */
-	ROLE_LIMIT,  /* the most that the sum after it may become */
-	ROLE_SQUARE, /* a counter of instants: its growth grows by the same amount */
+	ROLE_LIMIT,  /* maximum of the sum that follows */
+	ROLE_SQUARE, /* a counter of instants: its growth increases by the same amount */
 	ROLE_ANY,    /* does not influence the run */
-	ROLE_EVERY,  /* the next instant of a timer; its interval comes next */
+	ROLE_EVERY,  /* the next instant of a timer; its interval follows */
 };
 
 #define PACK_ROLE_IS_SMALL 128 /* flag of a role: the number has 32 bits */
@@ -65,22 +65,22 @@ struct state_list {
 struct pack {
 	bool reads;
 	bool refused;
-	uint8_t role;            /* of the next number, for a list */
+	uint8_t role;            /* of the next number of a list */
 	struct strbuf *out;      /* written to */
-	const unsigned char *in; /* to be read */
+	const unsigned char *in; /* bytes to read */
 	size_t left;
-	struct state_list *list; /* written to or read instead of bytes; or NULL */
+	struct state_list *list; /* written or read instead of bytes; may be NULL */
 };
 
-/* Appends to `out`, whose drain may take it away. */
+/* Appends to `out`, whose drain may remove the bytes. */
 void pack_to(struct pack *p, struct strbuf *out);
 /* `bytes` are borrowed. */
 void pack_from(struct pack *p, const void *bytes, size_t len);
-/* The same for a list, which is not for checkpoints: it may have less. */
+/* Like pack_to and pack_from, for a list. A list is not a checkpoint and may have less data. */
 void pack_to_list(struct pack *p, struct state_list *l);
 void pack_from_list(struct pack *p, const struct state_list *l);
 void pack_list_fini(struct state_list *l);
-/* Reading: was all of it good, and is nothing left? */
+/* After reading: whether all bytes were valid and none are left. */
 bool pack_is_done(const struct pack *p);
 
 void pack_u8(struct pack *p, uint8_t *v);
@@ -89,24 +89,24 @@ void pack_u32(struct pack *p, uint32_t *v);
 void pack_u64(struct pack *p, uint64_t *v);
 void pack_size(struct pack *p, size_t *v);
 void pack_bool(struct pack *p, bool *v);
-/* To the bit. */
+/* Preserves every bit of the double. */
 void pack_real(struct pack *p, double *v);
 void pack_bytes(struct pack *p, void *bytes, size_t n);
 /* Numbers with a role. */
 void pack_time(struct pack *p, uint64_t *v);
 void pack_sum(struct pack *p, uint64_t *v);
 void pack_sum_u32(struct pack *p, uint32_t *v);
-/* A sum that may become `most` in this period of the run. */
+/* A sum of at most `most` in this period of the run. */
 void pack_sum_below(struct pack *p, uint32_t *v, uint32_t most);
 
 /*
- * How many elements follow, each of at least one byte: writes n, or returns
- * what was written, never more than there are bytes left.
+ * Number of the following elements, each of at least one byte: writes n, or
+ * returns the number that was written, at most the number of remaining bytes.
  */
 size_t pack_count(struct pack *p, size_t n);
-/* Reading: refuses all unless `holds`, which it returns. Writing: true. */
+/* Reading: sets p->refused unless `holds`, and returns `holds`. Writing: returns true. */
 bool pack_check(struct pack *p, bool holds);
-/* A number that must be the same on both ways, as sizes of arrays. */
+/* A number that must be equal when written and read, such as the size of an array. */
 void pack_same(struct pack *p, uint64_t v);
 
 enum packed {
@@ -117,15 +117,15 @@ enum packed {
 	PACKED_REAL, /* double */
 };
 
-/* One member of a struct, or each of an array of them. */
+/* One member of a struct, or an array of them. */
 struct pack_member {
 	enum packed how;
-	unsigned size; /* of one */
+	unsigned size; /* size of one element */
 	size_t n, offset;
 	enum pack_role role;
 };
 
-/* A bit-field cannot be one, nor a pointer: that does not compile. */
+/* Bit-fields and pointers do not compile here. */
 #define PACK(type, member)                                                              \
 	{                                                                               \
 		PACK_HOW(PACK_MEMBER(type, member)), sizeof(PACK_MEMBER(type, member)), \
@@ -138,7 +138,7 @@ struct pack_member {
 			sizeof(PACK_MEMBER(type, member)) / sizeof(PACK_MEMBER(type, member)[0]), \
 			offsetof(struct type, member), ROLE_STATE                                 \
 	}
-/* With the role that it has in a list. */
+/* With its role in a list. */
 #define PACK_AS(type, member, as)                                                       \
 	{                                                                               \
 		PACK_HOW(PACK_MEMBER(type, member)), sizeof(PACK_MEMBER(type, member)), \
@@ -167,8 +167,9 @@ struct pack_member {
 /* clang-format on */
 
 /*
- * Placed next to its table: asserts the size of the struct on 64-bit machines,
- * so that a new member requires a decision whether the table saves it.
+ * Place it next to the table. It asserts the size of the struct on 64-bit
+ * machines, so that a new member requires a decision whether the table saves
+ * it.
  */
 #define PACK_KNOWS(type, size)                                               \
 	_Static_assert(sizeof(void *) != 8 || sizeof(struct type) == (size), \

@@ -3,22 +3,23 @@
 #define HD_BASE_PARALLEL_FOR_H
 
 /*
- * Work in many pieces that do not depend on each other, dealt out to threads.
- * What comes of it must not depend on how many there are, nor on who gets
- * which piece; so their number is no argument of anything that computes, but
- * belongs to the process, as its memory does. A member that needs a team for
- * its piece is one: the processors are busy with the other pieces.
+ * Parallel execution of independent pieces of work. Results must not depend on
+ * the number of threads, nor on the assignment of pieces to threads. The number
+ * of threads is therefore not an argument of computations but a property of the
+ * process, like its memory. A nested pool of a member has one thread, because
+ * the processors are busy with the other pieces.
  */
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define PARALLEL_MAX_THREADS 1024 /* threads that may be asked for */
+#define PARALLEL_MAX_THREADS 1024 /* maximum of parallel_set_threads */
 
 /*
- * How many threads the process computes on. 0, as it begins: one for each
- * processor that it may use, but no more than the work is worth. Any other
- * number holds for all work, however little. Not while there is a team.
+ * Sets the number of threads of the process. 0, the initial value: one per
+ * available processor, but no more than the amount of work justifies. Any other
+ * number applies to all work, however small. Must not be called while a pool
+ * exists.
  */
 void parallel_set_threads(unsigned n);
 unsigned parallel_threads(void);
@@ -27,35 +28,35 @@ unsigned parallel_threads(void);
  * this process. Initially 1.
  */
 void parallel_share_processors(unsigned processes);
-/* The processors that the process may use: its share of them, at least one. */
+/* The number of processors available to the process: its share, at least one. */
 unsigned parallel_processors(void);
 
 /*
- * How it has computed, for people who want to know: noted by who runs a fabric
- * in parts, or jobs in processes of their own. The last one counts.
+ * How the process computed, for reports. It is recorded by code that runs a
+ * fabric in domains, or jobs in separate processes. The last record counts.
  */
 struct parallel_use {
-	unsigned jobs;    /* at a time; 0: it had none */
-	unsigned parts;   /* of a fabric; 0: it ran none */
-	unsigned threads; /* that computed them, or each job */
-	const char *why;  /* on one thread only; or NULL */
+	unsigned jobs;    /* concurrent jobs; 0: there were no jobs */
+	unsigned parts;   /* domains of a fabric; 0: no fabric was run */
+	unsigned threads; /* threads per fabric or job */
+	const char *why;  /* reason for a single thread; or NULL */
 };
 void parallel_record_use(const struct parallel_use *use);
 struct parallel_use parallel_last_use(void);
 
 struct parallel_pool;
 
-/* `steps`: estimated work in simple steps of a nanosecond or two. */
+/* `steps`: estimated work in simple steps of one or two nanoseconds. */
 struct parallel_pool *parallel_pool_new(uint64_t steps);
 void parallel_pool_free(struct parallel_pool *t);
 unsigned parallel_pool_size(const struct parallel_pool *t);
 
-/* `member` is below parallel_pool_size: for space that each has to itself. */
+/* `member` is below parallel_pool_size; it is an index for per-thread memory. */
 typedef void parallel_for_fn(void *context, unsigned member, size_t piece);
 
 /*
- * Calls for each piece below n, and returns when all are done. Each member
- * gets its pieces in rising order.
+ * Calls `fn` for each piece below n, and returns when all are done. Each member
+ * gets its pieces in ascending order.
  */
 void parallel_for(struct parallel_pool *t, size_t n, parallel_for_fn *fn, void *context);
 

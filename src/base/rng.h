@@ -3,12 +3,12 @@
 #define HD_BASE_RNG_H
 
 /*
- * Random streams that depend on nothing but (seed, id).
+ * Random streams that depend on (seed, id) only.
  *
- * Each traffic source, generator or model owns one stream, so the numbers it
- * draws do not change when others are added, removed or created in another
- * order. The generator is xoshiro256** seeded through SplitMix64: 2^256 - 1
- * period, four words of state.
+ * Each traffic source, generator or model owns one stream, so its numbers do
+ * not change when other streams are added, removed or created in another order.
+ * The generator is xoshiro256** seeded through SplitMix64: period 2^256 - 1,
+ * four words of state.
  */
 
 #include <stdint.h>
@@ -43,7 +43,7 @@ static inline uint64_t rng_next(struct rng *r)
 uint64_t rng_below(struct rng *r, uint64_t n);
 /* Uniform in [0, 1), 53 bits. */
 double rng_uniform(struct rng *r);
-/* Mean `mean`; never infinite. */
+/* Exponential with mean `mean`; never infinite. */
 double rng_exponential(struct rng *r, double mean);
 /*
  * Generalised exponential gap with the given mean and squared coefficient of

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How much a test draws, and from which seed: the one place where tests look
- * at the environment and the clock (ci/draws.sh keeps it so).
+ * Number of random cases of a test, and their seed. Only this file lets tests
+ * read the environment and the clock (ci/draws.sh checks this).
  *
- * 'make test' draws the same cases every time, so that it fails for a change
- * and for nothing else. With HD_LONG=1 ('make test-long') tests draw more, and
- * those that call seed_of_run draw other cases in each run; it prints the line
- * that repeats them. With HD_LIGHT=1 (the tests with sanitizers) those that
+ * 'make test' draws the same cases every time, so that only a change can make
+ * it fail. With HD_LONG=1 ('make test-long') tests draw more cases, and those
+ * that call seed_of_run draw different cases in each run; seed_of_run prints
+ * the command that repeats them. With HD_LIGHT=1 (sanitizer tests) those that
  * call cases_of_run draw a quarter.
  */
 #ifndef HEDDLE_BASE_SEEDS_FOR_TESTS_H
@@ -32,7 +32,7 @@ static inline bool run_is_long(void)
 	return run_is("HD_LONG");
 }
 
-/* How many cases to draw: at least one. */
+/* Number of cases to draw: at least one. */
 static inline unsigned cases_of_run(unsigned usual, unsigned in_long_runs)
 {
 	if (run_is_long())
@@ -41,8 +41,9 @@ static inline unsigned cases_of_run(unsigned usual, unsigned in_long_runs)
 }
 
 /*
- * Does case i meet the k-th of n alternatives? They take turns from one case to
- * the next, where all with all would only take longer: long runs have that.
+ * Whether case i uses the k-th of n alternatives. Alternatives rotate from case
+ * to case, because all combinations would take longer; long runs test all of
+ * them.
  */
 static inline bool has_its_turn(size_t k, size_t n, size_t i)
 {
@@ -50,8 +51,8 @@ static inline bool has_its_turn(size_t k, size_t n, size_t i)
 }
 
 /*
- * The seed from which a test draws its cases: fixed, unless the run is a long
- * one. Then it is HD_SEED, if that is set, or a fresh one.
+ * The seed of a test's random cases: `fixed`, unless the run is long. In a long
+ * run it is HD_SEED, if set, or a new one.
  */
 static inline uint64_t seed_of_run(uint64_t fixed)
 {

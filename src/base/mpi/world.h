@@ -3,8 +3,8 @@
 #define HD_BASE_MPI_WORLD_H
 
 /*
- * Processes that a launcher (mpirun, srun) started together, on one machine or
- * several, and that work on one thing.
+ * A group of cooperating processes that a launcher (mpirun, srun) started
+ * together, on one machine or several.
  *
  *	struct world r;
  *	if (world_open(&r, &d) == HD_OK) {
@@ -12,10 +12,10 @@
  *		world_close(&r);
  *	}
  *
- * All they do together is one thing, of which all else is made: each gives
- * bytes to each. It is done by a plug-in that knows the launcher's library
- * (mpi.c, for MPI), so that the program neither needs that library nor is
- * linked to it; tests have a plug-in whose ranks are threads.
+ * All communication is built from one operation: each rank sends bytes to each
+ * other rank. A plug-in for the launcher's library implements it (mpi.c for
+ * MPI), so that the program neither requires that library nor links to it. Tests
+ * have a plug-in whose ranks are threads.
  */
 
 #include <stdbool.h>
@@ -25,7 +25,7 @@
 #include "base/diag.h"
 #include "base/strbuf.h"
 
-/* Raised when the table below changes. */
+/* Increase when struct world_ops changes. */
 #define WORLD_PLUGIN 2
 
 struct world_bytes {
@@ -33,24 +33,24 @@ struct world_bytes {
 	size_t len;
 };
 
-/* What a plug-in is: its symbol "heddle_world". */
+/* Interface of a plug-in: its symbol "heddle_world". */
 struct world_ops {
 	uint32_t version; /* WORLD_PLUGIN */
 	/*
-	 * NULL, or why there are none; `context` is for the others. `sharing`
-	 * is how many ranks, this one among them, may use processors that it
-	 * may use.
+	 * Returns NULL, or the reason why there are no ranks; `context` is
+	 * passed to the other functions. `sharing` is the number of ranks,
+	 * including this one, on the processors that this rank may use.
 	 */
 	const char *(*open)(void **context, unsigned *rank, unsigned *n, unsigned *sharing);
 	/*
-	 * Gives to[i] to rank i and takes from[i] from it; nothing goes to
-	 * oneself. All ranks call it. What was taken is valid until the next
-	 * call.
+	 * Sends to[i] to rank i and receives from[i] from it; nothing is sent
+	 * to the own rank. All ranks must call it. Received bytes are valid
+	 * until the next call.
 	 */
 	void (*exchange)(void *context, const struct world_bytes *to, struct world_bytes *from);
-	/* All ranks call it, and then nothing else. */
+	/* All ranks must call it, as the last call. */
 	void (*close)(void *context);
-	/* Ends all of them, at once; does not return. */
+	/* Ends all ranks immediately; does not return. */
 	void (*abort)(void *context, int status);
 };
 
@@ -62,35 +62,36 @@ struct world {
 };
 
 /*
- * Which of the processes that a launcher started together this is, counted
- * from 0, and how many there are; 0 of 1 if none did.
+ * The position of this process among those of the launcher, from 0, and their
+ * number; 0 of 1 if there is no launcher.
  */
 HD_MUST_CHECK enum hd_status rank_of_launcher(struct diag *d, size_t *rank, size_t *n);
-/* In a child before exec: removes the launcher's variables. */
+/* Call in a child before exec: removes the launcher's variables. */
 void world_forget_rank(void);
 
 /*
- * Joins the others, if a launcher started any; else alone: n is 1, and nothing
- * was loaded. HD_ERR_ENV if there are others and no plug-in to reach them.
+ * Joins the other ranks, if a launcher started any. Otherwise n is 1, and no
+ * library is loaded. HD_ERR_ENV if there are other ranks and no plug-in to
+ * reach them.
  */
 HD_MUST_CHECK enum hd_status world_open(struct world *r, struct diag *d);
 void world_close(struct world *r);
-/* Does not return if there are others. */
+/* Does not return if there are other ranks. */
 void world_abort(const struct world *r, int status);
 
 /* See world_ops. */
 void world_exchange(const struct world *r, const struct strbuf *to, struct world_bytes *from);
-/* The same bytes for everybody; from[] has one's own, too. */
+/* Sends the same bytes to all ranks; from[] includes the own bytes. */
 void world_share(const struct world *r, const struct strbuf *mine, struct world_bytes *from);
 
 /*
- * Have all ranks come here well? If not, all fail with the complaint of the
- * first that did not, and its number if that is not 0.
+ * Whether all ranks were successful. If not, all fail with the message of the
+ * first rank that failed, and its rank unless that is 0.
  */
 HD_MUST_CHECK enum hd_status world_agree(const struct world *r, enum hd_status status,
 					 struct diag *d);
-/* Do all have the same bytes? If not, HD_ERR_INPUT: "rank 2 has another
- * `what` than rank 0". */
+/* Checks that all ranks have the same bytes. If not, HD_ERR_INPUT: "rank 2 has
+ * another `what` than rank 0". */
 HD_MUST_CHECK enum hd_status world_same(const struct world *r, const char *what,
 					const struct strbuf *mine, struct diag *d);
 

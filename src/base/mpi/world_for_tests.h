@@ -3,8 +3,8 @@
 #define HD_BASE_MPI_WORLD_FOR_TESTS_H
 
 /*
- * Ranks that are threads of one process: what each does is called for all of
- * them at once, and who gives bytes gives a copy.
+ * Ranks that are threads of one process. The work is called for all of them
+ * simultaneously, and senders pass copies of their bytes.
  *
  *	play_ranks(3, work, context);	// work(&ranks, context) in each
  */
@@ -27,7 +27,7 @@
 
 typedef void player_fn(const struct world *r, void *context);
 
-/* Bytes are overwritten two exchanges later: all have read them by then. */
+/* Bytes are overwritten two exchanges later, after all ranks have read them. */
 struct play {
 	pthread_barrier_t together;
 	struct strbuf bytes[2][PLAYERS][PLAYERS];

@@ -57,7 +57,7 @@ HD_MUST_CHECK enum hd_status inspection_show(const struct inspection *x, struct 
 					     struct diag *d, bool *met);
 /* With `load`: adds the tables of the fabric's drawing (subnet/check/picture.h). */
 void inspection_picture(const struct inspection *x, struct results *r);
-/* Whether all checks passed; true if no check was requested. */
+/* Whether all checks passed; multicast trees are checked even if no check is requested. */
 bool inspection_is_clean(const struct inspection *x);
 
 #endif

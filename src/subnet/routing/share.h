@@ -22,7 +22,7 @@ struct intern_index {
 
 struct lft_fold {
 	int32_t *at;    /* of struct lft_blocks */
-	uint8_t *bytes; /* stored blocks; capacity is */
+	uint8_t *bytes; /* stored blocks; the capacity is `cap` */
 	size_t cap;
 	struct intern_index kept;
 	size_t n_places; /* of `at` */
