@@ -5,11 +5,11 @@
 /*
  * A growing string. `text` is never NULL and always ends in a NUL that `len`
  * does not count. STRBUF_INIT needs no memory, so a strbuf can be declared
- * before anything can fail.
+ * before any call that can fail.
  *
- * With a drain, text that is too long to hold passes through: from 64 KiB on
- * what is there goes to the stream, and `len` counts from 0 again. The stream
- * remembers its failures; its owner checks them.
+ * A drain lets text pass through that is too long for memory: when the text
+ * reaches 64 KiB, it is written to the stream, and `len` restarts at 0. The
+ * stream records its errors; the owner of the stream checks them.
  */
 
 #include "base/status.h"
@@ -22,7 +22,7 @@ struct strbuf {
 	char *text;
 	size_t len;
 	size_t cap;  /* 0 while text is the shared empty string */
-	FILE *drain; /* or NULL */
+	FILE *drain; /* may be NULL */
 };
 
 extern char strbuf_empty[];
@@ -33,7 +33,7 @@ extern char strbuf_empty[];
 
 void strbuf_fini(struct strbuf *s);
 void strbuf_clear(struct strbuf *s);
-/* Sends what is there to the drain. */
+/* Writes the present text to the drain. */
 void strbuf_flush(struct strbuf *s);
 
 void strbuf_add(struct strbuf *s, const char *bytes, size_t len);
@@ -43,7 +43,7 @@ void strbuf_pad(struct strbuf *s, char c, size_t n);
 HD_PRINTF(2, 3) void strbuf_printf(struct strbuf *s, const char *format, ...);
 void strbuf_vprintf(struct strbuf *s, const char *format, va_list args);
 
-/* Hands the string to the caller, who frees it; the strbuf is empty again. */
+/* Transfers the string to the caller, who frees it; the strbuf is empty again. */
 char *strbuf_detach(struct strbuf *s);
 
 #endif

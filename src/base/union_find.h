@@ -3,15 +3,15 @@
 #define HD_BASE_UNION_FIND_H
 
 /*
- * Disjoint sets of small numbers (union-find): of[i] is another of the set of
- * i, nearer to its lowest number, or i itself if it is that one.
+ * Disjoint sets of small numbers (union-find): of[i] is a member of the set of
+ * i that is closer to the set's lowest number, or i itself if i is the lowest.
  */
 
 #include <stdint.h>
 
 #include "base/alloc.h"
 
-/* `n` sets of one each; to be freed. */
+/* `n` sets of one number each; to be freed. */
 static inline uint32_t *union_find_new(uint32_t n)
 {
 	uint32_t *of = hd_alloc(n, sizeof(*of));
@@ -21,7 +21,7 @@ static inline uint32_t *union_find_new(uint32_t n)
 	return of;
 }
 
-/* The lowest of the set that `i` is in: whatever was joined in which order. */
+/* The lowest number of the set of `i`; independent of the order of joins. */
 static inline uint32_t union_find_root(uint32_t *of, uint32_t i)
 {
 	while (of[i] != i) {

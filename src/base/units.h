@@ -3,15 +3,16 @@
 #define HD_BASE_UNITS_H
 
 /*
- * Quantities as users write them: "2.5Gb/s", "4x SDR", "20ns", "4KiB", "20%".
+ * Parses and prints quantities in user notation: "2.5Gb/s", "4x SDR", "20ns",
+ * "4KiB", "20%".
  *
- * Everything is an exact integer or a ratio of integers; a value that is not
- * representable is refused, never rounded. A number and its unit may be
- * separated by spaces. Parsers read the whole string; on refusal they return
- * HD_ERR_INPUT or HD_ERR_RANGE and, if `d` is not NULL, a message that shows
- * what was expected. Printing gives a short form that reads back as the same
- * value; only a ratio that never ends as a decimal (a third; FDR's rates are
- * named) is printed as the nearest double.
+ * Every value is an exact integer or a ratio of integers; a value that is not
+ * representable is rejected, never rounded. Spaces may separate a number and
+ * its unit. Parsers read the whole string. On error they return HD_ERR_INPUT or
+ * HD_ERR_RANGE and, if `d` is not NULL, a message with the expected form.
+ * Printing gives a short form that reads back as the same value. The exception
+ * is a ratio without a finite decimal representation (a third; FDR's rates have
+ * names), which is printed as the nearest double.
  */
 
 #include <stdint.h>
@@ -40,7 +41,7 @@ struct hd_ratio {
 	uint64_t den;
 };
 
-/* InfiniBand link speeds per lane, in the order of history. */
+/* InfiniBand link speeds per lane, in order of their introduction. */
 enum link_speed {
 	SPEED_SDR,
 	SPEED_DDR,
@@ -64,9 +65,9 @@ double hd_rate_bps(struct hd_rate rate);
 int hd_rate_compare(struct hd_rate a, struct hd_rate b);
 
 /*
- * How long `bytes` take at `rate`: ceil(8e12 * bytes * den / num) picoseconds.
- * The one place where a duration is rounded. HD_TIME_NEVER if it is longer
- * than a hd_time holds.
+ * The duration of `bytes` at `rate`: ceil(8e12 * bytes * den / num)
+ * picoseconds. No other code rounds durations. HD_TIME_NEVER if it exceeds
+ * hd_time.
  */
 hd_time hd_rate_duration(struct hd_rate rate, uint64_t bytes);
 

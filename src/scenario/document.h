@@ -3,12 +3,13 @@
 #define HD_SCENARIO_DOCUMENT_H
 
 /*
- * A YAML text that is plain data: one document of mappings, lists and scalars.
+ * A YAML text restricted to plain data: one document of mappings, lists and
+ * scalars.
  *
- * What makes YAML surprising is refused before anything is built: anchors and
- * aliases (a short file could otherwise stand for a huge one), tags, several
- * documents in one file, and nesting deeper than any scenario needs. The
- * nodes are libyaml's and keep their line and column.
+ * Surprising features of YAML are rejected before anything is built: anchors
+ * and aliases (a short file could otherwise expand to a huge one), tags,
+ * several documents in one file, and excessive nesting. The nodes are libyaml's
+ * and keep their line and column.
  */
 
 #include <yaml.h>
@@ -19,10 +20,10 @@
 
 struct document {
 	yaml_document_t yaml;
-	const char *what; /* the whole is called so: "the scenario" */
+	const char *what; /* name of the document in errors: "the scenario" */
 };
 
-/* Messages name d->file. */
+/* Errors have d->file. */
 HD_MUST_CHECK enum hd_status document_load(const char *text, size_t len, const char *what,
 					   struct diag *d, struct document *out);
 void document_fini(struct document *doc);

@@ -3,8 +3,8 @@
 #define HD_SCENARIO_FIELDS_H
 
 /*
- * Shared by the files that hold parts of scenario_fields[]: schema_row.rest links
- * each part to the next. Internal to src/scenario.
+ * Shared by the source files of scenario_fields[]: schema_row.rest links each
+ * part to the next. Internal to src/scenario.
  */
 
 #include "scenario/notations.h"
@@ -15,7 +15,7 @@
 	"(all; names, name*, numbers 0..7, on:SWITCH, 40% drawn at " \
 	"random, not:NAME; with commas between)"
 
-/* Of schema_row.only. */
+/* For schema_row.only. */
 #define BIT(value) (UINT64_C(1) << (value))
 
 extern const struct schema_row scenario_job_fields[];

@@ -3,8 +3,8 @@
 #define HD_SCENARIO_MODEL_H
 
 /*
- * The words of the model (docs/timing-rules.md) that scenarios choose from and the
- * simulator runs by, in the order of their names in words.c.
+ * Choices of the model (docs/timing-rules.md) shared by scenarios and the
+ * simulator, in the order of their names in words.c.
  */
 
 enum sim_queueing { SIM_INPUT_QUEUED, SIM_CIOQ };
@@ -16,7 +16,7 @@ enum sim_credits { SIM_CREDITS_DELAY, SIM_CREDITS_EXACT };
 /* How marks are echoed (C5). */
 enum sim_echo {
 	SIM_ECHO_ACK, /* BECN in the acknowledgement */
-	SIM_ECHO_CNP, /* in a packet of its own */
+	SIM_ECHO_CNP, /* in a separate packet */
 };
 
 enum sim_flow_kind {
@@ -24,9 +24,9 @@ enum sim_flow_kind {
 	SIM_POISSON,    /* exponential gaps of mean `interval` */
 	SIM_GE,         /* generalised exponential gaps: `scv` */
 	SIM_ON_OFF,     /* exponential on and off times, CBR while on */
-	SIM_PARETO,     /* the same with Pareto times: self-similar in sum */
-	SIM_SATURATING, /* the next packet when the last one is granted */
-	SIM_BURST,      /* `count` messages at `start`, all at once */
+	SIM_PARETO,     /* like SIM_ON_OFF with Pareto times: aggregate is self-similar */
+	SIM_SATURATING, /* next packet when the last one was granted */
+	SIM_BURST,      /* `count` messages at `start`, simultaneously */
 	SIM_TRACE,      /* the packets of `trace` */
 };
 

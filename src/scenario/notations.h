@@ -2,7 +2,7 @@
 #ifndef HD_SCENARIO_NOTATIONS_H
 #define HD_SCENARIO_NOTATIONS_H
 
-/* Values of a scenario that have a notation of their own, for fields.c. */
+/* Notations of scenario values for fields.c. */
 
 #include "scenario/schema.h"
 

@@ -3,12 +3,12 @@
 #define HD_SCENARIO_SCENARIO_H
 
 /*
- * A scenario: everything that one run needs, as its file says it.
+ * A scenario: the complete input of one run, as stated in its file.
  *
- * The struct mirrors the file; fields.c has the table that connects the two,
+ * The struct mirrors the file. fields.c has the table that connects the two,
  * and the only list of names, defaults, ranges and meanings. Quantities are
- * exact. What needs the fabric to be understood (which hosts "h0..h7" are) is
- * still text here; fabric/fabric.h resolves it.
+ * exact. Values that depend on the fabric (such as the hosts "h0..h7") are text
+ * here; fabric/fabric.h resolves them.
  *
  * Enums list their values in the order of the names in words.c.
  */
@@ -38,12 +38,12 @@ enum scn_unit { SCN_PLAIN, SCN_PACKETS, SCN_PACKETS_PER_FLOW, SCN_PACKETS_PER_SL
 
 struct scn_topology {
 	const struct generator *generator; /* NULL: read from `file` */
-	char *file;                        /* relative to the scenario's */
+	char *file;                        /* relative to the scenario's file */
 	uint64_t seed;
 	struct schema_params params; /* of the generator */
 };
 
-/* Words mean "as everywhere": rate 0, propagation HD_TIME_NEVER, others 2. */
+/* Values that mean "inherit the default": rate 0, propagation HD_TIME_NEVER, others 2. */
 struct scn_link {
 	char *ports;
 	struct hd_rate rate;
@@ -70,7 +70,7 @@ struct scn_switch {
 
 #define SCN_LIDS_AUTO (LIDS_KEEP + 1)
 
-/* Whether switches choose among ports, and how; as fabric/setup.h has it. */
+/* Adaptive routing and its rule, as in fabric/setup.h. */
 #define SCN_AR_OFF           0 /* else 1 + enum sim_ar_choice */
 #define SCN_NONMINIMAL_NEVER UINT64_MAX
 struct scn_adaptive {
@@ -85,17 +85,17 @@ struct scn_adaptive {
 struct scn_routing {
 	char *engine;
 	char *file;    /* engine: file */
-	char *roots;   /* names of switches, or NULL */
+	char *roots;   /* names of switches; may be NULL */
 	unsigned lids; /* enum lid_order, or SCN_LIDS_AUTO */
 	uint64_t lmc;
-	uint64_t layers; /* most VLs for its layers; 0: all */
+	uint64_t layers; /* maximum number of VLs for layers; 0: all */
 	struct scn_adaptive adaptive;
 };
 
 /* In-network reduction (docs/timing-rules.md, S1 to S6). */
 struct scn_reduction {
-	uint64_t trees;   /* of a switch, at most */
-	uint64_t payload; /* of a transaction, bytes */
+	uint64_t trees;   /* maximum per switch */
+	uint64_t payload; /* payload of a transaction, bytes */
 	hd_time delay;
 };
 
@@ -109,39 +109,39 @@ struct scn_group {
 
 struct scn_fabric {
 	struct scn_topology topology;
-	char *failed_links; /* cables that are not there; "none" */
+	char *failed_links; /* failed cables; "none" */
 	struct {
-		struct hd_rate rate; /* 0: what the ports can do */
+		struct hd_rate rate; /* 0: maximum of the ports */
 		hd_time propagation;
 	} link;
 	struct scn_link *links;
 	size_t n_links;
 	struct scn_switch sw;
 	struct schema_amount host_buffer;
-	uint64_t out_of_order; /* packets that rc keeps before their turn */
+	uint64_t out_of_order; /* maximum number of out-of-order packets that rc stores */
 	uint64_t overhead;
-	enum scn_grh multicast_grh; /* what multicast packets have more */
+	enum scn_grh multicast_grh; /* additional header of multicast packets */
 	uint64_t mtu;               /* SCN_MTU_AUTO until the fabric is known */
 	enum sim_credits credits;
 	enum sim_arbiter arbiter;
 	struct scn_routing routing;
 	struct scn_reduction reduction;
 	struct {
-		struct hd_rate rate; /* 0: no such path */
+		struct hd_rate rate; /* 0: there is no such path */
 		hd_time latency;
 	} intra_host; /* between the ports of a host (J12) */
 	struct scn_group *groups;
 	size_t n_groups;
 };
 
-/* One VL arbitration table; not given: made from the classes. */
+/* One VL arbitration table; if not given, it is derived from the classes. */
 struct scn_vlarb {
 	bool given;
 	uint8_t n;
 	struct vlarb_entry entries[VLARB_MAX];
 };
 
-/* Not given: by the kinds of classes, else SL n to VL n modulo the VLs. */
+/* If not given: derived from the kinds of classes, else SL n to VL n modulo the VLs. */
 struct scn_sl2vl {
 	bool given;
 	struct sl2vl table;
@@ -149,36 +149,36 @@ struct scn_sl2vl {
 
 #define SCN_VL_AUTO     UINT64_MAX
 #define SCN_WEIGHT_AUTO 0
-#define SCN_NO_KIND     TC_COUNT /* a weight only, without admission */
+#define SCN_NO_KIND     TC_COUNT /* weight only, without admission */
 
 struct scn_class {
 	char *name;
 	uint64_t sl;
-	uint64_t vl;   /* or SCN_VL_AUTO: where sl2vl says */
+	uint64_t vl;   /* or SCN_VL_AUTO: according to sl2vl */
 	unsigned kind; /* enum traffic_class, or SCN_NO_KIND */
 	enum { SCN_LOW, SCN_HIGH } priority;
 	uint64_t weight; /* 64-byte blocks, 0..255 per table entry */
 };
 
-/* How those who ask for bandwidth get it, where classes have kinds. */
+/* Admission of connections that request bandwidth, if classes have kinds. */
 struct scn_admission {
 	enum fill_mode fill;
 	enum fill_place place;
-	struct hd_ratio margin; /* beyond the rate of a flow */
-	hd_time release_delay;  /* after its end; HD_TIME_NEVER: for a frame */
+	struct hd_ratio margin; /* in addition to the rate of a flow */
+	hd_time release_delay;  /* after the flow's end; HD_TIME_NEVER: one frame */
 };
 
-/* Other tables at some ports. */
+/* Different tables for some ports. */
 struct scn_qos_port {
 	char *ports;
-	uint64_t vls; /* 0: as everywhere */
+	uint64_t vls; /* 0: the general value */
 	struct scn_sl2vl sl2vl;
-	char *from; /* input ports that sl2vl is for; NULL: all */
+	char *from; /* input ports to which sl2vl applies; NULL: all */
 	struct scn_vlarb high, low;
-	uint64_t high_limit; /* UINT64_MAX: as everywhere */
+	uint64_t high_limit; /* UINT64_MAX: the general value */
 };
 
-/* Other tables from some time on; what is not given stays as it is. */
+/* Change of the tables at some time; tables that are not given are unchanged. */
 struct scn_qos_change {
 	hd_time at;
 	char *ports;
@@ -189,13 +189,14 @@ struct scn_qos_change {
 #define SCN_ALL_SUBNETS UINT64_MAX
 
 /*
- * What a TClass is in a subnet: the SL that routers give it on the way in, or
- * (of marks) what the first router calls an SL on the way out.
+ * Mapping of TClass and SL in a subnet: the SL that routers assign to a TClass
+ * on entry or, for marks, the TClass that the first router assigns to an SL on
+ * exit.
  */
 struct scn_tclass {
 	uint64_t tclass;
 	uint64_t sl;
-	uint64_t subnet; /* by number, or SCN_ALL_SUBNETS */
+	uint64_t subnet; /* subnet number, or SCN_ALL_SUBNETS */
 };
 
 struct scn_partition {
@@ -204,12 +205,12 @@ struct scn_partition {
 	char *full, *limited; /* members */
 };
 
-/* A set of VLs, a bit each. */
+/* A set of VLs, one bit each. */
 struct scn_vls {
 	uint16_t vls;
 };
 
-/* A set of SLs, a bit each. */
+/* A set of SLs, one bit each. */
 struct scn_sls {
 	uint16_t sls;
 };
@@ -237,20 +238,20 @@ struct scn_thresholds {
 	enum scn_mechanism mechanism;
 	enum scn_share_ports ports;
 	struct scn_levels at;
-	struct scn_vl_levels *vls; /* that have thresholds of their own */
+	struct scn_vl_levels *vls; /* VLs with individual thresholds */
 	size_t n_vls;
-	uint64_t capacity;              /* packets per VL; 0: any */
+	uint64_t capacity;              /* packets per VL; 0: unlimited */
 	struct scn_vls high, high_lent; /* ajt */
 	struct scn_vls low, low_lent;
 };
 
 struct scn_qos {
 	uint64_t vls;
-	char *opensm;                   /* a configuration that says the tables, or NULL */
-	uint64_t entries;               /* that ports' arbitration tables have, for it */
-	char *policy, *partitions_file; /* OpenSM's other files, or NULL */
+	char *opensm;                   /* configuration file with the tables, or NULL */
+	uint64_t entries;               /* size of the ports' arbitration tables */
+	char *policy, *partitions_file; /* further files of OpenSM, or NULL */
 	struct scn_sl2vl sl2vl;
-	bool bands; /* rates choose the SLs of DBTS and DB */
+	bool bands; /* rates select the SLs of DBTS and DB */
 	struct scn_class *classes;
 	size_t n_classes;
 	struct scn_vlarb high, low;
@@ -265,7 +266,7 @@ struct scn_qos {
 	size_t n_tclass_of_sl;
 	struct scn_partition *partitions;
 	size_t n_partitions;
-	bool enforce; /* partitions, at switches */
+	bool enforce; /* switches enforce partitions */
 	struct scn_admission admission;
 	struct scn_thresholds thresholds;
 };
@@ -288,20 +289,20 @@ enum scn_pattern {
 #define SCN_TCLASS_SL UINT64_MAX
 
 /*
- * How a row or a run answers to congestion is a place in the lists of words
- * (words.h). The first: a row as the run does, a run not at all.
+ * Congestion control of a row or a run is an index into the lists of words
+ * (words.h). Index 0 means for a row: as the run; for a run: none.
  */
 #define SCN_CONTROL_SAME 0
 
-/* The transport of a row's messages; none: packets without acknowledgement. */
+/* The transport of a row's messages; SCN_NO_TRANSPORT: packets without acknowledgement. */
 enum scn_transport { SCN_NO_TRANSPORT, SCN_RC, SCN_UC, SCN_UD };
 
-/* How times are drawn around their mean. */
+/* Distribution of times with a given mean. */
 enum scn_law { SCN_EXPONENTIAL, SCN_CONSTANT };
 
-/* Connections that come and go; gap 0: flows are there from the start. */
+/* Dynamic connections; gap 0: flows exist from the start. */
 struct scn_arrivals {
-	hd_time gap; /* mean, of the whole row */
+	hd_time gap; /* mean over the whole row */
 	enum scn_law gap_law;
 	hd_time holding; /* mean, or HD_TIME_NEVER: until the row stops */
 	enum scn_law holding_law;
@@ -316,17 +317,17 @@ struct scn_traffic {
 	struct hd_ratio hot_share;
 	char *group;
 	char *file;      /* trace */
-	char *service;   /* a class, or NULL */
+	char *service;   /* name of a class, or NULL */
 	uint64_t sl;     /* or SCN_SL_AUTO */
 	uint64_t tclass; /* or SCN_TCLASS_SL: as the SL */
 	uint64_t hop_limit;
 	char *partition; /* NULL: the default one */
-	/* What a policy asks for; 0: not told. */
+	/* Values for a QoS policy; 0: not given. */
 	uint64_t service_id, qos_class;
-	uint64_t payload;     /* of a packet; of a whole message */
-	double payload_scv;   /* 0: all packets alike; else payload is a mean */
-	struct hd_rate rate;  /* of payload, per flow; 0: by load */
-	struct hd_ratio load; /* of the source's link, headers too */
+	uint64_t payload;     /* per packet; with a transport, per message */
+	double payload_scv;   /* 0: all packets have the same size; else payload is a mean */
+	struct hd_rate rate;  /* of payload, per flow; 0: derived from load */
+	struct hd_ratio load; /* of the source's link, including headers */
 	double scv;           /* ge */
 	hd_time on, off;      /* on-off, pareto: means */
 	double shape;         /* pareto */
@@ -334,37 +335,37 @@ struct scn_traffic {
 	struct scn_arrivals arrivals;
 	hd_time start, stop; /* HD_TIME_NEVER: never stops */
 	uint64_t count;      /* packets (messages) per flow */
-	bool aligned;        /* all cbr flows in step */
+	bool aligned;        /* all cbr flows are in phase */
 	bool management;     /* on VL15 */
 	enum scn_transport transport;
 	hd_time ack_timeout;    /* of rc */
-	unsigned control;       /* of scn_control_words */
+	unsigned control;       /* index into scn_control_words */
 	uint64_t rate_steps;    /* 0: as congestion.rate_steps */
-	struct hd_rate reserve; /* asked of admission; 0: none */
-	hd_time deadline;       /* of each packet, asked likewise; 0: none */
+	struct hd_rate reserve; /* bandwidth requested from admission; 0: none */
+	hd_time deadline;       /* requested per packet; 0: none */
 };
 
-/* A congestion control table; not given: a straight one. */
+/* A congestion control table; if not given, a linear one. */
 struct scn_cct {
 	bool given;
 	uint8_t n;
 	uint16_t entries[CCT_MAX_ENTRIES]; /* shift (2 bits), multiplier */
 };
 
-/* What an SL may reserve of each link. */
+/* Share of each link that an SL may reserve. */
 struct scn_limit {
 	uint64_t sl;
 	struct hd_ratio share;
 };
 
-/* How the fabric answers to congestion. */
+/* Congestion control of the fabric. */
 struct scn_congestion {
-	unsigned algorithm; /* of scn_algorithm_words */
+	unsigned algorithm; /* index into scn_algorithm_words */
 	unsigned marking;   /* enum mark_rule, or MARK_PUBLISHED */
 	uint64_t depth;     /* threshold: bytes */
 	uint64_t threshold; /* iba: 0..15 */
 	bool victims;
-	bool cap; /* of the first increase after a decrease */
+	bool cap; /* limits the first increase after a decrease */
 	uint64_t packet_size, marking_rate;
 	hd_time ack_delay; /* 0: by packets */
 	hd_time timeout;   /* 0: never */
@@ -372,22 +373,22 @@ struct scn_congestion {
 	enum { SCN_GAP_FOLLOWS, SCN_GAP_FIXED } gap;
 	uint64_t window, rate_steps;
 	double m;
-	double units; /* PIPD's, in the least of the lowest rates */
+	double units; /* unit of PIPD, relative to the smallest unit of the lowest rate */
 	struct scn_cct cct;
 	uint64_t ccti_increase, ccti_timer, ccti_min;
-	struct scn_sls sls; /* under control */
+	struct scn_sls sls; /* SLs with congestion control */
 	enum { SCN_PER_QP, SCN_PER_SL } per;
 	struct scn_limit *limits;
 	size_t n_limits;
 };
 
-/* A switch that goes down or comes back: all its cables do. */
+/* A switch goes down or comes up, with all its cables. */
 #define SCN_SWITCH_DOWN (SIM_SINK_FREE + 1)
 #define SCN_SWITCH_UP   (SIM_SINK_FREE + 2)
 
 struct scn_event {
 	hd_time at;
-	unsigned kind; /* enum sim_fault_kind, or one of the above */
+	unsigned kind; /* enum sim_fault_kind, or one of the constants above */
 	char *port;
 };
 
@@ -399,7 +400,7 @@ struct scn_faults {
 	size_t n_events;
 };
 
-/* A subnet manager that routes around failures; neither time: none is there. */
+/* A subnet manager that re-routes after failures; with neither time there is none. */
 struct scn_sm {
 	hd_time sweep, trap; /* HD_TIME_NEVER: no sweeps, no traps */
 	hd_time compute, program;
@@ -410,11 +411,11 @@ struct scn_run {
 	uint64_t seed;
 	struct schema_amount warmup;  /* time, packets */
 	struct schema_amount measure; /* time, packets, packets per flow */
-	struct hd_ratio precision;    /* of the mean latency; 0: not asked */
+	struct hd_ratio precision;    /* of the mean latency; 0: no target */
 	hd_time horizon;
 };
 
-/* One step of a job's program: the one operation that is given. */
+/* One step of a job's program: exactly one operation is given. */
 #define SCN_NOT_GIVEN UINT64_MAX
 
 enum scn_operation {
@@ -434,22 +435,22 @@ enum scn_operation {
 };
 extern const char *const scn_operation_names[SCN_OPERATIONS];
 
-/* What they are unless stated. */
+/* Default values. */
 #define SCN_REQUEST     (UINT64_C(1) << 20)
 #define SCN_OUTSTANDING 8
 
 struct scn_step {
 	uint64_t amount[SCN_OPERATIONS]; /* bytes, ps; or SCN_NOT_GIVEN */
-	char *algorithm;                 /* NULL: the operation's first */
+	char *algorithm;                 /* NULL: the operation's default */
 	uint64_t root, groups;
 	enum { SCN_BLOCKS, SCN_STRIDES } layout;
-	char *grid;       /* "8x8"; NULL: as square as it gets */
-	uint64_t segment; /* 0: all at once */
+	char *grid;       /* "8x8"; NULL: as square as possible */
+	uint64_t segment; /* 0: no segmentation */
 	char *to;         /* servers */
 	uint64_t request, outstanding;
 };
 
-/* Which of the operations a step is. */
+/* The operation of a step. */
 enum scn_operation scn_step_operation(const struct scn_step *s);
 
 #define SCN_MOST_JOBS 14
@@ -460,13 +461,13 @@ enum scn_job_transport { SCN_JOB_PLAIN, SCN_JOB_RC };
 
 struct scn_job {
 	char *name;
-	uint64_t ranks; /* 0: as many as hosts, or as the file has */
+	uint64_t ranks; /* 0: number of hosts, or of ranks in the file */
 	char *on;       /* hosts */
 	unsigned place; /* enum placement */
 	enum scn_rails rails;
 	enum scn_job_transport transport;
 	hd_time ack_timeout;    /* of rc */
-	char *service;          /* a class, or NULL */
+	char *service;          /* name of a class, or NULL */
 	uint64_t sl;            /* or SCN_SL_AUTO */
 	struct hd_rate reserve; /* of payload, per host; num 0: none */
 	char *partition;        /* NULL: the default one */
@@ -474,27 +475,27 @@ struct scn_job {
 	hd_time start;
 	struct scn_step *program;
 	size_t n_program;
-	char *goal;     /* a file, in place of a program */
-	uint64_t eager; /* SCN_UNLIMITED: all messages are */
+	char *goal;     /* a file instead of a program */
+	uint64_t eager; /* SCN_UNLIMITED: all messages are eager */
 	hd_time overhead, gap, per_byte;
-	bool alone; /* whether to know how long it takes by itself */
+	bool alone; /* also run the job alone for comparison */
 };
 
 #define SCN_ANY UINT32_MAX
 
-/* What the run must show, or the command's status is 1; 0: not asked. */
+/* Required result of a run; otherwise the command's status is 1. 0: not required. */
 struct scn_goal {
-	char *row; /* NULL: all rows, unless it is about a job */
-	char *job; /* or NULL */
+	char *row; /* NULL: all rows, unless the goal is about a job */
+	char *job; /* may be NULL */
 	hd_time completion;
 	struct hd_ratio slowdown;
 	hd_time mean, p50, p99, p999, max;
-	struct hd_ratio delivered; /* of what was offered */
+	struct hd_ratio delivered; /* fraction of the offered traffic */
 	struct hd_rate throughput;
 	struct hd_ratio fairness;
-	uint64_t lost;            /* at most; SCN_UNLIMITED: not asked */
-	struct hd_ratio blocking; /* at most; num SCN_ANY: not asked */
-	uint64_t broken;          /* at most; SCN_UNLIMITED: not asked */
+	uint64_t lost;            /* maximum; SCN_UNLIMITED: not required */
+	struct hd_ratio blocking; /* maximum; num SCN_ANY: not required */
+	uint64_t broken;          /* maximum; SCN_UNLIMITED: not required */
 };
 
 struct scenario {
@@ -512,123 +513,124 @@ struct scenario {
 	struct scn_goal *goals;
 	size_t n_goals;
 
-	struct opensm_conf *opensm;    /* what qos.opensm has, or NULL */
-	struct policy *policy;         /* of qos.policy, or NULL */
-	struct partitions *partitions; /* of qos.partitions_file, or NULL */
-	struct schema_places places;   /* where all this was written */
-	const char *file;              /* for messages; NULL if none */
-	char *text;                    /* of the file, overrides not in it */
+	struct opensm_conf *opensm;    /* content of qos.opensm, or NULL */
+	struct policy *policy;         /* content of qos.policy, or NULL */
+	struct partitions *partitions; /* content of qos.partitions_file, or NULL */
+	struct schema_places places;   /* positions in the file */
+	const char *file;              /* for errors; NULL if there is none */
+	char *text;                    /* text of the file, without overrides */
 };
 
-/* The one table; see schema.h. */
+/* The table of all fields; see schema.h. */
 extern const struct schema_row scenario_fields[];
 
-/* No scenario is that long. */
+/* Maximum size of a scenario file. */
 #define SCENARIO_LIMIT ((size_t)16 << 20)
 
 /*
- * Reads and checks all that can be checked without the fabric. `file` is the
- * name to report and the base of relative paths; it and the overrides (NULL:
- * none) are borrowed, and outlive the scenario. Free with scenario_fini even
- * after a refusal.
+ * Reads a scenario and checks everything that does not depend on the fabric.
+ * `file` is the name in errors and the base of relative paths. `file` and the
+ * overrides (may be NULL) are borrowed and must outlive the scenario. Call
+ * scenario_fini even after an error.
  */
 HD_MUST_CHECK enum hd_status scenario_parse(const char *text, size_t len, const char *file,
 					    const struct overrides *overrides, struct diag *d,
 					    struct scenario *out);
-/* The same from a file, "-" for standard input. */
+/* Like scenario_parse, from a file; "-" is standard input. */
 HD_MUST_CHECK enum hd_status scenario_read(const char *path, const struct overrides *overrides,
 					   struct diag *d, struct scenario *out);
 void scenario_fini(struct scenario *s);
 /*
- * The number of the traffic row that `option` names, or UINT32_MAX if the name
- * is NULL.
+ * The number of the traffic row that `option` names; UINT32_MAX if the name is
+ * NULL.
  */
 HD_MUST_CHECK enum hd_status scenario_find_row(const struct scenario *s, const char *name,
 					       const char *option, struct diag *d, uint32_t *out);
 
-/* Refuses with the place at which `field` (an address in `s`) was written. */
+/* Reports an error at the place where `field` (an address in `s`) is given. */
 HD_PRINTF(4, 5)
 enum hd_status scenario_refuse(const struct scenario *s, struct diag *d, const void *field,
 			       const char *format, ...);
 
-/* What a job's class or its sl say. */
+/* The SL of a job, from its class or its sl. */
 unsigned scenario_job_sl(const struct scenario *s, const struct scn_job *j);
-/* Whether any sends to groups, or reduces by the switches. */
+/* Whether any job uses multicast or in-network reduction. */
 bool scenario_jobs_multicast(const struct scenario *s);
-/* Whether a job has queue pairs. */
+/* Whether any job uses queue pairs. */
 bool scenario_jobs_over_rc(const struct scenario *s);
 
-/* Refuses jobs where `who` ("heddle bench") would leave them out. */
+/* Rejects scenarios with jobs for a command `who` ("heddle bench") that ignores jobs. */
 HD_MUST_CHECK enum hd_status scenario_lacks_jobs(const struct scenario *s, const char *who,
 						 struct diag *d);
-/* Whether queues are of limited length, or VLs are shared. */
+/* Whether queues have limited length, or VLs are shared. */
 bool scenario_shares(const struct scenario *s);
-/* The same at end ports, where only the flows' packets wait in VL queues. */
+/* Like scenario_shares, at end ports, where only the flows' packets wait in VL queues. */
 bool scenario_shares_at_hosts(const struct scenario *s);
-/* Refuses that with `what` ("adapters"), whose packets wait elsewhere. */
+/* Rejects sharing at hosts together with `what` ("adapters"), whose packets
+ * wait in other queues. */
 HD_MUST_CHECK enum hd_status scenario_has_no_host_sharing(const struct scenario *s, const char *who,
 							  struct diag *d);
-/* Refuses a scenario without traffic. */
+/* Rejects a scenario without traffic. */
 HD_MUST_CHECK enum hd_status scenario_needs_traffic(const struct scenario *s, struct diag *d);
 
-/* The scenario with every default filled in; reads back as the same. */
+/* Writes the scenario with every default filled in; it reads back as the same scenario. */
 void scenario_explain(const struct scenario *s, struct strbuf *out);
 /*
- * The same as names and values, in order: "traffic[0].rate" and "100Mb/s".
- * Both are borrowed.
+ * Receives each setting as name and value, in order: "traffic[0].rate" and
+ * "100Mb/s". Both are borrowed.
  */
 typedef void scenario_setting_fn(void *context, const char *name, const char *value);
 void scenario_settings(const struct scenario *s, scenario_setting_fn *put, void *context);
-/* The page heddle-scenario(5). */
+/* Writes the man page heddle-scenario(5). */
 void scenario_man(struct strbuf *out);
 
 /*
- * The path that a field names, as seen from the folder of the scenario's file,
- * or from where we are if an override says it; caller frees.
+ * Resolves a path field relative to the folder of the scenario's file, or to
+ * the working directory if an override sets it; the caller frees it.
  */
 char *scenario_path(const struct scenario *s, char *const *field);
 
 /* NULL if not found. */
 const struct scn_class *scenario_class(const struct scenario *s, const char *name);
 const struct scn_group *scenario_group(const struct scenario *s, const char *name);
-/* Whether OpenSM's answers say the SL of rows that name none. */
+/* Whether OpenSM's policy determines the SL of a row without one. */
 bool scenario_is_labelled(const struct scenario *s, const struct scn_traffic *t);
 /* The P_Key of a partition, of qos.partitions or its file; 0 if none. */
 uint16_t scenario_pkey(const struct scenario *s, const char *name);
-/* Data VLs that links have in operation at most. */
+/* Maximum number of operational data VLs of a link. */
 unsigned scenario_vls(const struct scenario *s);
-/* Whether tables are made by admission: classes have kinds. */
+/* Whether admission generates the tables: classes have kinds. */
 bool scenario_admits(const struct scenario *s);
-/* The class of a row, by its name or, with qos.bands, its rate; NULL if it has none. */
+/* The class of a row, by its name or, with qos.bands, its rate; NULL: none. */
 const struct scn_class *scenario_row_class(const struct scenario *s, const struct scn_traffic *t);
 /* The class that has an SL, or NULL. */
 const struct scn_class *scenario_class_of_sl(const struct scenario *s, unsigned sl);
-/* Whether it is a class whose traffic asks admission (DBTS, DB, PBE). */
+/* Whether traffic of the class requests admission (DBTS, DB, PBE). */
 bool scenario_class_asks(const struct scn_class *c);
-/* Whether flows of the row ask for bandwidth. */
+/* Whether flows of the row request bandwidth. */
 bool scenario_asks(const struct scenario *s, const struct scn_traffic *t);
-/* SLs of classes whose bandwidth is promised: DBTS and DB. */
+/* SLs of classes with guaranteed bandwidth: DBTS and DB. */
 uint16_t scenario_promised_sls(const struct scenario *s);
-/* SLs that congestion control holds for: what is promised is not slowed. */
+/* SLs with congestion control; guaranteed traffic is not slowed down. */
 uint16_t scenario_controlled_sls(const struct scenario *s);
-/* Blocks of a class in the tables; 0 for those that admission gives. */
+/* Blocks of a class in the tables; 0 for classes under admission. */
 uint64_t scenario_weight(const struct scn_class *c);
-/* What its class or its sl say. */
+/* The SL of a row, from its class or its sl. */
 unsigned scenario_sl(const struct scenario *s, const struct scn_traffic *t);
-/* Bytes that packets to groups have beyond those of others: a GRH's, or 0. */
+/* Additional bytes of packets to groups: the size of a GRH, or 0. */
 uint32_t scenario_group_grh(const struct scenario *s);
-/* Bytes beyond the payload of a row's packets: with a GRH if to a group. */
+/* Header bytes of a row's packets, including a GRH if the destination is a group. */
 uint64_t scenario_overhead(const struct scenario *s, const struct scn_traffic *t);
-/* Bytes of the largest packet any traffic sends (or could), with headers. */
+/* Bytes of the largest packet that any traffic sends (or could send), with headers. */
 uint64_t scenario_largest_packet(const struct scenario *s);
 /*
- * Bytes of the largest packet that the fabric can carry (T1): the MTU and the
- * headers of any packet. Traffic and jobs do not change it.
+ * Bytes of the largest packet that the fabric can carry (T1): the MTU plus the
+ * maximum headers. It does not depend on traffic and jobs.
  */
 uint32_t scenario_packet_limit(const struct scenario *s);
 /*
- * Refuses rows whose packets are larger than the MTU; `port` names the port
- * that has it, or is NULL.
+ * Rejects rows whose packets are larger than the MTU; `port` names the port
+ * with that MTU, or is NULL.
  */
 HD_MUST_CHECK enum hd_status scenario_check_payloads(const struct scenario *s, const char *port,
 						     struct diag *d);

@@ -3,8 +3,8 @@
 #define HD_SCENARIO_WORDS_H
 
 /*
- * The words for choices of a scenario that have no other home, in the order of
- * their enums, up to NULL. Options that are short for a field share them.
+ * Words of scenario choices that are not defined elsewhere, in the order of
+ * their enums, terminated by NULL. Options that abbreviate a field share them.
  */
 
 extern const char *const scn_queueing_words[];

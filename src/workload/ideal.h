@@ -3,9 +3,10 @@
 #define HD_WORKLOAD_IDEAL_H
 
 /*
- * A job on an ideal network: a rank's messages leave one after the other at
- * its rate, and each arrives a latency after its last byte has left, without
- * contention. The additional time on a fabric is due to the fabric.
+ * A job on an ideal network: a rank's messages are transmitted one after the
+ * other at its rate, and each arrives one latency after its last byte was
+ * transmitted, without contention. The difference to the time on a fabric is
+ * due to the fabric.
  */
 
 #include "workload/rank_group.h"
@@ -15,27 +16,25 @@ struct ideal_net {
 	struct hd_rate rate;
 };
 
-/* A receive without a message, or with one that is too large; or a send without
- * a receive. */
+/* A receive without a message or with one that is too large, or a send without a receive. */
 struct ideal_problem {
 	uint32_t rank;
 	struct op op;
-	uint32_t source; /* of what is larger */
-	uint64_t came;   /* bytes, more than the receive has; 0: none did */
+	uint32_t source; /* sender of the message that is too large */
+	uint64_t came;   /* bytes of the message; 0: no message arrived */
 };
 
 struct ideal_result {
-	hd_time completion;             /* HD_TIME_NEVER: it never ends */
-	uint32_t n_done;                /* ranks that end, */
-	uint32_t last_rank;             /* the last of them, */
-	struct critical_path path;      /* and what led there */
+	hd_time completion;             /* HD_TIME_NEVER: the job does not finish */
+	uint32_t n_done;                /* number of ranks that finish */
+	uint32_t last_rank;             /* the last rank that finishes */
+	struct critical_path path;      /* critical path of that rank */
 	struct ideal_problem *problems; /* by rank, then by line */
 	size_t n_problems;
 };
 
-/* Of a job without servers and multicasts. Refuses one that takes longer than
- * a clock of picoseconds counts, at the line that goes beyond if that is
- * clear. */
+/* For a job without servers and multicasts. Rejects a job that exceeds the
+ * range of hd_time, at the line that exceeds it if it is known. */
 HD_MUST_CHECK enum hd_status ideal_run(const struct job *j, const struct ideal_net *net,
 				       struct diag *d, struct ideal_result *out);
 void ideal_result_fini(struct ideal_result *r);

@@ -3,10 +3,10 @@
 #define HD_WORKLOAD_MATCH_H
 
 /*
- * Matching (docs/timing-rules.md, J4): receives that wait for messages, or
- * messages that wait for receives, of many ranks. The first that was put and
- * fits is the first that is taken, in constant time if no source or tag is
- * OP_ANY; otherwise in the time it takes to look at those of the rank.
+ * Message matching (docs/timing-rules.md, J4): receives that wait for messages,
+ * or messages that wait for receives, of many ranks. The earliest matching
+ * entry is taken. This takes constant time if no source or tag is OP_ANY;
+ * otherwise the time is linear in the entries of the rank.
  */
 
 #include <stdbool.h>
@@ -17,7 +17,7 @@
 #define MATCH_NONE UINT32_MAX
 
 struct match_key {
-	uint32_t rank; /* that receives */
+	uint32_t rank; /* receiving rank */
 	uint32_t source, tag;
 };
 
@@ -35,14 +35,14 @@ struct match_line {
 	bool by_rank;
 };
 
-/* `has_any`: some keys will have OP_ANY in them. */
+/* `has_any`: some keys will contain OP_ANY. */
 void match_init(struct match_line *l, bool has_any);
 void match_fini(struct match_line *l);
 void match_put(struct match_line *l, struct match_key key, uint32_t value);
-/* MATCH_NONE if nothing fits. */
+/* MATCH_NONE if no entry matches. */
 uint32_t match_take(struct match_line *l, struct match_key key);
-/* How many wait, and copies of them: by rank, those that fit the same key in
- * the order in which they were put. */
+/* Number of waiting entries, and copies of them: by rank, entries with the same
+ * key in order of insertion. */
 uint32_t match_count(const struct match_line *l);
 void match_list(const struct match_line *l, struct match_item *out);
 

@@ -3,9 +3,9 @@
 #define HD_WORKLOAD_MPI_RECORD_H
 
 /*
- * What the two files of the preloaded library share: mpi_record.c has
+ * Interface between the two files of the preloaded library: mpi_record.c has
  * communicators, messages and requests, mpi_record_steps.c collectives. A
- * function of MPI that is noted is between record_enter() and record_leave().
+ * recorded MPI function runs between recording_enter() and recording_leave().
  */
 
 #include <mpi.h>
@@ -17,21 +17,21 @@ struct recording_group {
 	int n, me;
 };
 
-/* A program may have names like these. */
+/* Hidden, because the recorded program may use the same names. */
 #pragma GCC visibility push(hidden)
 
-/* Where to; only to be written to if record_notes(). */
+/* The output file; write to it only if recording_is_on(). */
 FILE *recording_file(void);
 void recording_enter(void);
 /* Returns `result`. */
 int recording_leave(int result);
-/* Whether the program made the call, not MPI itself, and recording is on. */
+/* Whether recording is on and the call came from the program, not from MPI itself. */
 bool recording_is_on(void);
 
-/* The communicator to note something of; NULL: nothing is to be. */
+/* The communicator's record; NULL: the call is not to be recorded. */
 const struct recording_group *recording_group(MPI_Comm comm);
 long long recording_bytes(int count, MPI_Datatype type);
-/* The number of a request that is waited for later. */
+/* The number of a request that a later call waits for. */
 unsigned long recording_request(MPI_Request handle);
 
 #pragma GCC visibility pop

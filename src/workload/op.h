@@ -2,7 +2,7 @@
 #ifndef HD_WORKLOAD_OP_H
 #define HD_WORKLOAD_OP_H
 
-/* What a rank of a job does, one thing at a time (docs/timing-rules.md, J2). */
+/* Operations of a rank of a job (docs/timing-rules.md, J2). */
 
 #include <stdint.h>
 
@@ -10,23 +10,23 @@ enum op_kind {
 	OP_COMPUTE,
 	OP_SEND,
 	OP_RECV,
-	OP_MULTICAST, /* to all others of a group, in hardware */
+	OP_MULTICAST, /* hardware multicast to all other members of a group */
 	OP_READ,      /* from a server (J9) */
 	OP_WRITE,
-	OP_REDUCE, /* with all others of a group, by the switches (S2) */
+	OP_REDUCE, /* in-network reduction with all other members of a group (S2) */
 };
 extern const char *const op_kind_names[];
 
-#define OP_ANY       UINT32_MAX          /* as a receive's peer or tag */
+#define OP_ANY       UINT32_MAX          /* wildcard of a receive's peer or tag */
 #define OP_MOST_SIZE ((uint64_t)1 << 40) /* bytes of a message */
 #define OP_MOST_TIME ((uint64_t)1 << 60) /* ps of a computation */
 
-/* 24 bytes: files have millions of them. */
+/* 24 bytes, because files have millions of operations. */
 struct op {
-	uint64_t size; /* bytes; of OP_COMPUTE picoseconds */
+	uint64_t size; /* bytes; OP_COMPUTE: picoseconds */
 	uint32_t peer; /* rank, server, or group of a multicast */
 	uint32_t tag;
-	uint32_t line; /* of its file; 0: of none */
+	uint32_t line; /* in its file; 0: none */
 	uint8_t kind;  /* enum op_kind */
 	uint8_t cpu;
 };

@@ -2,7 +2,7 @@
 #ifndef HD_WORKLOAD_PLACE_H
 #define HD_WORKLOAD_PLACE_H
 
-/* Which host each rank of a job gets. */
+/* Placement of the ranks of a job on hosts. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,14 +11,14 @@
 
 enum placement {
 	PLACE_LINEAR, /* in the order of the hosts */
-	PLACE_RANDOM, /* any */
-	PLACE_LEAF,   /* all hosts of a switch, then those of the next */
-	PLACE_ROUND,  /* a host of each switch in turn */
+	PLACE_RANDOM, /* random order */
+	PLACE_LEAF,   /* all hosts of a switch, then those of the next switch */
+	PLACE_ROUND,  /* one host of each switch in round-robin order */
 };
 
 /*
- * hosts[r] becomes the place of rank r among n hosts, leaf[h] being the switch
- * of host h; ranks <= n. Draws only for PLACE_RANDOM.
+ * Sets hosts[r] to the host of rank r, of n hosts; leaf[h] is the switch of
+ * host h; ranks <= n. Only PLACE_RANDOM draws random numbers.
  */
 void place_ranks(enum placement how, const uint32_t *leaf, uint32_t n, struct rng *rng,
 		 uint32_t ranks, uint32_t *hosts);
