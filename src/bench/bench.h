@@ -3,10 +3,10 @@
 #define HD_BENCH_BENCH_H
 
 /*
- * MIBA, the micro-benchmark suite: one table of tests, and one driver that
- * runs a test at all its points on any back-end (nic.h) and records the
- * results. A test is a measurement in which one thing varies (its axis) for
- * each of some message sizes.
+ * MIBA, the micro-benchmark suite: one table of tests, and one driver that runs
+ * a test at all its points on any back-end (nic.h) and records the results. A
+ * test is a measurement with one varied parameter (its axis) at each of several
+ * message sizes.
  */
 
 #include "bench/nic.h"
@@ -16,11 +16,11 @@
 enum bench_axis {
 	AXIS_NONE,
 	AXIS_WINDOW,
-	AXIS_REUSE, /* by the test's scheme; percent */
+	AXIS_REUSE, /* percent, by the test's scheme */
 	AXIS_QPS,
 	AXIS_SEGMENTS,
 	AXIS_MTU,
-	AXIS_SGE, /* that queue pairs are made for */
+	AXIS_SGE, /* scatter/gather entries that queue pairs are created for */
 	AXIS_EVENTS,
 	AXIS_CONTENDERS,
 	AXIS_WORK,
@@ -36,7 +36,7 @@ enum bench_metric { METRIC_LATENCY, METRIC_BANDWIDTH, METRIC_COST };
 
 struct bench_test {
 	const char *name;
-	const char *summary; /* one line, lower case, no stop */
+	const char *summary; /* one line, lower case, no full stop */
 	enum bench_group group;
 	enum bench_metric metric;
 	enum bench_core core;
@@ -44,8 +44,8 @@ struct bench_test {
 	enum bench_cost cost;
 	enum qp_kind transport;
 	enum bench_axis axis;
-	const uint32_t *values; /* of the axis, ended by BENCH_END */
-	/* Powers of two, both inclusive; 0 and 0: a message is 8 bytes. */
+	const uint32_t *values; /* of the axis, terminated by BENCH_END */
+	/* Powers of two, both inclusive; 0 and 0: messages have 8 bytes. */
 	uint64_t from, to;
 	unsigned scheme;
 	uint8_t load_sl;
@@ -56,15 +56,15 @@ struct bench_test {
 #define BENCH_END UINT32_MAX
 
 extern const struct bench_test bench_tests[]; /* ends with a NULL name */
-/* NULL and a refusal that suggests the nearest name if not found. */
+/* NULL if not found; the error suggests the nearest name. */
 const struct bench_test *bench_find(const char *name, struct diag *d);
-/* What the axis is called: "reuse", and its unit. */
+/* Name of the axis, "reuse", and its unit. */
 const char *bench_axis_name(enum bench_axis axis);
 const char *bench_axis_unit(enum bench_axis axis);
-/* Is that a value of it, for whatever back-end? */
+/* Whether `value` is valid for the axis on some back-end. */
 bool bench_axis_has(enum bench_axis axis, uint64_t value);
 
-/* What the user may change; 0 (or NULL) leaves a test's own choice. */
+/* User options; 0 (or NULL) keeps the test's default. */
 struct bench_options {
 	uint64_t from, to; /* sizes; 0, 0: the test's */
 	uint64_t step;     /* sizes grow by this factor; 0: 2 */
@@ -72,12 +72,12 @@ struct bench_options {
 	hd_time duration;
 	uint64_t window, qps, segments, mtu, sge, contenders;
 	uint64_t sl;
-	uint64_t values[32]; /* of the axis instead of the test's */
+	uint64_t values[32]; /* axis values that replace the test's */
 	unsigned n_values;
 	bool events;
 };
 
-/* A point's outcome in numbers. */
+/* Numeric results of a point. */
 struct bench_row {
 	const struct bench_test *test;
 	uint32_t value; /* of the axis */
@@ -85,7 +85,7 @@ struct bench_row {
 	uint64_t iterations;
 	/* us */
 	double min, max, typical, average, deviation, p90, p99, p999, p9999;
-	/* MB/s; messages a second in millions */
+	/* MB/s; million messages per second */
 	double bandwidth, peak, least, rate;
 	double fairness; /* Jain's, over queue pairs by their weights */
 	double work;     /* percent of the time spent computing */
@@ -98,52 +98,52 @@ struct bench_rows {
 	size_t n, cap;
 };
 
-/* Told before each point; false ends the test with what there is. */
+/* Called before each point; false ends the test with the rows so far. */
 struct bench_watch {
 	bool (*next)(void *context, const struct bench_row *row);
 	void *context;
 };
 
 /*
- * Runs the test; rows are appended as they are found, so that they are there
- * even if the run is ended or fails.
+ * Runs the test. Rows are appended as they complete, so they are available even
+ * if the run is interrupted or fails.
  */
 HD_MUST_CHECK enum hd_status bench_run(struct nic_backend *b, const struct bench_test *test,
 				       const struct bench_options *o,
 				       const struct bench_watch *watch, struct bench_rows *rows,
 				       struct diag *d);
-/* A point that rank 0 asks for, in a process that listens (device.h). */
+/* Executes a point requested by rank 0, in a listening process (device.h). */
 HD_MUST_CHECK enum hd_status bench_serve_point(struct nic *nic, void *letter, struct diag *d);
 void bench_rows_fini(struct bench_rows *rows);
 size_t bench_points(const struct nic_backend *b, const struct bench_test *test,
 		    const struct bench_options *o);
 
-/* Tables with perftest's column names, one per test, and the inputs. */
+/* Adds one table per test with perftest's column names, and the inputs. */
 void bench_show(const struct bench_rows *rows, const struct nic_backend *b, struct results *r);
-/* LogGP's parameters, if the rows have what they follow from. */
+/* Adds LogGP's parameters, if the rows suffice to compute them. */
 void bench_show_loggp(const struct bench_rows *rows, struct results *r);
-/* What machine and system this is. */
+/* Adds a description of the host and its system. */
 void bench_show_host(struct results *r);
 
 /* ---- conditions: "p99<5us", "bw>=900MB/s", "avg@64<2us" ------------------ */
 
 struct bench_expect {
 	char text[64];
-	size_t metric; /* of a table */
-	uint64_t size; /* only rows of this size; UINT64_MAX: all */
+	size_t metric; /* index into a table */
+	uint64_t size; /* applies to rows of this size; UINT64_MAX: all */
 	bool less, equal;
 	double limit; /* in the metric's unit */
 };
 
 HD_MUST_CHECK enum hd_status bench_expect_parse(const char *text, struct diag *d,
 						struct bench_expect *out);
-/* True if all rows that have it meet it; a table of the verdicts. */
+/* Whether all rows with the metric meet the condition; adds a table of the verdicts. */
 bool bench_expect_check(const struct bench_expect *list, size_t n, const struct bench_rows *rows,
 			struct results *r);
 
 /* ---- two results --------------------------------------------------------- */
 
-/* Of two files, of --json or perftest: what differs, and how surely. */
+/* Compares two files of --json or perftest: the differences and their significance. */
 HD_MUST_CHECK enum hd_status bench_compare(const char *a, const char *b, double level,
 					   struct results *r, bool *differ, struct diag *d);
 

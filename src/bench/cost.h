@@ -2,7 +2,7 @@
 #ifndef HD_BENCH_COST_H
 #define HD_BENCH_COST_H
 
-/* Programs of their own: verbs that move no data, and multicast. */
+/* Programs for verbs that move no data, and for multicast. */
 
 #include "bench/params.h"
 

@@ -3,7 +3,7 @@
 #define HD_BENCH_DEVICE_LIB_H
 
 /*
- * libibverbs, loaded by dlopen: the functions that are symbols. Those that are
+ * libibverbs, loaded by dlopen: the exported functions. Functions that are
  * inline in its header (posting, polling, arming) go through the context and
  * need no symbol.
  */
@@ -20,7 +20,7 @@ struct device_lib {
 	struct ibv_context *(*open_device)(struct ibv_device *device);
 	int (*close_device)(struct ibv_context *context);
 	int (*query_device)(struct ibv_context *context, struct ibv_device_attr *attr);
-	/* Of the exported symbol: the old, shorter struct. */
+	/* The exported symbol has the old, shorter struct. */
 	int (*query_port)(struct ibv_context *context, uint8_t port, struct ibv_port_attr *attr);
 	int (*query_gid)(struct ibv_context *context, uint8_t port, int index, union ibv_gid *gid);
 	int (*query_pkey)(struct ibv_context *context, uint8_t port, int index,

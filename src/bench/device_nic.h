@@ -3,8 +3,8 @@
 #define HD_BENCH_DEVICE_NIC_H
 
 /*
- * A libibverbs device while it is measured, private to bench/: device.c opens
- * it and runs ranks on it, device_ops.c is what a rank can do with it.
+ * State of an open libibverbs device, private to bench/: device.c opens it and
+ * runs ranks on it, device_ops.c has the operations of a rank.
  */
 
 #include "bench/device.h"
@@ -12,7 +12,7 @@
 #include "bench/ranks.h"
 
 #define DEVICE_PORT      1
-#define DEVICE_ADDRESSES 64 /* address handles that a rank keeps */
+#define DEVICE_ADDRESSES 64 /* address handles cached per rank */
 
 struct device_backend {
 	struct device_lib lib;

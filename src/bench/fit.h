@@ -4,19 +4,19 @@
 
 /*
  * Fits the costs of an adapter to measurements: the simulated adapter's
- * latencies and bandwidths come closest to the measured ones, in the least
- * squares of their logarithms, over every other size. The sizes between are
- * left out and judge the fit.
+ * latencies and bandwidths approximate the measured ones by least squares of
+ * logarithms, over every other size. The remaining sizes validate the fit.
  *
  * Latency and bandwidth do not determine every cost. A cost that others can
- * compensate keeps its initial value. The cost of a packet always does, because
- * a higher cost of a message and a lower cost of a packet look the same.
+ * compensate keeps its initial value. This always applies to the cost of a
+ * packet, because a higher cost of a message and a lower cost of a packet have
+ * the same effect.
  */
 
 #include "bench/bench.h"
 #include "hca/profile.h"
 
-/* A size of a test, as it was measured. */
+/* Measurement of a test at one size. */
 struct fit_point {
 	const struct bench_test *test;
 	uint64_t size;
@@ -27,32 +27,33 @@ struct fit_point {
 struct fit_points {
 	struct fit_point *items;
 	size_t n, cap;
-	size_t too_large; /* sizes that were not taken */
+	size_t too_large; /* sizes that were ignored */
 };
 
 /*
- * Adds what the file has of tests that we have; of perftest's output or that
- * of 'heddle bench --json'.
+ * Adds the known tests of a file with perftest's output or that of 'heddle
+ * bench --json'.
  */
 HD_MUST_CHECK enum hd_status fit_points_load(struct fit_points *p, const char *path,
 					     struct diag *d);
-/* By test and size, every other one left out. HD_ERR_INPUT if too few. */
+/* Sorts by test and size, and reserves every other point for validation.
+ * HD_ERR_INPUT if there are too few. */
 HD_MUST_CHECK enum hd_status fit_points_divide(struct fit_points *p, struct diag *d);
 void fit_points_fini(struct fit_points *p);
 
 #define FIT_PARAMETERS 5
 
-/* A cost as it was, and came out. */
+/* Initial and final value of a cost. */
 struct fit_cost {
 	const char *name;
 	double start, value; /* ps or b/s */
 	bool held;
 	/*
-	 * Of one that was fitted: standard error, relative, if what is held is
-	 * right.
+	 * Fitted cost: relative standard error, provided that the held costs
+	 * are right.
 	 */
 	double error;
-	/* Of one that was held: which other makes up for it; NULL: none. */
+	/* Held cost: another cost that compensates for it; NULL: none. */
 	const char *like;
 };
 
@@ -63,9 +64,9 @@ struct fit {
 };
 
 /*
- * Fits the profile of `b`, a simulated adapter, and leaves it fitted. `o` says
- * how it was measured; iterations 0: as few as tell what many would. `watch`
- * may end it, as an interrupt does.
+ * Fits the profile of `b`, a simulated adapter, and leaves it fitted. `o` has
+ * the conditions of the measurement; iterations 0: the fewest that give the
+ * result of many. `watch` may end the fit like an interrupt.
  */
 HD_MUST_CHECK enum hd_status fit_run(struct nic_backend *b, const struct bench_options *o,
 				     struct fit_points *p, const struct bench_watch *watch,

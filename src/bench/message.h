@@ -3,10 +3,9 @@
 #define HD_BENCH_MESSAGE_H
 
 /*
- * Messages between ranks over sockets, outside the device that they measure.
- * They are in network byte order and start with their kind and version. Values
- * from a socket are checked for their ranges; a violation is HD_ERR_INPUT with
- * the reason.
+ * Messages between ranks over sockets, outside the measured device. They are in
+ * network byte order and start with their kind and version. Ranges of received
+ * values are checked; a violation is HD_ERR_INPUT with the reason.
  */
 
 #include "base/diag.h"
@@ -27,7 +26,7 @@ HD_MUST_CHECK enum hd_status bench_read_address(const uint8_t *bytes, size_t siz
 void bench_write_number(uint64_t number, uint8_t out[NUMBER_SIZE]);
 HD_MUST_CHECK enum hd_status bench_read_number(const uint8_t *bytes, size_t size, struct diag *d,
 					       uint64_t *out);
-/* A share or rate: 0 or more, and finite. */
+/* A share or rate: finite and not negative. */
 void bench_write_real(double real, uint8_t out[NUMBER_SIZE]);
 HD_MUST_CHECK enum hd_status bench_read_real(const uint8_t *bytes, size_t size, struct diag *d,
 					     double *out);
@@ -35,7 +34,7 @@ HD_MUST_CHECK enum hd_status bench_read_real(const uint8_t *bytes, size_t size, 
 /* Message of rank 0 to each other process before a point. */
 enum head_what {
 	HEAD_POINT,      /* a letter follows */
-	HEAD_NOT_WANTED, /* not this time */
+	HEAD_NOT_WANTED, /* this process does not take part in the point */
 	HEAD_END,        /* no more points */
 };
 struct point_head {

@@ -3,18 +3,18 @@
 #define HD_BENCH_NIC_H
 
 /*
- * One host's access to an implementation of verbs, whichever it is: the table
- * of operations that a back-end fills in. Tests are written against this and
- * know nothing else, so that the simulated adapter and real ones are measured
- * by the same source.
+ * Interface to an implementation of verbs on one host: the table of operations
+ * that a back-end fills in. Tests use this interface only, so that the same
+ * source measures the simulated adapter and real ones.
  *
  * Work requests, completions and states are the transport's (transport/work.h,
- * transport/qp.h): their numbers are those of libibverbs. Handles are the
- * back-end's; structs also hold the keys and numbers for peers. A refusal of
- * the implementation is a status, and nic->why gives the reason. All times are on
- * the clock of `now`, which is virtual time or the host's monotonic clock.
+ * transport/qp.h); their numbers are those of libibverbs. Handles belong to the
+ * back-end; structs also hold the keys and numbers for peers. An error of the
+ * implementation is a status, with the reason in nic->why. All times are on the
+ * clock of `now`, which is virtual time or the host's monotonic clock.
  *
- * A rank is one program: 0 sends and measures, 1 receives, the others contend.
+ * A rank is one program: rank 0 sends and measures, rank 1 receives, the others
+ * are contenders.
  */
 
 #include <stdbool.h>
@@ -32,12 +32,12 @@ struct nic_ops;
 struct nic {
 	const struct nic_ops *ops;
 	unsigned rank, n_ranks;
-	struct diag why; /* the last refusal */
+	struct diag why; /* the last error */
 };
 
 struct nic_mr {
 	void *impl;
-	uint64_t addr; /* of its first byte, in work requests */
+	uint64_t addr; /* address of its first byte, in work requests */
 	uint32_t lkey, rkey;
 };
 
@@ -57,7 +57,7 @@ struct nic_qp_init {
 	uint32_t max_send, max_recv, max_sge;
 };
 
-/* What one side tells the other of a queue pair and of its memory. */
+/* Description of a queue pair and its memory for the peer. */
 struct nic_address {
 	uint16_t lid;
 	uint8_t gid[16];
@@ -69,7 +69,7 @@ struct nic_address {
 struct nic_path {
 	struct nic_address to;
 	uint32_t mtu;
-	uint32_t psn; /* ours */
+	uint32_t psn; /* initial PSN of this side */
 	uint8_t sl;
 	uint16_t pkey;
 	uint32_t qkey;
@@ -80,11 +80,10 @@ struct nic_ops {
 	enum origin origin;
 
 	hd_time (*now)(struct nic *nic);
-	/* Keeps the processor busy for this long. */
+	/* Keeps the processor busy for `duration`. */
 	void (*work)(struct nic *nic, hd_time duration);
 
-	/* Memory that can be registered, on page boundaries, zeroed; NULL on
-	 * failure. */
+	/* Zeroed, page-aligned memory that can be registered; NULL on failure. */
 	void *(*alloc)(struct nic *nic, uint64_t bytes, bool huge);
 	void (*release)(struct nic *nic, void *memory, uint64_t bytes);
 	enum hd_status (*mr_new)(struct nic *nic, void *addr, uint64_t len, bool huge,
@@ -98,47 +97,47 @@ struct nic_ops {
 	enum hd_status (*qp_new)(struct nic *nic, const struct nic_qp_init *init,
 				 struct nic_qp *out);
 	void (*qp_free)(struct nic *nic, struct nic_qp *qp);
-	/* To INIT, RTR or RTS: one modify. */
+	/* Moves a queue pair to INIT, RTR or RTS with one modify. */
 	enum hd_status (*qp_step)(struct nic *nic, struct nic_qp *qp, enum qp_state to,
 				  const struct nic_path *path);
-	/* Our side of an address; addr and rkey are the caller's to set. */
+	/* Fills in this side's address; the caller sets addr and rkey. */
 	void (*address)(struct nic *nic, const struct nic_qp *qp, struct nic_address *out);
-	/* Fills wr->to for datagrams to that address. */
+	/* Fills in wr->to for datagrams to that address. */
 	void (*datagram)(struct nic *nic, const struct nic_path *path, struct send_wr *wr);
-	/* Joins the test's multicast group; its address. */
+	/* Joins the test's multicast group and returns its address. */
 	enum hd_status (*join)(struct nic *nic, struct nic_qp *qp, struct nic_address *group);
-	/* A weight among the adapter's queue pairs, if it has any. */
+	/* Sets the weight among the adapter's queue pairs, if supported. */
 	enum hd_status (*weigh)(struct nic *nic, struct nic_qp *qp, uint32_t weight);
 
 	enum hd_status (*post_send)(struct nic *nic, struct nic_qp *qp, const struct send_wr *wr);
 	enum hd_status (*post_recv)(struct nic *nic, struct nic_qp *qp, const struct recv_wr *wr);
-	/* Looks once. */
+	/* Polls once. */
 	bool (*poll)(struct nic *nic, struct nic_cq *cq, struct completion *wc);
-	/* Polls until there is one, or the run is to end. */
+	/* Polls until there is a completion, or the run must end. */
 	enum hd_status (*wait)(struct nic *nic, struct nic_cq *cq, struct completion *wc);
-	/* The same, sleeping: an event handler wakes us by a semaphore. */
+	/* Like wait, sleeping: an event handler posts a semaphore. */
 	enum hd_status (*wait_event)(struct nic *nic, struct nic_cq *cq, struct completion *wc);
 
-	/* The byte at `at` will be written by the peer. */
+	/* Watches the byte at `at`, which the peer will write. */
 	void *(*watch_new)(struct nic *nic, const uint8_t *at);
 	void (*watch_free)(struct nic *nic, void *watch);
-	/* Spins until it is written, with the value (uint8_t)turn. */
+	/* Spins until the byte has the value (uint8_t)turn. */
 	enum hd_status (*watch_wait)(struct nic *nic, void *watch, uint64_t turn);
 
-	/* Swaps `len` bytes with another rank, which calls it too. */
+	/* Swaps `len` bytes with another rank, which must call it too. */
 	enum hd_status (*exchange)(struct nic *nic, unsigned with, const void *mine, void *theirs,
 				   size_t len);
-	/* Rank 0: lets two others, who exchange, reach each other. */
+	/* Rank 0: relays an exchange between two other ranks. */
 	enum hd_status (*carry)(struct nic *nic, unsigned a, unsigned b, size_t len);
 	enum hd_status (*barrier)(struct nic *nic);
 	/* This rank gives up; other ranks stop waiting for it. */
 	void (*abandon)(struct nic *nic);
-	/* Rank 0 has what it wants; contenders ask whether it has. */
+	/* Rank 0: signals that the measurement is complete; contenders poll for it. */
 	void (*finish)(struct nic *nic);
 	bool (*finished)(struct nic *nic);
 };
 
-/* All functions, if a file calls them op_ and their name. */
+/* All functions, for a file that names them op_ and their name. */
 #define NIC_OPS_HERE                                                                              \
 	.now = op_now, .work = op_work, .alloc = op_alloc, .release = op_release,                 \
 	.mr_new = op_mr_new, .mr_free = op_mr_free, .cq_new = op_cq_new, .cq_free = op_cq_free,   \
@@ -149,31 +148,31 @@ struct nic_ops {
 	.exchange = op_exchange, .carry = op_carry, .barrier = op_barrier, .abandon = op_abandon, \
 	.finish = op_finish, .finished = op_finished
 
-/* What a rank does; `context` is the same for all ranks of a process. */
+/* Program of a rank; `context` is the same for all ranks of a process. */
 typedef void nic_program(struct nic *nic, void *context);
 
-/* Where programs run. */
+/* Environment that runs programs. */
 struct nic_backend {
 	const char *name;
 	enum origin origin;
 	void *context;
 	uint32_t max_ranks;
 	uint32_t default_mtu, max_mtu;
-	hd_time limit; /* of a point without given iterations; 0: none */
+	hd_time limit; /* maximum duration of a point without given iterations; 0: none */
 	/*
-	 * Set by the driver: ranks will join a group; queue pairs have
-	 * weights; ranks alternate between two hosts instead of one host each;
-	 * bytes to send to ranks in other processes.
+	 * Set by the driver: ranks will join a group; queue pairs have weights;
+	 * ranks alternate between two hosts instead of one host each; bytes to
+	 * send to ranks in other processes.
 	 */
 	bool wants_group, wants_weights, wants_pairs;
 	const void *letter;
 	size_t letter_len;
-	/* Runs the program at every rank that is ours, to the end. */
+	/* Runs the program to its end at every rank of this process. */
 	enum hd_status (*run)(struct nic_backend *b, unsigned n_ranks, nic_program *program,
 			      void *context, struct diag *d);
-	/* A number for SL to VL: how many SLs are apart; 0 = unknown. */
+	/* Number of SLs with separate VLs; 0 = unknown. */
 	uint32_t vls;
-	/* Facts about host and device, for the record. */
+	/* Adds facts about host and device for the record. */
 	void (*describe)(struct nic_backend *b, struct results *r);
 	void (*close)(struct nic_backend *b);
 };

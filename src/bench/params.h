@@ -3,8 +3,8 @@
 #define HD_BENCH_PARAMS_H
 
 /*
- * One measurement: what it does, and what it found. Every test of MIBA, and
- * those beyond it, is a series of such points in which one thing varies.
+ * Parameters and results of one measurement. Every test is a series of such
+ * points with one varied parameter.
  */
 
 #include <stdbool.h>
@@ -14,19 +14,19 @@
 #include "measure/histogram.h"
 
 enum bench_core {
-	CORE_LATENCY,       /* ping-pong; of reads and atomics the answer */
-	CORE_BANDWIDTH,     /* a window of messages, one way */
-	CORE_BIDIRECTIONAL, /* both ways at once */
-	CORE_COMPUTE,       /* both ways, with work in between */
-	CORE_SHARES,        /* one way, every queue pair kept busy */
-	CORE_THREADS,       /* pairs of threads on two hosts, one way */
+	CORE_LATENCY,       /* ping-pong; for reads and atomics, the response */
+	CORE_BANDWIDTH,     /* a window of messages, one direction */
+	CORE_BIDIRECTIONAL, /* both directions simultaneously */
+	CORE_COMPUTE,       /* both directions, with computation in between */
+	CORE_SHARES,        /* one direction, every queue pair kept busy */
+	CORE_THREADS,       /* pairs of threads on two hosts, one direction */
 	CORE_MULTICAST,     /* one datagram to all, and an answer */
-	CORE_COST,          /* of a verb that moves no data */
+	CORE_COST,          /* duration of a verb that moves no data */
 };
 
 enum bench_verb { VERB_SEND, VERB_WRITE, VERB_READ, VERB_ATOMIC };
 
-/* Of CORE_COST. */
+/* Verbs of CORE_COST. */
 enum bench_cost {
 	COST_QP_CREATE,
 	COST_QP_MODIFY,
@@ -48,21 +48,21 @@ enum bench_cost {
 
 #define BENCH_MAX_QPS 1024
 
-/* What an axis may be is uint32_t; bench/params_codec.c knows all of it. */
+/* Parameters that can be an axis are uint32_t; bench/params_codec.c serialises all of them. */
 struct bench_params {
 	enum bench_core core;
 	enum bench_verb verb;
 	enum bench_cost cost;
 	enum qp_kind transport;
 	uint64_t size;
-	uint64_t iterations; /* 0: by `duration` */
+	uint64_t iterations; /* 0: limited by `duration` */
 	uint64_t warmup;     /* iterations that are not counted */
-	hd_time duration;    /* 0: by `iterations` */
-	hd_time limit;       /* fewer iterations if they take longer; 0: none */
-	uint32_t window;     /* messages under way */
+	hd_time duration;    /* 0: limited by `iterations` */
+	hd_time limit;       /* upper limit that reduces the iterations; 0: none */
+	uint32_t window;     /* messages in flight */
 	uint32_t qps;
-	uint32_t segments; /* of each message */
-	uint32_t max_sge;  /* that the queue pairs are made for */
+	uint32_t segments; /* per message */
+	uint32_t max_sge;  /* scatter/gather entries that the queue pairs are created for */
 	uint32_t mtu;
 	uint32_t contenders; /* ranks that write 4 bytes to rank 0 */
 	uint32_t loaders;    /* ranks that load rank 1 on load_sl */
@@ -70,28 +70,28 @@ struct bench_params {
 	uint32_t threads;    /* CORE_THREADS: on each host */
 	unsigned scheme;     /* of buffer reuse: 0 (one buffer), 1, 2 */
 	uint32_t reuse;      /* percent */
-	uint32_t work_share; /* CORE_COMPUTE: percent of the time without it */
+	uint32_t work_share; /* CORE_COMPUTE: percent of the time without computation */
 	uint32_t entries;    /* CORE_COST: of a queue */
 	uint16_t pkey, peer_pkey;
 	uint8_t sl, load_sl;
-	uint32_t events; /* 1: sleep until one, 0: poll */
+	uint32_t events; /* 1: sleep until an event, 0: poll */
 	bool huge;
 	bool weighted; /* queue pair i has weight i + 1 */
-	bool may_fail; /* whether messages arrive is what is tested */
+	bool may_fail; /* the test measures whether messages arrive */
 };
 
-/* What rank 0 found; zero to begin with. */
+/* Measurements of rank 0; initially zero. */
 struct bench_found {
 	struct histogram latency; /* ps, per iteration */
 	uint64_t messages, bytes;
 	hd_time elapsed;
 	double window_min; /* MB/s over the worst half window */
 	double peak;       /* MB/s (peak.h) */
-	double work_share; /* of the time, percent */
+	double work_share; /* fraction of the time, percent */
 	uint64_t per_qp[BENCH_MAX_QPS];
-	bool opened; /* everything was there that the test needs */
+	bool opened; /* all required resources were available */
 	bool done;
-	struct diag why; /* what was refused first */
+	struct diag why; /* the first error */
 };
 
 struct bench_point {
@@ -99,14 +99,14 @@ struct bench_point {
 	struct bench_found found;
 };
 
-/* All the ranks' program. */
+/* Program of all ranks. */
 nic_program bench_program; /* context: struct bench_point */
 unsigned bench_ranks(const struct bench_params *p);
 
-/* MB/s: millions of bytes a second. */
+/* MB/s: 10^6 bytes per second. */
 double bench_bandwidth(const struct bench_found *f);
 
-/* The buffer of message i under a scheme of reuse; `pool` are there. */
+/* The index of the buffer of message i under a scheme of reuse, of `pool` buffers. */
 uint64_t bench_buffer(unsigned scheme, unsigned reuse, uint64_t pool, uint64_t i);
 
 #endif

@@ -3,13 +3,13 @@
 #define HD_BENCH_PEAK_H
 
 /*
- * The best rate over any run of consecutive messages, from the posting of its
- * first until the completion of its last: perftest's "BW peak". Completions
- * that arrive in a burst, because the polling thread was busy, make no peak: all
- * messages posted in between count.
+ * The maximum rate over any sequence of consecutive messages, from the posting
+ * of the first until the completion of the last: perftest's "BW peak".
+ * Completions that arrive in a burst because the polling thread was busy do not
+ * create a peak, since all messages posted in between count.
  *
- * Memory is bounded: of very many messages only runs of whole blocks are
- * looked at, as perftest looks at runs of whole lists of requests.
+ * Memory is bounded: for very many messages only sequences of whole blocks are
+ * considered, as perftest considers sequences of whole lists of requests.
  */
 
 #include <stddef.h>
@@ -20,16 +20,16 @@
 #define PEAK_BLOCKS 65536
 
 struct peak {
-	uint64_t n, block; /* messages in all, and in a block */
+	uint64_t n, block; /* number of messages; messages per block */
 	uint64_t posts, completions;
 	hd_time *posted, *completed; /* first and last of each block */
 };
 
-/* For n messages, at least 1, that will be posted and completed. */
+/* For n messages, at least 1. */
 void peak_init(struct peak *p, uint64_t n);
 void peak_fini(struct peak *p);
 
-/* The next message, in order; those beyond the n-th do not count. */
+/* Call in the order of messages; messages after the n-th are ignored. */
 void peak_posted(struct peak *p, hd_time when);
 void peak_completed(struct peak *p, hd_time when);
 

@@ -3,10 +3,9 @@
 #define HD_BENCH_SUITE_H
 
 /*
- * Tests in a row on one back-end: which, at what points, and what is expected
- * of them, as users write it. Of a group of tests, those that the back-end
- * cannot do are left out and named in the end; a test that was asked for by its
- * name is refused then.
+ * Runs a list of tests on one back-end, with points and conditions in user
+ * notation. Tests of a group that the back-end does not support are skipped and
+ * listed at the end; a test requested by its own name is then an error.
  */
 
 #include "bench/bench.h"
@@ -24,7 +23,7 @@ struct bench_suite {
 	size_t n_tests, tests_cap;
 	struct bench_expect expect[SUITE_MAX_EXPECT];
 	size_t n_expect;
-	struct strbuf left_out; /* why, a line for each test */
+	struct strbuf left_out; /* reason for each skipped test, one per line */
 	struct bench_rows rows;
 };
 
@@ -42,22 +41,21 @@ HD_MUST_CHECK enum hd_status suite_set_sizes(struct bench_suite *s, const char *
 /* Of the axis: "1,2,8". */
 HD_MUST_CHECK enum hd_status suite_set_values(struct bench_suite *s, const char *text,
 					      struct diag *d);
-/* One condition more (bench.h). */
+/* Adds a condition (bench.h). */
 HD_MUST_CHECK enum hd_status suite_expect(struct bench_suite *s, const char *text, struct diag *d);
-/* Refuses what no back-end can do: an MTU that there is not. */
+/* Rejects values that no back-end supports, such as an invalid MTU. */
 HD_MUST_CHECK enum hd_status suite_check(const struct bench_suite *s, struct diag *d);
 
 size_t suite_points(const struct bench_suite *s, const struct nic_backend *b);
-/* Rows are there even if it fails, or `watch` (which may be NULL) ends it. */
+/* Rows are available even on failure, or if `watch` (may be NULL) ends the run. */
 HD_MUST_CHECK enum hd_status suite_run(struct bench_suite *s, struct nic_backend *b,
 				       const struct bench_watch *watch, struct diag *d);
 
-/* What was found, on what, and what was left out; whether all that was expected
- * came true. */
+/* Adds results, conditions and skipped tests; returns whether all conditions hold. */
 bool suite_show(const struct bench_suite *s, struct nic_backend *b, struct results *r);
-/* All tests there are. */
+/* Lists all tests. */
 void suite_list(struct results *r);
-/* All that suite_add takes, a blank after each. */
+/* Appends all words of suite_add, each followed by a space. */
 void suite_words(struct strbuf *out);
 
 #endif

@@ -3,10 +3,9 @@
 #define HD_MEASURE_CELL_H
 
 /*
- * Where a column's value is in the struct that is a row of its table, and
- * how it is stored there. A column names the member once, with CELL; what kind
- * of value the column has follows from the member's type, and a type that no
- * table can show does not compile.
+ * Location and representation of a column's value in the struct of its row. A
+ * column names the member once, with CELL. The kind of value follows from the
+ * member's type, and a type that no table can show does not compile.
  *
  *	struct flow_row {
  *		const char *flow;
@@ -20,11 +19,11 @@
  *		{ NULL },
  *	};
  *
- * The struct may be one that a library made for itself; a member may be nested
- * (a.b) or an element of an array (a[3]), but no bit-field.
+ * A member may be nested (a.b) or an element of an array (a[3]), but not a
+ * bit-field.
  *
- * No value is: a text that is NULL, a double that is not finite, a time that is
- * HD_TIME_NEVER, and a whole number that CELL_UNLESS names.
+ * These members are shown as empty cells: a NULL text, a double that is not
+ * finite, a time of HD_TIME_NEVER, and the integer given to CELL_UNLESS.
  */
 
 #include <stdbool.h>
@@ -34,7 +33,7 @@
 #include "base/units.h"
 
 enum stored {
-	STORED_NOT,   /* in no struct: rows of values are put */
+	STORED_NOT,   /* not in a struct: for table_put_values */
 	STORED_UINT,  /* unsigned, or an enum, of any width */
 	STORED_INT,   /* signed, of any width */
 	STORED_REAL,  /* double */
@@ -52,37 +51,37 @@ enum stored {
 struct cell {
 	enum stored stored;
 	unsigned size;           /* of the member */
-	size_t row_size, offset; /* of the struct; in it */
+	size_t row_size, offset; /* size of the struct; offset in it */
 	const char *const *names;
 	bool may_lack;
-	uint64_t lack; /* if so: the whole number that means no value */
+	uint64_t lack; /* if lacks: the integer that means "no value" */
 };
 
 /* A designated cell; the next initialiser is the origin. */
 #define CELL(row, member) \
 	.cell = { CELL_PLACE(row, member, CELL_STORED(row, member)) }, .kind = VALUE_NONE
-/* A whole number; the value `none` is shown as an empty cell. */
+/* An integer; the value `none` is shown as an empty cell. */
 #define CELL_UNLESS(row, member, none)                                                       \
 	.cell = { CELL_PLACE(row, member, CELL_STORED_WHOLE(row, member)), .may_lack = true, \
 		  .lack = (none) },                                                          \
 	.kind = VALUE_NONE
-/* Picoseconds, whole or double, in a column whose unit is one of time. */
+/* Picoseconds, integer or double, in a column with a unit of time. */
 #define CELL_TIME(row, member) \
 	.cell = { CELL_PLACE(row, member, CELL_STORED_TIME(row, member)) }, .kind = VALUE_NONE
-/* Bits per second, as a double, in a column whose unit is one of rate. */
+/* Bits per second, as a double, in a column with a unit of rate. */
 #define CELL_BITS(row, member) \
 	.cell = { CELL_PLACE(row, member, CELL_STORED_BITS(row, member)) }, .kind = VALUE_NONE
 /* A share of one in a column whose unit is "%". */
 #define CELL_SHARE(row, member) \
 	.cell = { CELL_PLACE(row, member, CELL_STORED_SHARE(row, member)) }, .kind = VALUE_NONE
-/* One of `texts`, by its number. */
+/* An index into `texts`. */
 #define CELL_NAME(row, member, texts)                                                         \
 	.cell = { CELL_PLACE(row, member, CELL_STORED_NAME(row, member)), .names = (texts) }, \
 	.kind = VALUE_NONE
 
 #define CELL_MEMBER(row, member) ((struct row *)0)->member
 /* clang-format off */
-/* An address tells a pointer to char from an array of char. */
+/* The address distinguishes a pointer to char from an array of char. */
 #define CELL_STORED(row, member)                       \
 	_Generic(&CELL_MEMBER(row, member),            \
 		bool *: STORED_BOOL,                   \
@@ -116,7 +115,7 @@ struct cell {
 	(CELL_STORED(row, member) == STORED_UINT ? STORED_NAME : STORED_NOT)
 #define CELL_STORED_WHOLE(row, member) \
 	(CELL_STORED(row, member) == STORED_UINT ? STORED_UINT : STORED_NOT)
-/* Does not compile if it is stored as nothing that a table can show. */
+/* Does not compile if no table can show the type. */
 #define CELL_PLACE(row, member, how)                                                            \
 	.stored = (how),                                                                        \
 	.size = sizeof(char[(how) != STORED_NOT ? (int)sizeof(CELL_MEMBER(row, member)) : -1]), \

@@ -3,19 +3,19 @@
 #define HD_MEASURE_HISTOGRAM_H
 
 /*
- * A distribution of whole numbers (picoseconds, bytes, packets) in bounded
- * memory: count, mean, standard deviation, minimum and maximum are exact, any
- * percentile is within HISTOGRAM_ERROR of the exact sample.
+ * A distribution of integers (picoseconds, bytes, packets) in bounded memory.
+ * Count, mean, standard deviation, minimum and maximum are exact; percentiles
+ * are within HISTOGRAM_ERROR of the exact sample.
  *
- * Each power of two is cut into 64 buckets of equal width, so a bucket is at
- * most 1/64 of its value wide and its middle at most 1/128 off. Values below
- * 128 have buckets of their own. The 64 buckets of a power of two are
- * allocated when the first sample falls there: a histogram of latencies costs
- * a few kilobytes, the largest possible one 30.
+ * Each power of two has 64 buckets of equal width, so a bucket's width is at
+ * most 1/64 of its value and its middle is off by at most 1/128. Values below
+ * 128 have individual buckets. The 64 buckets of a power of two are allocated
+ * when the first sample falls there: a histogram of latencies takes a few
+ * kilobytes, the largest possible one 30.
  *
- * Recording is a few instructions; everything else may take its time. Merging
- * gives what recording all samples into one would have given, to the bit, in
- * whatever order: all sums are of whole numbers.
+ * Recording takes a few instructions. Merging gives exactly the result of
+ * recording all samples into one histogram, in any order: all sums are
+ * integers.
  */
 
 #include <stddef.h>
@@ -35,18 +35,18 @@ struct histogram {
 	uint64_t max;
 	uint64_t squares[3]; /* their sum: 192 bits, lowest first */
 	uint64_t *rows[HISTOGRAM_ROWS];
-	struct histogram_pool *pool; /* has its rows; NULL: they are its own */
+	struct histogram_pool *pool; /* owns its rows; NULL: the histogram owns them */
 };
 
 /*
- * Memory for the rows of many histograms, close together: where thousands are
- * recorded into at random, each on pages of its own would be slow. Borrowed by
- * them: it must outlive them.
+ * Contiguous memory for the rows of many histograms: random recording into
+ * thousands of histograms on separate pages would be slow. The histograms
+ * borrow the pool, which must outlive them.
  */
 struct histogram_pool {
 	void **blocks;
 	size_t n_blocks, cap;
-	size_t left; /* rows of the last block */
+	size_t left; /* free rows in the last block */
 };
 
 void histogram_pool_init(struct histogram_pool *pool);
@@ -55,12 +55,12 @@ void histogram_pool_fini(struct histogram_pool *pool);
 void histogram_init(struct histogram *h);
 void histogram_init_in(struct histogram *h, struct histogram_pool *pool);
 void histogram_fini(struct histogram *h);
-/* Empty again, but keeps its memory. */
+/* Empties the histogram but keeps its memory. */
 void histogram_clear(struct histogram *h);
 
 uint64_t *histogram_add_row(struct histogram *h, unsigned row);
 
-/* Which row and column of buckets `value` belongs to. */
+/* Row and column of the bucket of `value`. */
 static inline unsigned histogram_row(uint64_t value)
 {
 	/* The lowest row is 0..63; the bit sets a floor for the logarithm. */
@@ -104,20 +104,21 @@ static inline void histogram_record(struct histogram *h, uint64_t value)
 }
 
 void histogram_merge(struct histogram *into, const struct histogram *from);
-/* As bytes and back, into one that is empty. */
+/* Serialises and restores a histogram; restore into an empty one. */
 void histogram_pack(struct pack *p, struct histogram *h);
 
 /* All NaN or 0 while empty. */
 double histogram_mean(const struct histogram *h);
-/* Of the sample: divided by n - 1; 0 for a single one. */
+/* Sample deviation: divided by n - 1; 0 for a single sample. */
 double histogram_deviation(const struct histogram *h);
 /*
  * The smallest value that at least `percent` % of the samples do not exceed,
- * within HISTOGRAM_ERROR; 0 gives the minimum and 100 the maximum exactly.
+ * within HISTOGRAM_ERROR; 0 gives the exact minimum and 100 the exact maximum.
  */
 uint64_t histogram_percentile(const struct histogram *h, double percent);
 
-/* Buckets that hold samples, rising; start with *at = 0. False at the end. */
+/* Iterates over buckets with samples, in ascending order; start with *at = 0.
+ * False at the end. */
 struct histogram_bucket {
 	uint64_t low, high; /* both inclusive */
 	uint64_t n;

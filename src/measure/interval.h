@@ -3,14 +3,14 @@
 #define HD_MEASURE_INTERVAL_H
 
 /*
- * How well a mean is known.
+ * Confidence intervals of means.
  *
- * Samples of one simulation follow each other and resemble their neighbours,
- * so their spread understates the error of their mean. Means of long batches
- * hardly resemble each other any more: Student's interval over those is
- * honest. Batches are kept between BATCHES/2 and BATCHES in number by doubling
- * their size whenever there are too many; if neighbouring batches are still
- * correlated when an interval is asked for, they are joined further.
+ * Successive samples of one simulation are correlated, so their variance
+ * understates the error of their mean. Means of long batches are nearly
+ * uncorrelated, and Student's interval over them is valid. The number of
+ * batches is kept between BATCHES/2 and BATCHES by doubling their size whenever
+ * there are too many. If neighbouring batches are still correlated when an
+ * interval is requested, they are merged further.
  */
 
 #include <stdbool.h>
@@ -20,7 +20,7 @@
 #include "base/pack.h"
 
 #define BATCHES     64
-#define BATCHES_MIN 8 /* fewer give no interval worth having */
+#define BATCHES_MIN 8 /* minimum for a valid interval */
 
 struct interval {
 	double mean;
@@ -28,13 +28,13 @@ struct interval {
 	double lag1;       /* correlation of neighbouring batches */
 	unsigned batches;
 	uint64_t batch_size;
-	bool sound; /* enough batches, and not correlated */
+	bool sound; /* enough batches, and uncorrelated */
 };
 
 struct batch_means {
-	double sum; /* of the batch being filled */
+	double sum; /* of the current batch */
 	uint64_t filled;
-	uint64_t size; /* samples a batch */
+	uint64_t size; /* samples per batch */
 	unsigned n;    /* complete batches */
 	double total;  /* of all samples */
 	uint64_t count;
@@ -54,12 +54,12 @@ static inline void batch_means_add(struct batch_means *b, double sample)
 }
 
 /*
- * The same for whole numbers: sums are whole as well, so that only which
- * samples share a batch depends on their order.
+ * For integers: sums are exact, so that only the assignment of samples to
+ * batches depends on their order.
  */
 struct batch_counts {
-	struct batch_means means; /* of complete batches; and where they are */
-	uint64_t sum;             /* of the batch being filled */
+	struct batch_means means; /* state and means of complete batches */
+	uint64_t sum;             /* of the current batch */
 	uint64_t total_low, total_high;
 };
 
@@ -67,17 +67,17 @@ void batch_counts_init(struct batch_counts *b);
 void batch_counts_close(struct batch_counts *b);
 struct interval batch_counts_interval(const struct batch_counts *b, double level);
 
-/* As bytes and back. */
+/* Serialises or restores. */
 void batch_means_pack(struct pack *p, struct batch_means *b);
 void batch_counts_pack(struct pack *p, struct batch_counts *b);
 
-/* How many samples the batch being filled takes. */
+/* Number of samples until the current batch is complete. */
 static inline uint64_t batch_counts_room(const struct batch_counts *b)
 {
 	return b->means.size - b->means.filled;
 }
 
-/* n samples, in any order, that sum up to `sum`; n is at most the room. */
+/* Adds n samples, in any order, whose sum is `sum`; n is at most the room. */
 static inline void batch_counts_add(struct batch_counts *b, uint64_t sum, uint64_t n)
 {
 	b->sum += sum;
@@ -90,11 +90,11 @@ static inline void batch_counts_add(struct batch_counts *b, uint64_t sum, uint64
 }
 
 /*
- * The interval that holds the mean with probability `level`, e.g. 0.95. The
- * mean is that of all samples, complete batch or not.
+ * The interval that contains the mean with probability `level`, e.g. 0.95. The
+ * mean includes all samples, also those of the incomplete batch.
  */
 struct interval batch_means_interval(const struct batch_means *b, double level);
-/* For samples that are independent already: one per run. */
+/* For independent samples: one per run. */
 struct interval interval_of(const double *samples, size_t n, double level);
 double measure_mean(const double *samples, size_t n);
 

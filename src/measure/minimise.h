@@ -19,10 +19,10 @@ typedef double minimise_fn(void *context, const double *x);
 struct minimise_options {
 	double step;      /* of the first simplex, in every dimension */
 	double tolerance; /* of x; and, relatively, of the value */
-	size_t calls;     /* at most */
+	size_t calls;     /* maximum number of calls */
 };
 
-/* Goes from `x`, of n numbers, to the best that it found; its value. */
+/* Replaces `x`, of n numbers, by the best point found; returns its value. */
 double measure_minimise(minimise_fn *f, void *context, size_t n, const struct minimise_options *o,
 			double *x);
 

@@ -3,8 +3,8 @@
 #define HD_MEASURE_REDUCTION_H
 
 /*
- * Reduces the numbers that several rows of a table have in a column to one
- * number. NAN is the number of a row without a value.
+ * Reduces the numbers of several rows in a column to one number. NAN is the
+ * number of a row without a value.
  */
 
 #include <stddef.h>

@@ -41,11 +41,11 @@
 #include "measure/cell.h"
 
 enum origin {
-	ORIGIN_GIVEN,     /* a label or an input of the user's */
+	ORIGIN_GIVEN,     /* label or user input */
 	ORIGIN_SIMULATED, /* by our simulator */
 	ORIGIN_COMPUTED,  /* by a model, a bound or an algorithm */
 	ORIGIN_MEASURED,  /* on a real machine or device */
-	ORIGIN_PUBLISHED, /* read in a paper */
+	ORIGIN_PUBLISHED, /* copied from a paper */
 };
 #define N_ORIGINS 5
 const char *results_origin_name(enum origin origin); /* "simulated" */
@@ -97,7 +97,7 @@ struct column {
 
 enum table_kind {
 	TABLE_ROWS,   /* rows to read across */
-	TABLE_SERIES, /* rows to plot: the first real or whole column is x */
+	TABLE_SERIES, /* rows to plot: the first numeric column is x */
 	TABLE_RECORD, /* one row: a list of named values */
 };
 #define N_TABLE_KINDS 3
@@ -105,17 +105,17 @@ const char *table_kind_name(enum table_kind kind); /* "series" */
 
 struct table {
 	char *name;
-	char *title; /* one line, lower case, no stop */
+	char *title; /* one line, lower case, no full stop */
 	enum table_kind kind;
 	size_t n_columns;
 	struct column *columns;
 	size_t n_cells, cap_cells;
 	struct value *cells; /* row by row */
 	size_t n_texts, cap_texts;
-	char **texts; /* made for the next row */
+	char **texts; /* texts for the next row */
 };
 
-/* What a run was told: "fabric.link.rate" = "2.5Gb/s". */
+/* A parameter of the run: "fabric.link.rate" = "2.5Gb/s". */
 struct parameter {
 	char *name, *value;
 };
@@ -129,7 +129,7 @@ struct results {
 	size_t n_tables, cap_tables;
 	struct table **tables;
 	size_t n_remarks, cap_remarks;
-	char **remarks; /* sentences a reader must know */
+	char **remarks; /* sentences for the reader */
 	size_t n_parameters, cap_parameters;
 	struct parameter *parameters;
 };
@@ -139,9 +139,9 @@ void results_free(struct results *r);
 void results_set_scenario(struct results *r, const char *text);
 void results_set_version(struct results *r, const char *version);
 void results_set_arguments(struct results *r, const char *arguments);
-/* Copies both; names need not be unique. */
+/* Copies both strings; names need not be unique. */
 void results_parameter(struct results *r, const char *name, const char *value);
-/* Of the first of that name; NULL if not found. */
+/* The value of the first parameter with that name; NULL if there is none. */
 const char *results_parameter_value(const struct results *r, const char *name);
 HD_PRINTF(2, 3)
 void results_remark(struct results *r, const char *format, ...);
@@ -153,27 +153,27 @@ struct table *results_series(struct results *r, const char *name, const char *ti
 			     const struct column *columns);
 struct table *results_record(struct results *r, const char *name, const char *title,
 			     const struct column *columns);
-/* A table like another one, of the same name and with the same cells. */
+/* Adds a copy of a table, with the same name and cells. */
 struct table *results_copy_table(struct results *r, const struct table *from);
 /* Frees the table that was added last. */
 void results_drop_last(struct results *r);
-/* Moves the table of that name, if there is one, before all others. */
+/* Moves the table with that name, if there is one, to the front. */
 void results_move_first(struct results *r, const char *name);
 /* NULL if no table has that name. */
 const struct table *results_find(const struct results *r, const char *name);
 
 /*
- * One row: `row` points to the struct whose members the columns name.
+ * Adds one row: `row` points to the struct whose members the columns name.
  */
 /* Variadic for a literal: table_put_row(t, &(struct x){ .a = 1, .b = 2 }). */
 #define table_put_row(t, ...) table_put_struct(t, __VA_ARGS__, sizeof(*(__VA_ARGS__)))
 void table_put_struct(struct table *t, const void *row, size_t size);
-/* A row of a table without a struct: a value per column. */
+/* Adds a row without a struct: one value per column. */
 void table_put_values(struct table *t, const struct value *values);
-/* A text for a member of the next row, which lives until that row is put. */
+/* Formats a text for a member of the next row; valid until that row is added. */
 HD_PRINTF(2, 3)
 const char *table_text(struct table *t, const char *format, ...);
-/* The same with what was gathered in `text`, which is empty afterwards. */
+/* Like table_text, with the content of `text`, which is empty afterwards. */
 const char *table_take(struct table *t, struct strbuf *text);
 
 /* Whether the table lists goals with their values and whether they were met. */
@@ -181,7 +181,7 @@ bool table_is_goals(const struct table *t);
 
 size_t table_rows(const struct table *t);
 const struct value *table_cell(const struct table *t, size_t row, size_t column);
-/* By the name of its column; VALUE_NONE if the table has no such column. */
+/* By column name; VALUE_NONE if the table has no such column. */
 const struct value *table_cell_of(const struct table *t, size_t row, const char *column);
 
 #endif

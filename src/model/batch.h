@@ -3,15 +3,15 @@
 #define HD_MODEL_BATCH_H
 
 /*
- * The queues of ge.h where the one-pass recursion does not hold, solved from
+ * Solves the queues of ge.h to which the one-pass recursion does not apply, from
  * the full generator over the levels:
  *
- * - several classes of GE arrivals, each with a rate and a variability of its
- *   own, that share one buffer and one server. A mixture of geometric batches
- *   is no GE stream, but the number present is still a Markov chain.
+ * - several classes of GE arrivals, each with its own rate and variability, that
+ *   share one buffer and one server. A mixture of geometric batches is not a GE
+ *   stream, but the number present is still a Markov chain.
  * - buffer room that is fixed when a batch arrives: a batch that finds n in
- *   region i may fill up to room[i] places and no more, even if it crosses a
- *   threshold on the way (semantics S2 of the job thresholds).
+ *   region i may occupy at most room[i] places, even if it crosses a threshold
+ *   (semantics S2 of the job thresholds).
  */
 
 #include "model/ge.h"
@@ -32,14 +32,14 @@ struct batch_queue {
 	size_t room[GE_MAX_REGIONS]; /* per region, at most the capacity */
 };
 
-/* One class, and in every region room for the whole capacity. */
+/* One class; in every region, room for the whole capacity. */
 struct batch_queue batch_queue_of(const struct ge_queue *q);
 
 HD_MUST_CHECK enum hd_status batch_check(const struct batch_queue *q, struct diag *d);
 
 /*
- * p gets capacity + 1 probabilities. The queue must have passed the check;
- * refused are rates so far apart that their quotients are no numbers.
+ * p receives capacity + 1 probabilities. The queue must have passed the check.
+ * Rejects rates whose quotients overflow.
  */
 HD_MUST_CHECK enum hd_status batch_solve(const struct batch_queue *q, struct diag *d, double *p);
 
@@ -47,10 +47,11 @@ HD_MUST_CHECK enum hd_status batch_solve(const struct batch_queue *q, struct dia
 struct ge_result batch_measure(const struct batch_queue *q, const double *p);
 
 /*
- * One class. Its mean queue and response time are exact if the service rate
- * is constant; else what arrives later changes the speed for those who wait,
- * the distribution of levels does not say it, and both are NaN. Utilisation
- * is the share of time that the server works on this class, NaN likewise.
+ * One class. Its mean queue and response time are exact if the service rate is
+ * constant. Otherwise later arrivals change the speed for waiting customers,
+ * which the distribution of levels does not contain, and both are NaN.
+ * Utilisation is the fraction of time that the server works on this class, NaN
+ * likewise.
  */
 struct ge_result batch_measure_class(const struct batch_queue *q, const double *p,
 				     size_t class_index);

@@ -3,18 +3,17 @@
 #define HD_MODEL_CREDIT_H
 
 /*
- * Two nodes joined by a link with credit-based flow control, as a Markov
- * chain.
+ * Two nodes joined by a link with credit-based flow control, as a Markov chain.
  *
  *	lambda --> [ i <= upstream ] -- mu1 --> [ j <= downstream ] -- mu2 -->
  *	              node 1         <- credits -      node 2
  *
- * Node 1 holds the packet that it transmits; it may start only with a credit,
- * that is, a place reserved at node 2. Packets that find node 1 full are lost;
- * none is lost between the nodes. A credit returns when its packet leaves node
- * 2: at once or, with delay > 0, after a time of that mean, the sum of
- * `phases` exponential ones (1: exponential; many: nearly constant), during
- * which neither node has it. The chain is finite, so no load is too high.
+ * Node 1 holds the packet that it transmits. A transmission needs a credit, that
+ * is, a place reserved at node 2. Packets that arrive when node 1 is full are
+ * lost; none is lost between the nodes. A credit returns when its packet leaves
+ * node 2: immediately or, with delay > 0, after a time with that mean, the sum of
+ * `phases` exponential times (1: exponential; many: nearly constant). During that
+ * time neither node has the credit. The chain is finite, so every load is valid.
  */
 
 #include <stddef.h>
@@ -37,14 +36,14 @@ struct credit_result {
 	double mean_upstream;   /* L1 */
 	double mean_downstream; /* L2 */
 	double mean;            /* L */
-	double response;        /* R, of the packets that are accepted */
+	double response;        /* R, of accepted packets */
 	double throughput;      /* T */
 	double loss;
-	double in_flight; /* mean number of credits on their way back */
+	double in_flight; /* mean number of returning credits */
 	/*
-	 * How well the solution keeps its promises: distance from balance
-	 * (see sparse_residual), and the largest relative difference among
-	 * the flows into node 1, over the link, and out of node 2.
+	 * Accuracy of the solution: distance from balance (see
+	 * sparse_residual), and the largest relative difference among the flows
+	 * into node 1, over the link, and out of node 2.
 	 */
 	double residual;
 	double flow_error;
@@ -52,7 +51,7 @@ struct credit_result {
 	const char *method; /* "GTH" or "sparse LU" */
 };
 
-/* The rule that the link breaks, in words, with HD_ERR_RANGE; or HD_OK. */
+/* HD_ERR_RANGE with the rule that the link violates; or HD_OK. */
 HD_MUST_CHECK enum hd_status credit_check(const struct credit_link *link, struct diag *d);
 
 /*
@@ -62,7 +61,7 @@ HD_MUST_CHECK enum hd_status credit_check(const struct credit_link *link, struct
 HD_MUST_CHECK enum hd_status credit_solve(const struct credit_link *link, struct diag *d, double *p,
 					  struct credit_result *out);
 
-/* How credit_solve chooses: dense up to this number of states. */
+/* credit_solve uses the dense method up to this number of states. */
 #define CREDIT_DENSE_STATES 400
 
 #endif

@@ -5,20 +5,20 @@
 /*
  * The queue GE/GE/1/M with thresholds: bursty arrivals, bursty service, a
  * finite buffer, first come first served, and a service rate that depends on
- * how many customers are present.
+ * the number of customers present.
  *
  * A GE gap with mean 1/r and squared coefficient of variation C2 >= 1 is zero
- * with probability 1 - q and exponential with rate q * r otherwise, where
- * q = 2 / (C2 + 1). So customers arrive in geometric batches (q is `sigma`),
+ * with probability 1 - q and exponential with rate q * r otherwise, where q = 2
+ * / (C2 + 1). Customers therefore arrive in geometric batches (q is `sigma`)
  * and are served in geometric groups (q is `tau`).
  *
- * Regions: `mu[i]` holds while threshold[i-1] <= n < threshold[i]; the first
- * region starts at n = 1 and the last one ends at the capacity. No threshold
- * is the plain queue, one is the entry threshold (ET), two are the job
- * thresholds (AJT), and there may be more.
+ * Regions: `mu[i]` applies while threshold[i-1] <= n < threshold[i]; the first
+ * region starts at n = 1 and the last one ends at the capacity. No threshold is
+ * the plain queue, one is the entry threshold (ET), two are the job thresholds
+ * (AJT); more are permitted.
  *
- * A customer who arrives at a full buffer is lost. Times are in whatever unit
- * the rates are per. Nothing here needs load < 1.
+ * A customer that arrives at a full buffer is lost. The unit of time is that of
+ * the rates. The load may be 1 or more.
  */
 
 #include <stddef.h>
@@ -40,16 +40,16 @@ struct ge_queue {
 
 struct ge_result {
 	double mean_queue;  /* L: customers present */
-	double utilisation; /* U: share of time that any is present */
-	double blocking;    /* share of arriving customers that are lost */
+	double utilisation; /* fraction of time with at least one customer */
+	double blocking;    /* fraction of arriving customers that are lost */
 	double throughput;  /* customers served per unit of time */
-	double response;    /* W: mean time in the system of who is accepted */
+	double response;    /* W: mean time in the system of accepted customers */
 };
 
-/* The rule that `q` breaks, in words, with HD_ERR_RANGE; or HD_OK. */
+/* HD_ERR_RANGE with the rule that `q` violates; or HD_OK. */
 HD_MUST_CHECK enum hd_status ge_check(const struct ge_queue *q, struct diag *d);
 
-/* What follows from the coefficients of variation. */
+/* Quantities derived from the coefficients of variation. */
 struct ge_law {
 	double sigma;
 	double tau;
@@ -62,8 +62,8 @@ struct ge_law ge_law_of(const struct ge_queue *q);
 double ge_rate(const struct ge_queue *q, size_t n);
 
 /*
- * The exact solution by one pass over the levels, without subtraction: p gets
- * capacity + 1 probabilities. The queue must have passed ge_check.
+ * The exact solution in one pass over the levels, without subtraction. p
+ * receives capacity + 1 probabilities. The queue must have passed ge_check.
  */
 void ge_solve(const struct ge_queue *q, double *p);
 

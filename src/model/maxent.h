@@ -40,9 +40,9 @@ extern const char *const maxent_reading_names[]; /* ends with NULL */
 void maxent_joined(const struct ge_queue *q, struct maxent *out);
 
 /*
- * HD_ERR_UNFIT if a region's load lambda / mu[i] is 1 or more: its infinite
- * queue has no steady state then. A negative y, which happens, is refused in
- * the same way.
+ * HD_ERR_UNFIT if a region's load lambda / mu[i] is 1 or more, because its
+ * infinite queue then has no steady state, or if y is negative, which is
+ * possible.
  */
 HD_MUST_CHECK enum hd_status maxent_separate(const struct ge_queue *q, struct diag *d,
 					     struct maxent *out);

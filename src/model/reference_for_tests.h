@@ -4,8 +4,8 @@
 
 /*
  * For tests only: values of the GE queues that were computed independently
- * (full generators and long simulations), good to 1e-6 unless more digits are
- * given. All with Ca2 = 5 and Cs2 = 7, one row per lambda = 1 .. 8.
+ * (full generators and long simulations), accurate to 1e-6 unless more digits
+ * are given. All with Ca2 = 5 and Cs2 = 7, one row per lambda = 1 .. 8.
  */
 
 #include "model/ge.h"

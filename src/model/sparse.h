@@ -30,16 +30,16 @@ struct sparse_chain {
 void sparse_chain_fini(struct sparse_chain *c);
 
 /*
- * p gets c->n probabilities. `pivot` is the state whose probability is fixed
- * while solving: choose one that is not rare. `order` gives each state's place
- * in the elimination, or is NULL to let METIS find one. HD_ERR_UNFIT if the
- * equations are singular to working precision.
+ * p receives c->n probabilities. `pivot` is the state whose probability is
+ * fixed during the solution; its probability must not be small. `order` is each
+ * state's position in the elimination; with NULL, METIS computes one.
+ * HD_ERR_UNFIT if the equations are singular to working precision.
  */
 HD_MUST_CHECK enum hd_status sparse_solve(const struct sparse_chain *c, size_t pivot,
 					  const int *order, struct diag *d, double *p);
 
 /*
- * How far p is from balance: the sum over states of |flow in - flow out|,
+ * The distance of p from balance: the sum over states of |flow in - flow out|,
  * divided by the largest total rate out of a state.
  */
 double sparse_residual(const struct sparse_chain *c, const double *p);

@@ -3,16 +3,16 @@
 #define HD_MODEL_SUPERLU_H
 
 /*
- * SuperLU, when a chain is solved and not before: it brings a BLAS, which may
- * start threads and take memory in the first moments of any program that is
- * linked to it.
+ * Loads SuperLU when a chain is solved, and not at program start: it depends on
+ * a BLAS, which may start threads and allocate memory at start-up in any
+ * program that is linked to it.
  */
 
 #include <superlu/slu_ddefs.h>
 
 #include "base/diag.h"
 
-/* What is used of it; these are its functions of the same names. */
+/* The functions in use; the members have the names of SuperLU's functions. */
 struct superlu {
 	__typeof__(set_default_options) *set_default_options;
 	__typeof__(dCreate_CompCol_Matrix) *dCreate_CompCol_Matrix;
@@ -25,7 +25,7 @@ struct superlu {
 	__typeof__(Destroy_SuperMatrix_Store) *Destroy_SuperMatrix_Store;
 };
 
-/* It stays: what it started cannot be ended. */
+/* The library is never unloaded, because its threads cannot be ended. */
 HD_MUST_CHECK enum hd_status superlu_load(struct superlu *lib, struct diag *d);
 
 #endif

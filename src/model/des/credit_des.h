@@ -3,9 +3,9 @@
 #define HD_MODEL_DES_CREDIT_DES_H
 
 /*
- * The discrete-event counterpart of model/credit.h, with an explicit count of credits: node 1 takes
- * one to start a transmission, and a packet that leaves node 2 sends one back,
- * which arrives at once or after its delay.
+ * Discrete-event counterpart of model/credit.h, with explicit credits. Node 1
+ * consumes a credit to start a transmission. A packet that leaves node 2
+ * returns a credit, which arrives immediately or after its delay.
  */
 
 #include "model/credit.h"

@@ -3,14 +3,14 @@
 #define HD_MODEL_DES_DES_H
 
 /*
- * Discrete-event counterparts of the models: each plays the same queue customer by
- * customer on the simulator's event kernel, knows nothing of the formulas,
- * and says how well it knows its answer.
+ * Discrete-event counterparts of the models. Each simulates the same queue
+ * customer by customer on the simulator's event kernel, does not use the
+ * formulas, and gives confidence intervals.
  *
- * The kernel's clock counts picoseconds; the models' unit of time is free. A
- * counterpart maps one to the other so that the fastest mean time is 10^9 ps, or
- * less if the run would be longer than 10^18 ps: rounding a duration to whole
- * picoseconds is then far below what any run can see.
+ * The kernel's clock counts picoseconds; the models' unit of time is arbitrary.
+ * A counterpart scales times so that the smallest mean time is 10^9 ps, or less
+ * if the run would exceed 10^18 ps. The error of rounding to picoseconds is
+ * then far below the statistical error.
  */
 
 #include <stdint.h>
@@ -23,8 +23,8 @@ struct des_options {
 	uint64_t seed;
 	double level; /* of the intervals, e.g. 0.999 */
 	/*
-	 * Called now and then with the arrivals so far; false: enough, and the
-	 * result is of these. May be NULL.
+	 * Called periodically with the number of arrivals; false ends the run,
+	 * and the result covers the arrivals so far. May be NULL.
 	 */
 	bool (*tick)(void *arg, uint64_t arrivals);
 	void *arg;
@@ -33,7 +33,7 @@ struct des_options {
 #define DES_MIN_PACKETS 1000
 #define DES_MAX_PACKETS UINT64_C(10000000000)
 
-/* Arrivals that are not counted: a tenth more than asked for. */
+/* Number of arrivals in the warm-up, which are not counted: a tenth of the requested number. */
 uint64_t des_warmup(const struct des_options *o);
 
 /* Whether the run continues. */
@@ -49,19 +49,19 @@ double des_scale(const struct des_options *o, double fastest_rate, double arriva
 hd_time des_time(double scale, double units);
 
 /*
- * A level, or a rate of happenings, over time: its mean in windows of equal
- * width, which are the samples of the batches.
+ * A level, or a rate of events, over time: its mean in windows of equal width,
+ * which are the samples of the batches.
  */
 struct window {
 	double level;
-	double area; /* of the window being filled, in level x ps */
+	double area; /* area of the current window, in level x ps */
 	hd_time last;
-	hd_time end; /* of that window; 0 while nothing is recorded */
+	hd_time end; /* end of the current window; 0: not recording */
 	hd_time width;
 	struct batch_means means;
 };
 
-/* Starts to record; the level stays. */
+/* Starts recording; the level is unchanged. */
 void window_start(struct window *w, hd_time now, hd_time width);
 void window_pass(struct window *w, hd_time now); /* for window_set */
 
@@ -72,7 +72,7 @@ static inline void window_set(struct window *w, hd_time now, double level)
 	w->level = level;
 }
 
-/* Something happened: the mean becomes happenings per `scale` picoseconds. */
+/* Counts one event: the mean is events per `scale` picoseconds. */
 static inline void window_hit(struct window *w, hd_time now, double scale)
 {
 	if (w->end) {
@@ -84,8 +84,8 @@ static inline void window_hit(struct window *w, hd_time now, double scale)
 struct interval window_interval(const struct window *w, double level);
 
 /*
- * Whether the interval holds `value`. One that is not sound (see interval.h)
- * or has no width (nothing ever varied) cannot tell, and holds everything.
+ * Whether the interval contains `value`. An interval that is not sound (see
+ * interval.h) or has zero width (no variation) contains every value.
  */
 bool des_agrees(const struct interval *in, double value);
 

@@ -2,7 +2,7 @@
 #ifndef HD_MODEL_DES_DES_FOR_TESTS_H
 #define HD_MODEL_DES_DES_FOR_TESTS_H
 
-/* A model's value inside its counterpart's interval of 99.9 %. */
+/* Checks that a model's value is within its counterpart's 99.9 % interval. */
 
 #include "base/seeds_for_tests.h"
 #include "model/des/des.h"

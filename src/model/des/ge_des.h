@@ -3,10 +3,11 @@
 #define HD_MODEL_DES_GE_DES_H
 
 /*
- * The discrete-event counterpart of model/ge.h and model/batch.h: customers come one by one with GE
- * gaps (which may be zero) and are served in order. One whose service takes
- * no time leaves at once; a change of level changes the speed of the service
- * under way. A batch is the customers of one class that come without a gap.
+ * Discrete-event counterpart of model/ge.h and model/batch.h. Customers arrive
+ * individually with GE gaps (which may be zero) and are served in order. A
+ * customer with zero service time leaves immediately. A change of level changes
+ * the speed of the current service. A batch is the customers of one class that
+ * arrive without a gap.
  */
 
 #include "model/batch.h"
@@ -22,8 +23,9 @@ struct ge_des_result {
 };
 
 /*
- * `all` gets the whole queue. `classes` gets one result per class, or is NULL;
- * the utilisation of a class is the share of time that it is served.
+ * `all` receives the result of the whole queue, `classes` one result per class
+ * unless it is NULL. The utilisation of a class is the fraction of time that it
+ * is served.
  */
 void ge_des_run(const struct batch_queue *q, const struct des_options *o, struct ge_des_result *all,
 		struct ge_des_result *classes);

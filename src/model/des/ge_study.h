@@ -3,9 +3,9 @@
 #define HD_MODEL_DES_GE_STUDY_H
 
 /*
- * One GE queue seen from every side: by a maximum-entropy form, without its
- * thresholds, and simulated. What the
- * model commands and the published figures of chapter 5 are made of.
+ * Solves one GE queue exactly, by a maximum-entropy form, without its
+ * thresholds, and by simulation. The model commands and the published figures
+ * of chapter 5 use it.
  */
 
 #include "model/des/ge_des.h"
@@ -14,7 +14,7 @@
 struct ge_study {
 	struct batch_queue queue;
 	enum maxent_reading reading; /* MAXENT_SEPARATE: one class, no fixed rooms */
-	bool without;                /* and the queue without thresholds */
+	bool without;                /* also solve the queue without thresholds */
 	struct des_options des;      /* packets = 0: no simulation */
 };
 
@@ -22,20 +22,21 @@ struct ge_des_point {
 	double *p; /* capacity + 1; NAN where the form does not exist */
 	struct ge_result result;
 
-	/* One class and no fixed rooms: the form, if it exists. */
+	/* Only for one class without fixed rooms: whether the form exists. */
 	bool has_form;
 	struct maxent form;
 	double form_error; /* largest |difference| from the exact solution */
 
 	/*
-	 * The first rate only: with the room of one region's VLs (capacity
-	 * divided by the number of regions) and with all of it.
+	 * For the first rate only: with the capacity of one region's VLs
+	 * (capacity divided by the number of regions) and with the whole
+	 * capacity.
 	 */
 	size_t vl_capacity;
 	struct ge_result vl;
 	struct ge_result whole;
 
-	size_t n_classes; /* results of each, if there are several */
+	size_t n_classes; /* results per class, if there are several */
 	struct ge_result classes[BATCH_MAX_CLASSES];
 
 	struct ge_des_result des;

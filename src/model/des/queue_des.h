@@ -3,19 +3,19 @@
 #define HD_MODEL_DES_QUEUE_DES_H
 
 /*
- * The discrete-event counterpart of model/queue.h: one server, classes of Poisson arrivals, each
- * with a queue of its own, and a rule for the class to serve next.
+ * Discrete-event counterpart of model/queue.h: one server, classes of Poisson
+ * arrivals, each with its own queue, and a rule for the class to serve next.
  *
  * Only the first two moments of a service time matter to the formulas, so the
- * simulation takes the simplest law that has them: constant plus exponential below
- * a squared coefficient of variation of 1, GE from 1 on.
+ * simulation uses the simplest distribution that has them: constant plus
+ * exponential below a squared coefficient of variation of 1, GE from 1 on.
  */
 
 #include "model/des/des.h"
 #include "model/queue.h"
 
 enum queue_order {
-	QUEUE_PRIORITY, /* the first class that waits; one class: FCFS */
+	QUEUE_PRIORITY, /* the first class with a waiting customer; one class: FCFS */
 	QUEUE_TURNS,    /* weighted round robin, `turn` customers each */
 };
 
@@ -38,8 +38,8 @@ struct queue_des_result {
 };
 
 /*
- * One result per class, and the mean of the work in all queues, services under
- * way not counted: what queue_conserved gives.
+ * One result per class, and the mean of the work in all queues without current
+ * services, the value of queue_conserved.
  */
 void queue_des_run(const struct queue_des *q, const struct des_options *o,
 		   struct queue_des_result *out, struct interval *conserved);
