@@ -3,11 +3,11 @@
 #define HD_PAPER_GRID_H
 
 /*
- * The points that an experiment looks at: a study (study/study.h) of the
- * experiment's command and axes, without the cells that `given` leaves out.
- * Points with the same values of the parameters that the paper leaves open
- * form a setting. The tables of a setting are those of its points, one after
- * the other, with the values of the axes in the first columns.
+ * The points of an experiment: a study (study/study.h) of the experiment's
+ * command and axes, without the cells that `given` excludes. Points with the
+ * same values of the parameters that the paper leaves open form a setting. The
+ * tables of a setting are those of its points in sequence, with the values of
+ * the axes in the first columns.
  */
 
 #include "measure/results.h"
@@ -22,8 +22,8 @@ struct paper_grid {
 };
 
 /*
- * For an experiment that has a study. Refuses unknown axes and values, and too
- * many points. Call paper_grid_fini even after a refusal.
+ * For an experiment that has a study. Rejects unknown axes and values, and too
+ * many points. Call paper_grid_fini even after an error.
  */
 HD_MUST_CHECK enum hd_status paper_grid_init(struct paper_grid *g, const struct paper *p,
 					     const struct paper_experiment *e, bool quick,
@@ -35,9 +35,9 @@ const char *paper_grid_setting_value(const struct paper_grid *g, size_t setting,
 /* "unit=2, gap=fixed": the open axes with more than one value; "" without any. */
 void paper_grid_setting_print(const struct paper_grid *g, size_t setting, struct strbuf *out);
 /*
- * The settings that are members, as products of values: "unit=2|4, gap=fixed;
- * unit=8". An axis whose values are all in is left out. "all but ..." if that
- * needs fewer products.
+ * Writes the settings that are members as products of values: "unit=2|4,
+ * gap=fixed; unit=8". An axis of which all values are members is omitted. The
+ * form is "all but ..." if it needs fewer products.
  */
 void paper_grid_settings_print(const struct paper_grid *g, const bool *member, struct strbuf *out);
 

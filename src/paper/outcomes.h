@@ -3,20 +3,21 @@
 #define HD_PAPER_OUTCOMES_H
 
 /*
- * What a review found, kept as a file (papers/record.yaml) so that it can be
- * told without running it again: of every experiment the check that decided
- * its verdict, and our value, at the printed size and, where that is smaller,
- * of a quick run. The verdicts themselves stand in the papers' own files.
+ * Outcomes of a review, stored in a file (papers/record.yaml) so that they can
+ * be reported without running it again. The file has for every experiment the
+ * check that decided its verdict, and the measured value, at the printed size
+ * and, where that is smaller, of a quick run. The verdicts themselves are in
+ * the papers' files.
  */
 
 #include "paper/review.h"
 
 struct paper_outcome {
 	char *id;       /* "000/table2" */
-	uint64_t check; /* which, counted from 1 */
-	char *setting;  /* of what is left open; NULL if nothing is */
+	uint64_t check; /* number of the check, from 1 */
+	char *setting;  /* setting of the open parameters; NULL if nothing is open */
 	char *ours;
-	bool quick; /* by a shorter run than the printed one */
+	bool quick; /* of a shorter run than the printed one */
 };
 
 struct paper_outcomes {
@@ -24,26 +25,25 @@ struct paper_outcomes {
 	size_t n;
 };
 
-/* Of all that was judged. */
+/* Outcomes of all judged experiments. */
 void outcomes_take(const struct paper_review *s, struct paper_outcomes *out);
-/* The one that is built in; refused only if it is bad. Free even then. */
+/* Reads the built-in file; fails only if it is malformed. Free even after an error. */
 HD_MUST_CHECK enum hd_status outcomes_read(struct diag *d, struct paper_outcomes *out);
-/* What was found now, and of all else what was found before, as the papers have
- * their experiments. */
+/* Merges new outcomes with earlier ones for all other experiments, in the order of the papers. */
 void outcomes_join(const struct paper_catalogue *c, const struct paper_outcomes *found,
 		   const struct paper_outcomes *before, struct paper_outcomes *out);
 void outcomes_fini(struct paper_outcomes *r);
-/* The file. */
+/* Writes the file. */
 void outcomes_print(const struct paper_outcomes *r, struct strbuf *out);
 
-/* At the printed size rather than of a quick run; NULL without one. */
+/* The outcome at the printed size, or else of a quick run; NULL if there is none. */
 const struct paper_outcome *outcomes_find(const struct paper_outcomes *r, const struct paper *p,
 					  const struct paper_experiment *e);
 
 /*
- * docs/papers.md: what every experiment came to, the rule that judged it, what is wrong
- * in the papers and in the copies of their texts, all from the papers' files
- * and the record.
+ * Writes docs/papers.md: the outcome of every experiment, the rule that judged
+ * it, and the errors in the papers and in the copies of their texts, all from
+ * the papers' files and the record.
  */
 void paper_document(const struct paper_catalogue *c, const struct paper_outcomes *r,
 		    struct strbuf *out);

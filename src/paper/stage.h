@@ -3,8 +3,8 @@
 #define HD_PAPER_STAGE_H
 
 /*
- * Writes the files that commands of papers may read below `folder`: those that
- * are built in, and the `files` of the papers of the catalogue.
+ * Writes the files that commands of papers may read below `folder`: the built-
+ * in ones and the `files` of the papers in the catalogue.
  */
 
 #include "paper/paper.h"

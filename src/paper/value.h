@@ -2,13 +2,13 @@
 #ifndef HD_PAPER_VALUE_H
 #define HD_PAPER_VALUE_H
 
-/* Finds the rows, the column and the number that a value names. */
+/* Looks up the rows, the column and the number of a paper_value. */
 
 #include "base/strbuf.h"
 #include "measure/results.h"
 #include "paper/paper.h"
 
-/* A case: columns, and the cells that rows of it have there. */
+/* A case: columns, and the cells of its rows in these columns. */
 struct binding {
 	char *name;
 	const struct value *is;
@@ -25,27 +25,28 @@ void bindings_print(const struct bindings *b, struct strbuf *out);
 
 struct paper_cells {
 	const struct table *table;
-	size_t column; /* n_columns if none is named */
+	size_t column; /* n_columns if no column is named */
 	size_t *rows, n;
-	double *numbers; /* of the column; NaN if a cell has no number */
+	double *numbers; /* values of the column; NaN if a cell has no number */
 };
 
 /*
- * Rows that fit `where` and the case, as far as the table has its columns and
- * `where` does not say itself what they are. False, and a reason, if something
- * is not there; that no row fits is no reason if rows are counted.
+ * Finds the rows that match `where` and the case. Columns of the case that the
+ * table lacks or that `where` already restricts are ignored. Returns false with
+ * a reason if something is missing; zero matching rows are an error only if
+ * rows are not counted.
  */
 bool paper_value_find(const struct paper_value *v, const struct results *r,
 		      const struct bindings *in, struct paper_cells *out, struct strbuf *missing);
 void paper_cells_fini(struct paper_cells *f);
 
-/* What the rows become; NaN, and a reason, if they become nothing. */
+/* Reduces the rows to one number; NaN, with a reason, if there is none. */
 double paper_cells_reduce(const struct paper_cells *f, const struct paper_value *v,
 			  struct strbuf *missing);
 
-/* Index of a column; n_columns without one. */
+/* Index of a column; n_columns if there is none. */
 size_t paper_column_find(const struct table *t, const char *name, size_t len);
-/* Does a cell read as the `len` characters at `text`? */
+/* Whether a cell has the `len` characters at `text`. */
 bool paper_cell_is(const struct value *v, const char *text, size_t len);
 bool paper_cell_same(const struct value *a, const struct value *b);
 

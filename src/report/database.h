@@ -36,12 +36,12 @@
 #define DATABASE_VERSION 2
 /* The database that commands use without --db. */
 #define DATABASE_DEFAULT "heddle.db"
-/* The command of runs that are points of a sweep: parts of another run. */
+/* Command name of runs that are points of a sweep. */
 #define DATABASE_POINT   "sweep point"
 
 /*
- * Refuses what database_begin would refuse, as far as one can tell without
- * making or changing the file.
+ * Reports the errors of database_begin that can be detected without creating or
+ * changing the file.
  */
 HD_MUST_CHECK enum hd_status database_check(const char *path, struct diag *d);
 
@@ -55,24 +55,24 @@ HD_MUST_CHECK enum hd_status database_begin(const char *path, const char *comman
 					    const char *arguments, const char *content,
 					    struct diag *d, int64_t *run);
 /*
- * Fills in run `run`, or a new one if it is 0. A refusal says what is lost,
- * and that the runs before it are not.
+ * Stores the results of run `run`, or of a new one if it is 0. An error lists
+ * what is lost, and confirms that earlier runs are not affected.
  */
 HD_MUST_CHECK enum hd_status database_finish(const char *path, int64_t run, const struct results *r,
 					     struct diag *d);
-/* The run had nothing to say (its input was refused): as if never begun. */
+/* Removes a run without results (its input was rejected). */
 void database_forget(const char *path, int64_t run);
-/* The run failed: it stays noted, as lost. */
+/* Marks the run as failed: it stays in the database as lost. */
 void database_give_up(const char *path, int64_t run);
 
-/* Both in one. */
+/* Combines database_begin and database_finish. */
 HD_MUST_CHECK enum hd_status database_append(const char *path, const struct results *r,
 					     struct diag *d);
 
 enum run_state {
 	RUN_DONE,
-	RUN_RUNNING, /* by a process of this machine that is still there */
-	RUN_LOST,    /* it began, and never came to its results */
+	RUN_RUNNING, /* an existing process of this machine executes it */
+	RUN_LOST,    /* it started, and has no results */
 };
 const char *database_state_name(enum run_state state); /* "done" */
 
@@ -80,11 +80,11 @@ struct run_info {
 	int64_t id;
 	enum run_state state;
 	char *command, *arguments, *version, *seed;
-	char *title;             /* of its table "summary", or "" */
-	char *created;           /* when it began */
-	char *finished;          /* "" if it never did */
-	uint64_t tables, values; /* how many it left */
-	char *content;           /* of one that never did: as it began with */
+	char *title;             /* title of its table "summary", or "" */
+	char *created;           /* time of its start */
+	char *finished;          /* "" if it did not finish */
+	uint64_t tables, values; /* number of stored tables and values */
+	char *content;           /* of an unfinished run: its content from database_begin */
 };
 
 /* All runs of a file, in order; the caller frees with database_infos_free. */
@@ -98,8 +98,9 @@ struct run_note {
 	char *value;
 };
 /*
- * The parameter `name` of every finished run of `command`, or of any if that is
- * NULL, in order; none if there is no file. Free with database_notes_free.
+ * The parameter `name` of every finished run of `command`, or of all commands
+ * if it is NULL, in order. There are none if the file does not exist. Free with
+ * database_notes_free.
  */
 HD_MUST_CHECK enum hd_status database_notes(const char *path, const char *command, const char *name,
 					    struct diag *d, struct run_note **out, size_t *n);
@@ -112,7 +113,7 @@ void database_notes_free(struct run_note *notes, size_t n);
 HD_MUST_CHECK enum hd_status database_view(const char *path, const char *command, const char *table,
 					   const char *view, struct diag *d);
 
-/* A run as it was written; HD_ERR_NOT_FOUND if no run has that number. */
+/* Reads a run as it was written; HD_ERR_NOT_FOUND if there is no such run. */
 HD_MUST_CHECK enum hd_status database_read(const char *path, int64_t run, struct diag *d,
 					   struct results **out);
 

@@ -2,7 +2,7 @@
 #ifndef HD_REPORT_FORMATS_H
 #define HD_REPORT_FORMATS_H
 
-/* The writers behind writer.h, one per file of the same name. */
+/* Functions of the writers in writer.h, one per file of the same name. */
 
 #include "base/json.h"
 #include "base/strbuf.h"
@@ -20,28 +20,28 @@ void writer_csv_table(const struct table *t, struct strbuf *out);
 /* One object; each table by name under "tables". Numbers read back exactly. */
 void writer_json(const struct results *r, struct strbuf *out);
 /*
- * "NAME HASH" for each table and for all together: the same results give the
- * same lines on every machine.
+ * Writes "NAME HASH" for each table and for all tables together. The same
+ * results give the same lines on every machine.
  */
 void writer_checksum(const struct results *r, struct strbuf *out);
-/* A tabular per table with booktabs' rules, to \input into a paper. */
+/* A tabular per table with the rules of booktabs, for \input in a paper. */
 void writer_latex(const struct results *r, struct strbuf *out);
 /*
- * Columns for gnuplot under their names; two empty lines part tables, and the
- * curves of a series, so that `index` finds them: rows of a curve stand
- * together whatever their order in the table. No value is NaN.
+ * Columns for gnuplot under their names. Two empty lines separate tables, and
+ * the curves of a series, so that `index` selects them. The rows of a curve are
+ * consecutive, regardless of their order in the table. A missing value is NaN.
  */
 void writer_gnuplot(const struct results *r, struct strbuf *out);
-/* Nothing: measures the cost of a run without output. */
+/* Writes nothing; for measuring the cost of a run without output. */
 void writer_null(const struct results *r, struct strbuf *out);
 
-/* "# note: ..." for each remark, a line each. */
+/* One line "# note: ..." per remark. */
 void writer_remarks(const struct results *r, struct strbuf *out);
-/* One cell as a person reads it, with the column's places. */
+/* Formats one cell for display, with the column's places. */
 void writer_value_text(const struct value *v, const struct column *c, struct strbuf *out);
-/* A number so that it reads back exactly; false for other values. */
+/* Formats a number so that it reads back exactly; false for other values. */
 bool writer_value_number(const struct value *v, struct strbuf *out);
-/* One cell, for all that is written as JSON. */
+/* Formats one cell as JSON. */
 void writer_value_json(struct json *w, const struct value *v);
 /* "simulated", or "" when all columns are given or origins differ. */
 const char *writer_table_origin(const struct table *t);

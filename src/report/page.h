@@ -3,10 +3,10 @@
 #define HD_REPORT_PAGE_H
 
 /*
- * Results as one HTML page with plots that works from disk, without a network:
- * script and style (web/, bundled when the program is built) are in it, and
- * the results follow as JSON. What is drawn follows from the tables: see
- * docs/report.md.
+ * Writes results as one self-contained HTML page with plots that works from
+ * disk, without a network. The page contains script and style (web/, bundled at
+ * build time), followed by the results as JSON. The tables determine the plots:
+ * see docs/report.md.
  */
 
 #include "base/diag.h"
@@ -15,8 +15,8 @@
 #include "measure/results.h"
 
 struct page_run {
-	int64_t id;          /* in its database; 0: it is in none */
-	const char *created; /* or NULL */
+	int64_t id;          /* number in its database; 0: not stored */
+	const char *created; /* may be NULL */
 	const struct results *results;
 };
 
@@ -24,8 +24,8 @@ struct page_run {
 HD_MUST_CHECK enum hd_status page_write(const struct page_run *runs, size_t n, struct strbuf *out,
 					struct diag *d);
 
-/* One run as the page reads it, without the tables of these names (up to NULL;
- * or NULL: with all). */
+/* Writes one run in the format of the page, without the tables of these names
+ * (NULL-terminated; NULL: with all tables). */
 void page_put_run(struct json *w, const struct page_run *run, const char *const *without);
 
 #endif

@@ -2,18 +2,18 @@
 #ifndef HD_REPORT_PAGE_TEMPLATE_H
 #define HD_REPORT_PAGE_TEMPLATE_H
 
-/* What ci/web.sh makes of web/: a C file in build/web, never committed. */
+/* Output of ci/web.sh from web/: a C file in build/web, never committed. */
 
 #include <stddef.h>
 
-/* The page, with a place for the results; ends with a NUL. */
+/* The page, with a placeholder for the results; ends with a NUL. */
 extern const unsigned char page_template[];
-/* Without that NUL; 0 if there is no page. */
+/* Length without that NUL; 0 if there is no page. */
 extern const size_t page_template_len;
-/* The page that follows a run, of 'heddle serve'; likewise. */
+/* The page of 'heddle serve' that follows a run; same format. */
 extern const unsigned char page_live_template[];
 extern const size_t page_live_template_len;
-/* Why the page was not built; "" if it was. */
+/* Reason why the page was not built; "" if it was. */
 extern const char page_missing[];
 
 #endif

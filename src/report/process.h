@@ -3,9 +3,9 @@
 #define HD_REPORT_PROCESS_H
 
 /*
- * Which process is at work on a run, so that a later one can tell whether it
- * still is: "HOST PID START". Numbers of processes come again; the start time
- * (in ticks since boot) tells them apart.
+ * Identifies the process that executes a run, so that a later process can
+ * determine whether it still exists: "HOST PID START". Process ids are reused;
+ * the start time (in ticks since boot) distinguishes them.
  */
 
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 
 void process_identify(struct strbuf *out);
 
-/* One on another host is taken to be there: it cannot be asked. */
+/* A process on another host is assumed to exist, because it cannot be checked. */
 bool process_is_there(const char *identity);
 
 #endif

@@ -4,8 +4,8 @@
 
 /*
  * Connection to a database, shared by the functions that read and write it. A
- * connection keeps the first error; after that every call does nothing, so that
- * the caller checks once at the end.
+ * connection keeps the first error. After an error every call has no effect, so
+ * that the caller checks once at the end.
  */
 
 #include <sqlite3.h>
@@ -15,10 +15,10 @@
 struct database {
 	sqlite3 *db;
 	struct diag *d;
-	const char *doing;  /* "written", "read": for the message */
-	int64_t version;    /* of the file's schema; 0 while it has none */
-	int64_t steps_left; /* of what SQLite may do for us */
-	unsigned waited;    /* milliseconds, for others to finish writing */
+	const char *doing;  /* "written", "read": for errors */
+	int64_t version;    /* of the file's schema; 0: no schema yet */
+	int64_t steps_left; /* remaining budget of SQLite's virtual machine */
+	unsigned waited;    /* milliseconds spent waiting for other writers */
 	bool writes;
 	bool failed;
 };
@@ -29,16 +29,16 @@ struct database {
  */
 void database_open(struct database *l, const char *path, bool make, struct diag *d);
 void database_close(struct database *l);
-/* Refuses content that we did not write. */
+/* Reports content that Heddle did not write. */
 void database_damaged(struct database *l, const char *what);
 void database_execute(struct database *l, const char *sql);
-/* The one number that `sql` gives; -1 and a refusal if it gives no number. */
+/* The number returned by `sql`; -1 and an error if there is none. */
 int64_t database_number(struct database *l, const char *sql);
-/* NULL after a failure: sqlite3's functions take it and do nothing. */
+/* NULL after a failure: sqlite3's functions accept it and have no effect. */
 sqlite3_stmt *database_prepare(struct database *l, const char *sql);
-/* Runs a bound statement and makes it ready for the next values. */
+/* Executes a bound statement and resets it for the next values. */
 int64_t database_insert(struct database *l, sqlite3_stmt *s);
-/* True while there is a row to look at. */
+/* True while there is a row to read. */
 bool database_row(struct database *l, sqlite3_stmt *s);
 
 #endif
