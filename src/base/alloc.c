@@ -21,7 +21,7 @@ static size_t bytes_of(size_t n, size_t size)
 	return n * size;
 }
 
-/* The same, and they are counted. */
+/* Size in bytes, accounted for with memory_take. */
 static size_t take(size_t n, size_t size)
 {
 	size_t bytes = bytes_of(n, size);
@@ -86,7 +86,7 @@ void *hd_alloc_sparse(size_t n, size_t size)
 
 #ifdef MADV_NOHUGEPAGE
 	(void)madvise(memory, bytes, MADV_NOHUGEPAGE);
-	/* What was there before is gone, and reads as zeros. */
+	/* The previous content is discarded; the pages read as zeros. */
 	if (madvise(memory, bytes, MADV_DONTNEED) == 0)
 		return memory;
 #endif

@@ -94,7 +94,8 @@ static void await(struct pool_member *m, atomic_uint_fast64_t *count, uint64_t v
 static void advance(struct barrier_pool *c, atomic_uint_fast64_t *count)
 {
 	atomic_fetch_add(count, 1);
-	/* Who has seen the old count either sleeps by now or looks again. */
+	/* A member that has read the old count is either counted as a sleeper
+	 * or reads the count again. */
 	if (atomic_load(&c->sleepers) == 0)
 		return;
 	pthread_mutex_lock(&c->lock);

@@ -39,7 +39,7 @@ static enum hd_status refuse_write(struct diag *d, int error)
 	return diag_fail(d, HD_ERR_IO, "cannot be written: %s", strerror(error));
 }
 
-/* What has an end to wait for: a device has none, but for these. */
+/* Whether reading can reach an end: a device has none, except a terminal and /dev/null. */
 static bool may_end(int fd, const struct stat *st)
 {
 	bool is_null = st->st_rdev == makedev(1, 3);
@@ -398,12 +398,12 @@ enum hd_status file_create(struct file_writer *w, const char *path, struct diag 
 	return create(w, path, -1, d);
 }
 
-/* All of it on the disk; false with the sink's error. */
+/* Flushes everything to the disk; false with the sink's error. */
 static bool sync_stream(struct file_writer *w)
 {
 	if (fflush(w->stream) != 0)
 		return false;
-	/* What is no file has nothing to put down. */
+	/* A file that is not regular cannot be synchronised. */
 	if (fsync(w->sink->fd) == 0 || errno == EINVAL || errno == EROFS)
 		return true;
 	if (!w->sink->error)
@@ -554,7 +554,7 @@ void file_hand_on(struct file_writer *w)
 	w->kept = true;
 }
 
-/* It has got its name: a new file is to begin as `target` does. */
+/* The file was committed: the new file begins with a copy of `target`. */
 static enum hd_status resume_named(struct file_writer *w, const char *path, const char *partial,
 				   const char *target, struct diag *d)
 {

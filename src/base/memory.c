@@ -19,11 +19,11 @@ static struct {
 	memory_end_fn *end;
 } limit = { .most = UINT64_MAX, .look_every = LOOK_MOST };
 
-/* Of this thread: what it builds, and bytes since it last looked. */
+/* Per thread: the name of the data under construction, and the bytes since the last check. */
 static _Thread_local const char *subject = "its results";
 static _Thread_local size_t taken;
 
-/* Who wants to live on when memory runs short; the innermost. */
+/* Innermost handler of a caller that survives exhausted memory. */
 struct refuge {
 	jmp_buf back;
 	char *line;

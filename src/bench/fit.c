@@ -229,7 +229,7 @@ static double error_of_cost(const struct slopes *s, size_t n_free, size_t of,
 			if (k != of)
 				subtract(q.of[i], q.of[k], s->n);
 		}
-		/* What hardly has a direction of its own has none. */
+		/* A direction that is nearly dependent on the others is treated as zero. */
 		if (dot(q.of[i], q.of[i], s->n) < 1e-9 * whole)
 			memset(q.of[i], 0, sizeof(q.of[i]));
 		subtract(q.of[of], q.of[i], s->n);
@@ -261,7 +261,7 @@ static const char *most_like(const struct fitting *f, const struct slopes *s, si
 	return name;
 }
 
-/* What measurements differ by, of the residuals and what was fitted to them. */
+/* The noise of the measurements, from the residuals and the number of fitted costs. */
 static double noise_of(const struct fitting *f)
 {
 	double n = 0, square = mean_square(f->points, false);
@@ -371,7 +371,7 @@ static void begin(struct fitting *f)
 
 		c->name = kinds[k].name;
 		c->start = c->value = cost_get(p, &kinds[k]);
-		/* What costs nothing, or has no limit, has no scale. */
+		/* A cost of zero, or a missing limit, has no scale. */
 		c->held = !(c->start > 0);
 		if (!c->held)
 			f->free[f->n_free++] = k;

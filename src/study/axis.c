@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "scenario/scenario.h"
 
-#define MOST_DIGITS 15 /* of a range's numbers */
+#define MOST_DIGITS 15 /* digits of a number in a range */
 
 void value_list_fini(struct value_list *p)
 {
@@ -55,7 +55,7 @@ void value_list_split(struct value_list *p, const char *text)
 
 /* ---- ranges ------------------------------------------------------------- */
 
-/* digits / 10^scale, and what follows it. */
+/* digits / 10^scale, and the suffix. */
 struct range_number {
 	int64_t digits;
 	unsigned scale;
@@ -98,7 +98,7 @@ static int64_t power_of_ten(unsigned n)
 
 struct range {
 	struct range_number low, high, step;
-	bool factor; /* the step multiplies */
+	bool factor; /* the step is a factor */
 };
 
 static void range_fini(struct range *r)
@@ -108,7 +108,7 @@ static void range_fini(struct range *r)
 	free(r->step.unit);
 }
 
-/* "LOW..HIGH:STEP"; false if it is something else. */
+/* Parses "LOW..HIGH:STEP"; false for any other text. */
 static bool range_parse(const char *text, struct range *r)
 {
 	const char *dots = strstr(text, "..");
@@ -127,7 +127,7 @@ static bool range_parse(const char *text, struct range *r)
 	       decimal_parse(step, strlen(step), &r->step);
 }
 
-/* All in units of the smallest decimal; false if that is too fine. */
+/* Scales all numbers to the smallest decimal; false if the scale is too fine. */
 static bool range_align(struct range *r)
 {
 	struct range_number *parts[] = { &r->low, &r->high, &r->step };
@@ -161,8 +161,8 @@ static void put_number(struct value_list *p, int64_t digits, unsigned scale, con
 	value_list_add(p, strbuf_detach(&text));
 }
 
-/* Sizes in several units, or some in none, which means bytes as it does alone:
- * all of them in bytes. "64..64KiB" begins at 64 bytes. */
+/* Converts sizes to bytes if they have several units, or if some have none
+ * (which means bytes). "64..64KiB" starts at 64 bytes. */
 static void range_to_bytes(struct range *r)
 {
 	struct range_number *parts[] = { &r->low, &r->high, &r->step };
@@ -188,7 +188,7 @@ static void range_to_bytes(struct range *r)
 	}
 }
 
-/* The one unit of all of it, wherever it is written; NULL: several. */
+/* The common unit of the range, at any position; NULL: several units. */
 static const char *range_unit(const struct range *r)
 {
 	const char *const written[] = { r->high.unit, r->low.unit, r->step.unit };
@@ -203,7 +203,7 @@ static const char *range_unit(const struct range *r)
 	return unit;
 }
 
-/* How many values it has: counted, not made. */
+/* Number of values, computed without creating them. */
 static int64_t range_count(const struct range *r)
 {
 	int64_t n = 1;
@@ -278,7 +278,7 @@ enum hd_status value_list_expand(struct value_list *p, const char *text, struct 
 static const struct schema_row *row_of(const char *path)
 {
 	const struct schema_row *row = NULL;
-	bool item = false; /* the next part says which of a list */
+	bool item = false; /* the next part of the path is a list index */
 
 	while (*path) {
 		size_t len = strcspn(path, ".[");
@@ -295,7 +295,7 @@ static const struct schema_row *row_of(const char *path)
 	return row;
 }
 
-/* What the values of an option (or NULL) are, as a row of a schema. */
+/* The values of an option (or NULL), described as a row of a schema. */
 static struct schema_row row_of_option(const struct option *o)
 {
 	static const enum schema_type types[] = {
@@ -313,13 +313,13 @@ static struct schema_row row_of_option(const struct option *o)
 		return row;
 	row.path = o->name;
 	row.type = types[o->kind == OPT_SET ? o->as : o->kind];
-	/* Of words for a field the command knows which there are. */
+	/* For a field with a fixed set of words, the command checks the word. */
 	if (o->kind == OPT_SET && (o->as == OPT_FLAG || o->as == OPT_CHOICE))
 		row.type = SCHEMA_AMOUNT;
 	return row;
 }
 
-/* An amount's is that of its base, if it is written so; else it has none. */
+/* The type of a value; an amount has its base type if the text has that form, otherwise none. */
 static enum schema_type type_of(const struct schema_row *row, const char *text)
 {
 	uint64_t ignored;
@@ -334,7 +334,7 @@ static enum schema_type type_of(const struct schema_row *row, const char *text)
 	return SCHEMA_AMOUNT;
 }
 
-/* In the unit that results have it in (unit_of); NAN if it is no number. */
+/* The number in the unit of results (unit_of); NAN if it is not a number. */
 static double number_of(const struct schema_row *row, const char *text)
 {
 	struct hd_rate rate;
@@ -376,7 +376,7 @@ static double number_of(const struct schema_row *row, const char *text)
 	return number;
 }
 
-/* What number_of counts in. What has no type of its own keeps its unit. */
+/* The unit of number_of. A value without a type keeps its unit. */
 static char *unit_of(const struct schema_row *row, const char *text)
 {
 	static const char *const units[] = { [SCHEMA_TIME] = "us",
@@ -397,7 +397,7 @@ static char *unit_of(const struct schema_row *row, const char *text)
 	return unit;
 }
 
-/* Numbers if all values are, in one unit; else texts. */
+/* Values are numbers if all are numbers in one unit; otherwise texts. */
 static void measure(struct axis *a, const struct schema_row *row)
 {
 	a->kind = VALUE_REAL;
@@ -438,7 +438,7 @@ static bool is_choice(const struct option *o, const char *value)
 	return false;
 }
 
-/* Checks that need no run of the command, which checks the rest. */
+/* Checks an option as far as possible without the command; the command checks the rest. */
 static enum hd_status check_option(const struct axis *a, const struct schema_row *row,
 				   struct diag *d)
 {

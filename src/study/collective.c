@@ -7,18 +7,18 @@
 #include "fabric/limits.h"
 #include "run/run.h"
 
-/* An operation under way. */
+/* State of a running operation. */
 struct operation {
 	const struct collective_op *op;
 	enum collective_scheme scheme;
 	struct collective_result *out;
-	uint32_t packets;       /* of a message */
-	uint32_t words;         /* of a message's set of packets */
+	uint32_t packets;       /* per message */
+	uint32_t words;         /* of a bit set of a message's packets */
 	uint64_t *seen;         /* [source][member][word] */
 	uint32_t *received;     /* [source][member] */
-	hd_time *last;          /* per member: its latest packet */
+	hd_time *last;          /* per member: arrival of its latest packet */
 	uint32_t *member_of;    /* per sim port */
-	uint32_t *own;          /* per source: its place among the members */
+	uint32_t *own;          /* per source: its index among the members */
 	uint32_t *end_of;       /* per port of the topology: sim node */
 	struct sim_flow *flows; /* per source */
 	struct sim_arrival *arrivals;
@@ -102,7 +102,7 @@ static void operation_fini(struct operation *r)
 
 /* ---- trees -------------------------------------------------------------- */
 
-/* The table's entry for a host that only sends: no copies for it. */
+/* Clears the table entries of a host that only sends, so that it receives no copies. */
 static void mute(struct subnet *s, const struct mcast_group *g, port_id p)
 {
 	const struct topo *t = s->topo;
@@ -116,7 +116,7 @@ static void mute(struct subnet *s, const struct mcast_group *g, port_id p)
 		 number / 64] &= ~(UINT64_C(1) << number % 64);
 }
 
-/* One tree on which all sources and members stand. */
+/* Builds one tree that includes all sources and members. */
 static enum hd_status plant_shared(struct subnet *s, const struct collective_op *op,
 				   struct mcast_group *want, struct diag *d)
 {
@@ -187,8 +187,8 @@ uint32_t collective_groups(const struct subnet *subnet, const struct collective_
 
 /* ---- what is sent ------------------------------------------------------- */
 
-/* The k-th member that source i sends a copy to: those after itself first, so
- * that not all sources turn to one member at once. */
+/* The k-th destination of source i. Members after the source come first, so
+ * that the sources do not all send to one member at the same time. */
 static uint32_t member_at(const struct operation *r, uint32_t i, uint32_t k)
 {
 	uint32_t n = r->op->n_members;
@@ -198,7 +198,7 @@ static uint32_t member_at(const struct operation *r, uint32_t i, uint32_t k)
 	return (uint32_t)(((uint64_t)i * n / r->op->n_sources + k) % n);
 }
 
-/* *first: of the groups that they go to, with multicast. */
+/* Number of copies per message of source i; *first: the first of its groups, with multicast. */
 static uint32_t copies_of(const struct operation *r, const struct subnet *s, uint32_t i,
 			  uint32_t *first)
 {
@@ -230,11 +230,11 @@ static void fill_flow(struct operation *r, const struct subnet *s, uint32_t i,
 			uint32_t turn = op->per_packet ? i + n : i + k;
 			uint8_t sl = (uint8_t)(turn % op->vls);
 
-			/* VLs between which a method divides its groups. */
+			/* The VLs to which a method assigns its groups. */
 			if (many && op->tree == MCAST_DOUBLE)
 				sl = s->groups[first + k].sl % op->vls;
 
-			/* Some engines need a path's SL to be theirs. */
+			/* Some routing algorithms require their SL for a path. */
 			if (r->scheme == COLLECTIVE_UNICAST)
 				sl = path_sl(s, op->sources[i], dlid, sl);
 			at[n++] = (struct sim_arrival){
@@ -339,7 +339,7 @@ static void conclude(struct operation *r)
 		out->member_done[k] = whole ? r->last[k] : HD_TIME_NEVER;
 		if (out->member_done[k] > out->completion)
 			out->completion = out->member_done[k];
-		/* A lone source among the members waits for nothing. */
+		/* A source that is the only member receives nothing. */
 		if (!whole || r->last[k] == 0)
 			continue;
 		out->mean += (double)r->last[k];

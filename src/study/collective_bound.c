@@ -3,21 +3,21 @@
 #include "subnet/multicast/mcast_load.h"
 #include "subnet/routing/graph.h"
 
-/* The bound in the making. */
+/* Intermediate state of the bound. */
 struct limits {
 	const struct collective_op *op;
 	enum collective_scheme scheme;
-	hd_time per_hop; /* routing, arbitration, propagation */
+	hd_time per_hop; /* routing, arbitration and propagation delay */
 	hd_time prop;
 	struct hd_rate rate;
 	uint64_t message; /* bytes on the wire */
-	uint32_t nearest; /* least hops of any pair */
+	uint32_t nearest; /* minimum number of hops over all pairs */
 	hd_time most;
 };
 
 static void at_least(struct limits *x, uint64_t messages, uint32_t hops)
 {
-	/* One cable more than switches, which are one more than hops. */
+	/* A path has one cable more than switches, and one switch more than hops. */
 	hd_time t = hd_rate_duration(x->rate, messages * x->message) + x->prop +
 		    (hops + 1u) * x->per_hop;
 
@@ -25,7 +25,7 @@ static void at_least(struct limits *x, uint64_t messages, uint32_t hops)
 		x->most = t;
 }
 
-/* One member, as far away as the load has it; false if it is nowhere. */
+/* Adds one member at the distance of the load; false if it is unreachable. */
 static bool add_member(struct limits *x, const struct mcast_load *l, port_id member)
 {
 	if (l->hops[member] == GRAPH_FAR)
@@ -36,7 +36,7 @@ static bool add_member(struct limits *x, const struct mcast_load *l, port_id mem
 	return true;
 }
 
-/* All that one source sends to groups; false if one leads nowhere. */
+/* Adds the messages of one source to groups; false if one is unreachable. */
 static bool add_groups(struct limits *x, struct mcast_load *l, uint32_t i)
 {
 	port_id source = x->op->sources[i];
@@ -55,7 +55,7 @@ static bool add_groups(struct limits *x, struct mcast_load *l, uint32_t i)
 	return n > 0;
 }
 
-/* All of one source's messages; false if one leads nowhere. */
+/* Adds all messages of one source; false if one cannot be delivered. */
 static bool add_source(struct limits *x, struct mcast_load *l, uint32_t i)
 {
 	const struct collective_op *op = x->op;
@@ -82,7 +82,7 @@ hd_time collective_bound(const struct sim_setup *setup, const struct subnet *sub
 	struct mcast_load l;
 	bool reached = true;
 
-	/* Where cables differ, the best of all is a bound still. */
+	/* Where cables differ, the best values of all cables still give a bound. */
 	x.rate = (struct hd_rate){ 0, 1 };
 	x.prop = HD_TIME_NEVER;
 	for (uint32_t p = 0; p < setup->n_ports; p++) {
@@ -101,7 +101,7 @@ hd_time collective_bound(const struct sim_setup *setup, const struct subnet *sub
 		reached = add_source(&x, &l, i);
 	struct mcast_peak peak = mcast_load_peak(&l);
 
-	/* What the busiest carries, and the rest of the shortest way. */
+	/* Load of the busiest link, plus the rest of the shortest path. */
 	at_least(&x, peak.injection, x.nearest);
 	at_least(&x, peak.ejection, x.nearest);
 	if (peak.link)

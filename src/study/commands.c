@@ -33,7 +33,7 @@ static const struct study_measure sim_measures[] = {
 	{ { GOALS_MET, NULL, VALUE_BOOL, ORIGIN_SIMULATED }, "point", "goals met", CURVE_NONE },
 };
 
-/* Of a scenario with jobs, after those of sim. */
+/* Measures of a scenario with jobs, after those of sim. */
 static const struct study_measure job_measures[] = {
 	{ SIMULATED("completion", "us", 3), "jobs", "completion", CURVE_SPREAD, REDUCE_SLOWEST },
 	{ SIMULATED("slowdown", NULL, 4), "jobs", "slowdown", CURVE_SPREAD, REDUCE_SLOWEST },
@@ -46,7 +46,7 @@ static const struct study_measure job_measures[] = {
 #define N_JOB_MEASURES (sizeof(job_measures) / sizeof(*job_measures))
 #define N_OF_EACH_JOB  2 /* completion, slowdown */
 
-/* As 'heddle sim --all' has them. */
+/* Tables of 'heddle sim --all'. */
 static const char *const report_tables[] = {
 	"summary",
 	"fabric",
@@ -247,7 +247,7 @@ void measures_add_jobs(struct measures *m, size_t n, const char *const *names)
 	}
 }
 
-/* How many of the words spell the name; 0 if they do not. */
+/* Number of words that spell the name; 0 if they do not. */
 static size_t spelled(const char *name, size_t n, char *const *words)
 {
 	for (size_t i = 0; i < n; i++) {

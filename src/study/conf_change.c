@@ -21,7 +21,7 @@ struct conf_change_intervals {
 	struct interval before, after, difference;
 };
 
-/* Of the pairs that have both numbers. */
+/* Statistics over the pairs that have both numbers. */
 static struct conf_change_intervals intervals_of(const struct conf_change_pair *pairs, size_t n)
 {
 	double *before = hd_alloc(3 * n, sizeof(*before));

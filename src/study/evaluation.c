@@ -295,7 +295,7 @@ static void count_connection(struct eval_sl *sl, const struct sim_flow *f,
 static void gather_sls(const struct evaluation *e, const struct sim_metrics *m,
 		       struct eval_result *out)
 {
-	/* Of a connection with a packet or two nothing can be said. */
+	/* A connection with one or two packets has no statistical value. */
 	uint64_t enough = e->plan->rule == EVAL_QUICK ? 1 : 5;
 
 	for (uint32_t f = 0; f < e->n_flows; f++)

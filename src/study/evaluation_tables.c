@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 
-/* Of which run a row is. */
+/* Columns that identify the run. */
 struct run_key {
 	char width[16];
 	struct eval_plan plan;
@@ -145,7 +145,7 @@ static void put_ports(struct results *r, const struct eval_runs *runs)
 	}
 }
 
-/* Of the packets of an SL. Each of the tables shows some of it. */
+/* Packets of an SL; each table shows some of the columns. */
 struct eval_sl_row {
 	struct run_key run;
 	unsigned sl;
@@ -198,7 +198,7 @@ struct level_tables {
 	struct table *levels, *delay, *extremes, *jitter;
 };
 
-/* What the number of packets leaves open of a share, at 95 %. */
+/* Half-width of the 95 % interval of a share of n packets. */
 static double uncertainty(double share, uint64_t n)
 {
 	if (share <= 0 || share >= 1)

@@ -192,7 +192,7 @@ static enum hd_status make_study(const struct failures *f, struct diag *d, struc
 	return status;
 }
 
-/* Those that were run; how many. */
+/* Judges the completed runs; returns their number. */
 static size_t judge_runs(const struct failures *f, const struct study_sweep *w,
 			 struct suffering *all, bool *is_well)
 {

@@ -165,7 +165,7 @@ static enum hd_status add_goal(struct document *doc, const yaml_node_pair_t *pai
 	return HD_OK;
 }
 
-/* What each class is to have for sure; what is said weighs more. */
+/* Chooses the guaranteed share of each class; stated shares have precedence. */
 static void choose_shares(struct goals *g)
 {
 	for (unsigned i = 0; i < g->n; i++) {
@@ -186,7 +186,7 @@ static void choose_shares(struct goals *g)
 	}
 }
 
-/* The same shares in proportion, so that they are a whole link. */
+/* Reports shares that exceed a link, with proportional shares that fit. */
 static enum hd_status refuse_sum(const struct goals *g, double said, double added, struct diag *d)
 {
 	struct strbuf near = STRBUF_INIT, sum = STRBUF_INIT;
@@ -208,7 +208,7 @@ static enum hd_status refuse_sum(const struct goals *g, double said, double adde
 	return status;
 }
 
-/* What is said, or what is added to it; in percent. */
+/* Sum of the stated shares, or of the added shares, in percent. */
 static double sum_of(const struct goals *g, bool is_said)
 {
 	double sum = 0;

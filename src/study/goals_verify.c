@@ -10,11 +10,11 @@
 #include "sim/report/tables.h"
 #include "study/goals.h"
 
-#define NEAR 0.005 /* half a point of the link is as good as none */
+#define NEAR 0.005 /* half a percentage point of the link */
 
 /* ---- what can be --------------------------------------------------------- */
 
-/* The longest way to the first host, and the slowest link of any host's. */
+/* The longest path to the first host, and the minimum rate of the hosts' links. */
 struct longest_path {
 	uint32_t links;
 	double rate; /* bits per second */
@@ -40,9 +40,9 @@ static struct longest_path longest_way(const struct fabric *fabric)
 	return way;
 }
 
-/* A latency class's senders, the hosts farthest from the first one. */
+/* The senders of a latency class: the hosts farthest from the first one. */
 struct senders {
-	uint32_t *host; /* by number, as selector_hosts has them */
+	uint32_t *host; /* host numbers, as in selector_hosts */
 	struct path *path;
 	uint32_t n;
 };
@@ -89,17 +89,17 @@ static uint32_t senders_of(const struct class_goal *g, const struct senders *all
 	return g->senders ? g->senders : all->n;
 }
 
-/* The latency classes' senders on the ports of their ways. */
+/* The senders of the latency classes on the ports of their paths. */
 struct crowd {
 	struct bound_network network;
 	struct bound_port *ports; /* by port_id */
 	struct bound_flow *flows;
-	uint8_t *vls;    /* PATH_MAX_HOPS of each class */
+	uint8_t *vls;    /* PATH_MAX_HOPS per class */
 	unsigned *class; /* per flow */
 	uint32_t n_delays;
 };
 
-/* Sizes of all packets, and of those that are served first, on the wire. */
+/* Sizes on the wire of all packets, and of those with priority. */
 static struct bound_port port_like(const struct goals_case *v)
 {
 	struct bound_port p = { .min_fill = 1,
@@ -186,7 +186,7 @@ static void crowd_fini(struct crowd *c)
 	free(c->vls);
 }
 
-/* The bound of each latency class: the longest of its senders' packets. */
+/* The bound of each latency class: the maximum over its senders' packets. */
 static void bound_classes(const struct goals_case *v, const struct senders *all, double link,
 			  struct goal_verdict *out)
 {
@@ -221,8 +221,8 @@ static void bound_classes(const struct goals_case *v, const struct senders *all,
 }
 
 /*
- * A class that was silent in all mixes that are done had no chance yet. A
- * latency is met only if its bound meets it, too.
+ * A class that was silent in all completed mixes is not judged. A latency is
+ * met only if its bound meets it, too.
  */
 static void judge(const struct goals_case *v, bool whole, struct goal_verdict *out)
 {
@@ -237,7 +237,7 @@ static void judge(const struct goals_case *v, bool whole, struct goal_verdict *o
 	}
 }
 
-/* Whether a goal can be at all: its packets' time, and its senders. */
+/* Whether a goal is possible: duration of its packets, and number of senders. */
 static enum hd_status check_goal(const struct class_goal *goal, struct longest_path way,
 				 uint32_t bytes, const struct senders *all,
 				 const struct goal_verdict *v, struct diag *d)
@@ -268,7 +268,7 @@ enum hd_status goals_bounds(const struct goals_case *v, struct diag *d, struct g
 
 	for (unsigned i = 0; i < g->n && status == HD_OK; i++) {
 		uint32_t bytes = g->items[i].payload + v->link->overhead;
-		/* Heads pass switches while their tails still come. */
+		/* Cut-through: the head of a packet is forwarded while its tail arrives. */
 		double fixed =
 			way.links * (double)model->link.propagation * 1e-12 +
 			(way.links - 1) * 1e-12 *
@@ -316,14 +316,14 @@ static void put_tables(struct overrides *o, const struct opensm_tables *t)
 	strbuf_fini(&map);
 }
 
-/* The senders of a class by their numbers; of a latency class, all of them. */
+/* The senders of a class by number; for a latency class, all of them. */
 static void put_sources(struct overrides *o, const struct goals_case *v, const struct senders *all,
 			unsigned class)
 {
 	uint32_t hosts = selector_hosts(v->fabric->selector)->n;
 	struct strbuf text = STRBUF_INIT;
 
-	/* Other classes come from hosts that are far apart. */
+	/* Other classes use hosts that are far apart. */
 	if (!v->goals->classes[class].latency)
 		strbuf_printf(&text, "%u", hosts - 1 - class * (hosts - 1) / v->goals->n);
 	for (uint32_t i = 0;
@@ -353,9 +353,9 @@ static void put_row(struct overrides *o, const struct goals_case *v, const struc
 			      senders_of(&v->goals->items[class], all));
 }
 
-/* All classes go to the first host; the first class of those with a share from
+/* All classes send to the first host. The first class with a share sends from
  * the last host, which is farthest in most fabrics. Traffic, jobs and goals of
- * the scenario are left out. */
+ * the scenario are removed. */
 static void put_traffic(struct overrides *o, const struct goals_case *v, unsigned silent)
 {
 	struct senders all = all_senders(v->fabric);
@@ -370,7 +370,7 @@ static void put_traffic(struct overrides *o, const struct goals_case *v, unsigne
 	senders_fini(&all);
 }
 
-/* Long enough for some hundred rounds of the tables, by the slowest link. */
+/* Long enough for some hundred rounds of the tables on the slowest link. */
 static void put_run(struct overrides *o, const struct goals_case *v)
 {
 	const struct longest_path way = longest_way(v->fabric);
@@ -378,7 +378,7 @@ static void put_run(struct overrides *o, const struct goals_case *v)
 
 	for (unsigned i = 0; i < v->plan->tables.vlarb.n_low; i++)
 		round += 64.0 * v->plan->tables.vlarb.low[i].weight + 4122;
-	/* Bursts of the high table pass before each packet of a round. */
+	/* Bursts of the high table precede each packet of a round. */
 	double seconds = 100 * 8 * (2 * round + 65536) / way.rate;
 
 	overrides_put(o, "--verify", "run", "%s", "");
@@ -416,7 +416,7 @@ static void judge_rows(const struct goals_case *v, unsigned silent, const struct
 /* Reports the progress with a mix. */
 struct verify_progress {
 	const struct goals_case *c;
-	unsigned done; /* mixes before it */
+	unsigned done; /* completed mixes */
 };
 
 static bool goes_on(const struct verify_progress *w, double share)
@@ -429,7 +429,7 @@ static bool show_mix(void *context, const struct sim_progress *p)
 	return goes_on(context, p->share);
 }
 
-/* Takes the fabric. A mix that was ended early is not judged. */
+/* Takes ownership of the fabric. An interrupted mix is not judged. */
 static enum hd_status simulate_mix(struct fabric *fabric, struct verify_progress *w,
 				   unsigned silent, struct diag *d, struct goal_verdict *out)
 {

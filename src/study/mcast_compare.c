@@ -15,15 +15,15 @@
 #include "subnet/tables/packet.h"
 
 #define MTU      4096
-#define MAX_SIZE ((uint64_t)1 << 30) /* of a message */
+#define MAX_SIZE ((uint64_t)1 << 30) /* bytes of a message */
 
-/* One way to send it, over all seeds; times are picoseconds. */
+/* One method over all seeds; times are in picoseconds. */
 struct mcast_variant {
 	enum collective_scheme scheme;
 	enum mcast_method tree;
 	const char *name, *which;
 	double completions[MCAST_COMPARE_MAX_SEEDS];
-	uint32_t n_draws; /* that were run to their ends */
+	uint32_t n_draws; /* completed draws */
 	double mean, bound, completion, half_width, speedup;
 	uint64_t received, lacking;
 	uint32_t n_mlids;
@@ -86,7 +86,7 @@ struct mcast_comparison {
 	unsigned n_rows;
 	struct results *r;
 	struct table *lacking, *draws;
-	unsigned done; /* runs, those that a fabric does not allow too */
+	unsigned done; /* completed runs, including those that a fabric does not support */
 	bool all_well, stopped;
 };
 
@@ -111,7 +111,7 @@ static enum hd_status draw(const struct mcast_comparison *s, struct rng *rng, co
 	return select_hosts(hosts, text, rng, d, out);
 }
 
-/* What the tables say of the first draw. */
+/* Properties of the tables in the first draw. */
 static void look_at_tables(struct mcast_comparison *s, struct mcast_variant *row,
 			   const struct collective_op *op)
 {
@@ -220,7 +220,7 @@ static enum hd_status run_row(struct mcast_comparison *s, struct mcast_variant *
 	return HD_OK;
 }
 
-/* All rows with the draw of one seed. */
+/* Runs all rows with the draw of one seed. */
 static enum hd_status run_seed(struct mcast_comparison *s, uint32_t seed, struct diag *d)
 {
 	struct selection sources = { 0 }, members = { 0 };
@@ -253,7 +253,7 @@ static enum hd_status run_seed(struct mcast_comparison *s, uint32_t seed, struct
 		if (row->refused)
 			continue;
 		status = run_row(s, row, seed, &op, d);
-		/* A tree that was not asked for by name may not fit the fabric. */
+		/* A kind of tree that was not requested by name may not fit the fabric. */
 		if (status == HD_ERR_UNFIT && i > 0 && s->o->trees.n == 0) {
 			row->refused = true;
 			results_remark(s->r, "%s: %s", row->name, d->message);
@@ -268,7 +268,7 @@ static enum hd_status run_seed(struct mcast_comparison *s, uint32_t seed, struct
 
 /* ---- the fabric --------------------------------------------------------- */
 
-/* A scenario without a topology, for those who have but that. */
+/* A scenario without a topology, for calls that have a topology only. */
 static const char bare_fabric[] =
 	"fabric: {switch: {routing_delay: 95ns, arbitration_delay: 0ns}, packet: {overhead: 0}}\n"
 	"traffic: [{name: op, kind: messages, payload: 1}]\n";
@@ -283,7 +283,7 @@ static void put_topology(const struct mcast_compare_options *o, struct overrides
 	overrides_put(out, "--vls", "qos.vls", "%u", o->vls > 8 ? 15 : 8);
 }
 
-/* Input buffers that hold this number of packets of the message. */
+/* Sets input buffers to this number of packets of the message. */
 static void put_buffers(const struct mcast_compare_options *o, struct overrides *out)
 {
 	uint32_t packet =
@@ -294,7 +294,7 @@ static void put_buffers(const struct mcast_compare_options *o, struct overrides 
 	overrides_put(out, "--buffer", "fabric.host.input_buffer", "%uB", bytes);
 }
 
-/* A message has a source and another host as its receiver. */
+/* A message needs a source and another host as its receiver. */
 static enum hd_status check_hosts(const struct mcast_comparison *s, struct diag *d)
 {
 	uint32_t n = selector_hosts(s->fabric->selector)->n;
@@ -305,7 +305,7 @@ static enum hd_status check_hosts(const struct mcast_comparison *s, struct diag 
 				  n);
 }
 
-/* The fabric of one seed, with what options ask of it. */
+/* Opens the fabric of one seed with the options applied. */
 static enum hd_status open_fabric(struct mcast_comparison *s, uint32_t seed,
 				  struct overrides *overrides, struct diag *d)
 {
@@ -351,7 +351,7 @@ static const char *cable_name(const struct mcast_comparison *s, struct table *t,
 			  topo_node_of(topo, topo->ports[p].peer)->name);
 }
 
-/* Times are of messages that all arrived. */
+/* Times are averaged over complete messages. */
 static void put_row(const struct mcast_comparison *s, struct mcast_variant *row, struct table *t)
 {
 	uint32_t n = row->n_draws;

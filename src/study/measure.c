@@ -16,7 +16,7 @@ size_t study_measure_index(const struct measures *m, const char *name)
 	return i;
 }
 
-/* What a user writes, in the measure's unit; NAN if it has no number. */
+/* Parses a user's value in the measure's unit; NAN if it has no number. */
 static double quantity(const struct column *c, const char *text)
 {
 	static const struct {

@@ -23,7 +23,7 @@ static bool has_scenario(const struct study *s)
 	return s->command && s->command->has_scenario;
 }
 
-/* The scenario as it is run; `places`: whether refusals name the study's. */
+/* Writes the scenario of a point; `places`: errors name places in the study. */
 static enum hd_status put_scenario(const struct study *study, size_t point, bool places,
 				   struct diag *d, struct strbuf *out)
 {
@@ -54,7 +54,7 @@ static bool is_flag(const struct study *s, const char *name)
 	return o && o->kind == OPT_FLAG;
 }
 
-/* The seed has an option of its own; a flag that is not set has no word. */
+/* The seed has its own option; a flag that is not set adds no word. */
 static void add_setting(const struct study *s, const struct override *o, struct value_list *out)
 {
 	struct strbuf word = STRBUF_INIT;
@@ -74,7 +74,7 @@ static void add_setting(const struct study *s, const struct override *o, struct 
 	value_list_add(out, strbuf_detach(&word));
 }
 
-/* The words after "heddle" that repeat it, to be freed with value_list_fini. */
+/* The words after "heddle" that repeat the run; free with value_list_fini. */
 static void words_of(const struct study *s, size_t point, struct value_list *out)
 {
 	struct overrides overrides = { 0 };
@@ -99,7 +99,7 @@ static void words_of(const struct study *s, size_t point, struct value_list *out
 	overrides_fini(&overrides);
 }
 
-/* The content of a scenario and of the files that it names; false if `path` is no scenario. */
+/* Adds the content of a scenario and of its files; false if `path` is not a scenario. */
 static bool put_scenario_file(const char *path, struct strbuf *out)
 {
 	const struct overrides none = { 0 };
@@ -117,7 +117,7 @@ static bool put_scenario_file(const char *path, struct strbuf *out)
 	return status == HD_OK;
 }
 
-/* A file that a word of a template names, or a file of the working folder. */
+/* Adds a file named in a template, possibly in the working folder. */
 static void put_file(const struct study *s, const char *name, struct strbuf *out)
 {
 	struct diag ignored = { .status = HD_OK };
@@ -131,7 +131,7 @@ static void put_file(const struct study *s, const char *name, struct strbuf *out
 	strbuf_fini(&path);
 }
 
-/* A word that names a file adds the file's content. */
+/* Adds the content of each word that names a file. */
 static void put_words(const struct study *s, size_t point, struct strbuf *out)
 {
 	struct value_list words = { 0 };
@@ -143,7 +143,7 @@ static void put_words(const struct study *s, size_t point, struct strbuf *out)
 				   : equals                 ? equals + 1
 							    : "";
 
-		/* The study's scenario is added as it is run. */
+		/* The study's scenario is added separately, with its overrides. */
 		if (has_scenario(s) && strcmp(path, s->base_file) == 0)
 			continue;
 		strbuf_printf(out, "# word: %s\n", words.items[i]);
@@ -153,7 +153,7 @@ static void put_words(const struct study *s, size_t point, struct strbuf *out)
 	value_list_fini(&words);
 }
 
-/* The scenario as it is run, and what else decides, as comments. */
+/* Adds the scenario with its overrides, and all other inputs as comments. */
 static enum hd_status put_content(const struct study *s, size_t point, struct diag *d,
 				  struct strbuf *out)
 {
@@ -206,7 +206,7 @@ static void overrides_of(const struct study *s, size_t point, struct overrides *
 	overrides_put(out, "--seeds", "run.seed", "%llu", (unsigned long long)study_seed(s, point));
 }
 
-/* How to repeat it, as after 'heddle sim' or 'heddle'. */
+/* Writes the words that repeat the run, after 'heddle sim' or 'heddle'. */
 static void put_arguments(const struct study *s, size_t point, struct strbuf *out)
 {
 	struct overrides overrides = { 0 };
@@ -247,14 +247,14 @@ void point_sign(const struct study *s, size_t point, const struct point_id *id, 
 
 #define HIDDEN "point" /* a table for the headline alone */
 
-/* What the tables of a run have not. */
+/* Values that the tables of a run lack. */
 static const struct column hidden_columns[] = {
 	{ "p50", "us", VALUE_REAL, ORIGIN_SIMULATED, 3 },
 	{ "goals met", NULL, VALUE_BOOL, ORIGIN_SIMULATED },
 	{ NULL },
 };
 
-/* How the run would end; none if it asks for nothing. */
+/* Whether the run meets its goals; no value if it has none. */
 static struct value goals_met(const struct results *all, bool met)
 {
 	bool asks = results_find(all, "goals") || results_find(all, "job goals") || !met;
@@ -325,7 +325,7 @@ void point_condense(const struct study *s, struct point_outcome *outcome)
 	outcome->results = kept;
 }
 
-/* Only what is kept: the rest of a simulation is large. */
+/* Stores the kept tables only, because the results of a simulation are large. */
 static void leave(const struct study *s, struct results *all, const char *db, struct diag *d)
 {
 	struct results *r = NULL;
@@ -381,7 +381,7 @@ static enum hd_status run_here(const struct study *s, size_t point, const char *
 	return status;
 }
 
-/* Replaces this process by the program, as the command. */
+/* Replaces this process by the program with the point's command. */
 static enum hd_status become(const struct study *s, size_t point, const char *db, struct diag *d)
 {
 	const char *program = s->program ? s->program : "/proc/self/exe";

@@ -19,9 +19,9 @@
 #include "report/database.h"
 #include "study/scratch.h"
 
-/* As a program ends (cli/command.h): 1 is a goal that was missed. */
-#define STATUS_RESULTS 1 /* up to here there are results */
-#define STATUS_INPUT   3 /* refused; beyond: the host is to blame */
+/* Exit statuses (cli/command.h): 1 is a missed goal. */
+#define STATUS_RESULTS 1 /* up to this status there are results */
+#define STATUS_INPUT   3 /* rejected input; higher values: the host caused the failure */
 #define STATUS_HOST    4
 
 void point_outcome_fini(struct point_outcome *o)
@@ -37,7 +37,7 @@ bool point_outcome_is_known(const struct point_outcome *o)
 	return o->results || o->failure;
 }
 
-/* One, since the jobs have the processors, unless more were asked for. */
+/* One thread, since the jobs occupy the processors, unless more were requested. */
 static unsigned threads_each(void)
 {
 	return parallel_threads() ? parallel_threads() : 1;
@@ -82,10 +82,10 @@ struct crew {
 	unsigned n, busy;
 	const struct processes *jobs;
 	const char *scratch;
-	bool is_over; /* running processes are ended, and no other begins */
+	bool is_over; /* running processes are ended, and no others are started */
 };
 
-/* In the child: works, and says in one line why it could not. */
+/* In the child: executes the job and writes a failure as one line. */
 _Noreturn static void be_child(const struct crew *w, size_t job)
 {
 	struct diag d = { .status = HD_OK };
@@ -140,7 +140,7 @@ static void start(struct crew *w, size_t job)
 	tell(w, job, &end);
 }
 
-/* The first line that it wrote to stderr, or how it ended. */
+/* The first line of stderr, or the exit status. */
 static char *failure_of(const char *errors, int status)
 {
 	struct diag d = { .status = HD_OK };
@@ -192,7 +192,7 @@ static void await_one(struct crew *w)
 		c->pid = 0;
 		w->busy--;
 		w->is_over = w->is_over || cleanup_signal_is_pending();
-		/* Who was ended has not failed. */
+		/* A process that was ended has not failed. */
 		if (w->is_over && !WIFEXITED(status))
 			continue;
 		struct point_outcome end = finish(w, c, status);

@@ -101,9 +101,9 @@ void sweep_chains_free(struct sweep_chain *chains, size_t n)
 }
 
 /*
- * Bisection as far as outcomes go: between `low`, before which it holds (or,
- * for the smallest, does not), and `high`. True if a cell must be run first,
- * *next of the chain.
+ * Bisects with the known outcomes: the result is between `low`, before which
+ * the condition holds (for the smallest: does not hold), and `high`. True if a
+ * cell must be run first: *next, an index into the chain.
  */
 static bool bisect(const struct study_sweep *w, const struct sweep_chain *c, size_t *low,
 		   size_t *next)

@@ -8,7 +8,7 @@ enum hd_status store_open(struct store *s, const char *path, const char *command
 	*s = (struct store){ .path = path };
 	enum hd_status status = database_notes(path, command, POINT_KEY, d, &s->notes, &s->n);
 
-	/* Of two of the same content the later one counts. */
+	/* If several runs have the same content, the last one counts. */
 	for (size_t i = s->n; i-- > 0;)
 		text_map_put(&s->runs, s->notes[i].value, strlen(s->notes[i].value), (uint32_t)i);
 	return status;

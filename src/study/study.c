@@ -131,7 +131,7 @@ static enum hd_status read_base(struct study *s, struct diag *d)
 	return status;
 }
 
-/* What the study's own file sets. */
+/* Reads the settings of the study's own file. */
 static enum hd_status read_settings(struct study *s, struct diag *d)
 {
 	struct value_list items = { 0 };

@@ -60,7 +60,7 @@ uint64_t study_seed(const struct study *s, size_t point)
 
 /* ---- what a cell says --------------------------------------------------- */
 
-/* What all cells have, and this one; by the places that say so. */
+/* Adds the overrides of all cells, and of this one, with the places that set them. */
 static void put_all(const struct study *s, size_t cell, struct overrides *out)
 {
 	overrides_copy(&s->overrides, out);
@@ -102,10 +102,10 @@ void study_scenario_overrides(const struct study *s, size_t cell, bool places,
 
 /* ---- what is refused everywhere ----------------------------------------- */
 
-/* Every cell is looked at before all are refused. */
+/* Maximum number of cells that are all tried. */
 #define FEW_CELLS 1000
 
-/* Whether a cell has a value of some dimension that none before it had. */
+/* Whether a cell has a value of some dimension that no earlier cell had. */
 static bool brings_news(const struct study *s, size_t cell, bool *seen)
 {
 	bool news = false;
@@ -121,7 +121,7 @@ static bool brings_news(const struct study *s, size_t cell, bool *seen)
 	return news;
 }
 
-/* Every step-th of them, and those that bring news; *alike: in one voice. */
+/* Tries every step-th cell, and cells with a new value; *alike: all errors are equal. */
 static size_t find_accepted(const struct study *s, study_refusal_fn *refusal, size_t step,
 			    bool *alike)
 {

@@ -9,7 +9,7 @@
 #include "study/point.h"
 #include "study/study_internal.h"
 
-/* Without a stated limit of what is too much for a fabric. */
+/* Default condition of saturation. */
 #define SATURATED "delivered < 95% of offered"
 
 unsigned study_line(const struct study *s, const void *field)
@@ -77,7 +77,7 @@ bool study_is_option(const struct study *s, const char *field)
 	return s->command != study_command_default() && !strchr(field, '.');
 }
 
-/* The option that a field is; NULL if the scenario has it, or if it is unknown. */
+/* The option that a field names; NULL if it belongs to the scenario or is unknown. */
 static enum hd_status option_of(const struct study *s, const char *field, struct diag *d,
 				const struct option **out)
 {
@@ -126,7 +126,7 @@ static enum hd_status refuse_axis(const struct study *s, size_t axis, struct dia
 	return diag_fail_at(d, HD_ERR_INPUT, w->line, 0, "%s: %s", w->field, why);
 }
 
-/* The dimension of a new axis: another's, or a new one. */
+/* The dimension of a new axis: that of another axis, or a new one. */
 static enum hd_status choose_dimension(struct study *s, size_t axis, struct diag *d)
 {
 	const struct study_axis *w = s->written;
@@ -179,7 +179,7 @@ static enum hd_status resolve_axes(struct study *s, struct diag *d)
 	return status;
 }
 
-/* The field of the scenario that this is, or is short for; NULL: none. */
+/* The scenario field that `field` names or abbreviates; NULL: none. */
 static const char *scenario_field(const struct study *s, const char *field)
 {
 	const struct option *o;
@@ -190,7 +190,7 @@ static const char *scenario_field(const struct study *s, const char *field)
 	return o && o->kind == OPT_SET ? o->path : NULL;
 }
 
-/* Adds the fields of all axes and, in `axes`, which is whose. */
+/* Adds the fields of all axes; `axes` has the axis of each. */
 static void put_fields(const struct study *s, struct overrides *out, size_t *axes)
 {
 	for (size_t i = 0; i < s->n_axes; i++) {
@@ -203,7 +203,7 @@ static void put_fields(const struct study *s, struct overrides *out, size_t *axe
 	}
 }
 
-/* Two axes of one field, or one that comes to nothing for another reason. */
+/* Reports two axes with the same field, or an axis without effect. */
 static enum hd_status refuse_clash(const struct study *s, const char *other, size_t axis,
 				   struct diag *d)
 {
@@ -220,9 +220,10 @@ static enum hd_status refuse_clash(const struct study *s, const char *other, siz
 }
 
 /*
- * One field under two names (traffic.video.load, traffic.0.load; an option and
- * what it is short for), or a field and a whole that has it: one of the two
- * would do nothing. The seed of a point comes after all of them.
+ * Rejects one field with two names (traffic.video.load, traffic.0.load; an
+ * option and the field that it abbreviates), or a field together with an
+ * enclosing mapping: one of the two would have no effect. The seed of a point
+ * is set after all of them.
  */
 static enum hd_status check_fields(const struct study *s, struct diag *d)
 {
@@ -237,7 +238,7 @@ static enum hd_status check_fields(const struct study *s, struct diag *d)
 	overrides_copy(&s->overrides, &all);
 	put_fields(s, &all, axes);
 	overrides_put(&all, "", "run.seed", "1");
-	/* What is wrong with the scenario itself is said by who reads it. */
+	/* The reader of the scenario reports errors in the scenario itself. */
 	if (document_load(text, strlen(text), "", &ignored, &doc) == HD_OK) {
 		if (document_root(&doc) &&
 		    overrides_clash(&all, first, scenario_fields, &doc, &lost, &by))
@@ -258,7 +259,7 @@ static double number_at(const struct study *s, size_t axis, size_t cell)
 	return s->axes[axis].numbers[study_value(s, axis, cell)];
 }
 
-/* A term of `skip`: an axis against another one, or a value. */
+/* Evaluates a term of `skip`, which compares an axis with another axis or a value. */
 static bool term_holds(const struct study *s, const struct term *t, size_t cell)
 {
 	size_t left = axis_of(s, t->left), right = axis_of(s, t->right);
@@ -386,7 +387,7 @@ static enum hd_status check_measure(const struct study *s, const void *field, co
 		       : study_refuse(s, d, field, "%s", inner.message);
 }
 
-/* "FIELD" + separator + "CONDITION", along a field whose values rise. */
+/* Parses "FIELD" + separator + "CONDITION", for a field with ascending values. */
 static enum hd_status resolve_search(struct study *s, enum search_kind kind, char *const *text,
 				     const char *separator, struct diag *d)
 {
@@ -455,7 +456,7 @@ static enum hd_status resolve_tables(struct study *s, struct diag *d)
 
 /* ---- seeds and measures ------------------------------------------------ */
 
-/* The scenario in a cell. Free even after a refusal. */
+/* Reads the scenario of a cell. Free even after an error. */
 static enum hd_status scenario_of(const struct study *s, size_t rank, struct diag *d,
 				  struct scenario *out)
 {
@@ -492,7 +493,7 @@ static void add_jobs(struct study *s, const struct scenario *from)
 	free(names);
 }
 
-/* The seed of the scenario, and its jobs, wherever it is not refused. */
+/* Reads the scenario's seed and jobs, unless the scenario is rejected. */
 static void resolve_scenario(struct study *s)
 {
 	struct diag ignored = { .status = HD_OK };
@@ -509,7 +510,7 @@ static void resolve_scenario(struct study *s)
 	scenario_fini(&scenario);
 }
 
-/* Without a scenario: what --seed says, or 1. */
+/* Without a scenario: the value of --seed, or 1. */
 static enum hd_status seed_of_settings(struct study *s, struct diag *d)
 {
 	s->first_seed = 1;
@@ -524,7 +525,7 @@ static enum hd_status seed_of_settings(struct study *s, struct diag *d)
 	return HD_OK;
 }
 
-/* Seeds count on from the scenario's own, which no cell changes. */
+/* Seeds continue from the scenario's own seed, which no cell changes. */
 static enum hd_status resolve_base(struct study *s, struct diag *d)
 {
 	measures_init(&s->measures, s->command);
@@ -534,7 +535,7 @@ static enum hd_status resolve_base(struct study *s, struct diag *d)
 	return HD_OK;
 }
 
-/* The axes, and the cells that are left of the grid. */
+/* Resolves the axes and the remaining cells of the grid. */
 static enum hd_status resolve_grid(struct study *s, struct diag *d)
 {
 	enum hd_status status = resolve_axes(s, d);

@@ -30,7 +30,7 @@ void sweep_fini(struct study_sweep *w)
 
 /* ---- what is known ------------------------------------------------------ */
 
-/* The outcome that a run of the database holds. */
+/* The outcome stored in a run of the database. */
 static struct point_outcome outcome_of(struct results *r)
 {
 	const char *failure = results_parameter_value(r, POINT_FAILURE);
@@ -65,7 +65,7 @@ static enum hd_status store_take(const struct store *s, const struct study *of, 
 	return HD_OK;
 }
 
-/* All databases that are looked at; the first is the sweep's own. */
+/* All databases to read; the first is the sweep's own. */
 struct stores {
 	struct store *items;
 	size_t n;
@@ -93,8 +93,9 @@ static void stores_close(struct stores *all)
 }
 
 /*
- * Looks for a point. A failure that need not come again is as good as none,
- * unless nothing is to be run. *own: it is where it need not be copied from.
+ * Looks up a point. A failure that may not recur is ignored, unless points are
+ * not run. *own: the outcome is in the sweep's own database and need not be
+ * copied.
  */
 static enum hd_status stores_take(const struct stores *all, const struct study_sweep *w,
 				  const char *key, struct diag *d, struct point_outcome *out,
@@ -146,7 +147,7 @@ static void ended(void *context, size_t job)
 	show(r);
 }
 
-/* The record of a point that failed has the failure instead of tables. */
+/* The record of a failed point has the failure instead of tables. */
 static struct results *record_of(const struct point_outcome *o)
 {
 	if (o->results)
@@ -174,7 +175,7 @@ static enum hd_status store_point(void *context, size_t job, struct diag *d)
 	return status;
 }
 
-/* A scenario that is refused at this point is the point's failure; returns false then. */
+/* If the scenario is rejected at this point, the point has failed; returns false then. */
 static bool identify(const struct study_sweep *w, size_t point, struct point_id *id)
 {
 	struct diag why = { .status = HD_OK };
@@ -187,7 +188,7 @@ static bool identify(const struct study_sweep *w, size_t point, struct point_id 
 	return false;
 }
 
-/* Makes jobs of the points that are neither refused nor stored in the own database. */
+/* Creates jobs for points that are neither rejected nor stored in the own database. */
 static enum hd_status make_jobs(struct sweep_round *r, const struct stores *stores, struct diag *d)
 {
 	enum hd_status status = HD_OK;
@@ -214,7 +215,7 @@ static enum hd_status make_jobs(struct sweep_round *r, const struct stores *stor
 	return status;
 }
 
-/* With sources nothing is run: each point is stored in one of them, or is refused. */
+/* With sources no point is run: each point must be stored in one of them. */
 static enum hd_status check_sources(const struct sweep_round *r, struct diag *d)
 {
 	size_t missing = 0, first = 0;
@@ -260,7 +261,7 @@ static enum hd_status run_round(struct sweep_round *r, const struct stores *stor
 
 /* ---- all of it ---------------------------------------------------------- */
 
-/* Why a point of a cell is refused, one line; NULL if it is not. */
+/* The error of a cell's points, one line; NULL if there is none. */
 static char *refusal_of(const struct study *s, size_t rank)
 {
 	struct diag why = { .status = HD_OK };
@@ -273,14 +274,14 @@ static char *refusal_of(const struct study *s, size_t rank)
 	return why.status == HD_OK ? NULL : strbuf_detach(&line);
 }
 
-/* A refusal that no point escapes is the study's. */
+/* An error that occurs at every point is the study's error. */
 static enum hd_status refuse_study(const struct study_sweep *w, struct diag *d)
 {
 	if (study_accepted(w->study, refusal_of) < w->study->n_cells)
 		return HD_OK;
 	enum hd_status status = point_refuse(w->study, 0, d);
 
-	/* A path that leads nowhere is bad usage only if it was typed here. */
+	/* A path that does not exist is a usage error only if it is on the command line. */
 	if (w->study->file && status == HD_ERR_USAGE)
 		status = d->status = HD_ERR_INPUT;
 	return status;

@@ -13,7 +13,7 @@
 struct sweep_columns {
 	struct column *items;
 	size_t n, cap;
-	struct value_list names; /* that were made for them */
+	struct value_list names; /* generated names */
 };
 
 static void add_column(struct sweep_columns *c, struct column column)
@@ -30,7 +30,7 @@ static void add_axes(struct sweep_columns *c, const struct study *s)
 			   (struct column){ s->axes[i].field, s->axes[i].unit, s->axes[i].kind });
 }
 
-/* What the row of every point begins with. */
+/* Adds the leading columns of every point. */
 static void add_point_columns(struct sweep_columns *c, const struct study *s)
 {
 	add_column(c, (struct column){ "point", NULL, VALUE_UINT });
@@ -38,7 +38,7 @@ static void add_point_columns(struct sweep_columns *c, const struct study *s)
 	add_column(c, (struct column){ "seed", NULL, VALUE_UINT });
 }
 
-/* The values of a row, gathered one after the other. */
+/* The values of a row, collected in order. */
 struct row_cells {
 	struct value *items;
 	size_t n, cap;
@@ -50,7 +50,7 @@ static void add(struct row_cells *row, struct value value)
 	row->items[row->n++] = value;
 }
 
-/* Puts the row, and begins another one. */
+/* Adds the row and starts the next one. */
 static void put(struct row_cells *row, struct table *t)
 {
 	table_put_values(t, row->items);
@@ -123,7 +123,7 @@ static void put_wide(const struct study_sweep *w, struct results *r)
 	free(row.items);
 }
 
-/* Measure, unit, value and failure; a point that failed has the last only. */
+/* Adds measure, unit, value and failure; a failed point has the failure only. */
 static void add_measure(struct row_cells *row, const struct measures *m,
 			const struct point_outcome *o, size_t measure)
 {
@@ -242,7 +242,7 @@ static void put_curves(const struct study_sweep *w, struct results *r)
 	free(row.items);
 }
 
-/* Nothing found: only what the chain has in common. */
+/* Adds a search without a result: only the common fields of the chain. */
 static void put_found(const struct study_sweep *w, const struct sweep_chain *c,
 		      struct row_cells *row, struct table *t)
 {
@@ -304,7 +304,7 @@ static bool same_columns(const struct table *a, const struct table *b)
 	return true;
 }
 
-/* A table like `like`, each row with its point before it. */
+/* Creates a table like `like`, with the point before each row. */
 static struct table *begin_kept(const struct study *s, const struct table *like, struct results *r)
 {
 	struct sweep_columns c = { 0 };
@@ -367,7 +367,7 @@ static void put_kept(const struct study_sweep *w, struct results *r)
 	}
 }
 
-/* As after a run: goals were missed, or jobs did not finish. */
+/* As for a run: goals were missed, or jobs did not finish. */
 static bool is_missed(const struct study_sweep *w, const struct point_outcome *o)
 {
 	size_t goals = study_measure_index(&w->study->measures, GOALS_MET);
@@ -379,7 +379,7 @@ static bool is_missed(const struct study_sweep *w, const struct point_outcome *o
 	return met->kind == VALUE_BOOL && !met->yes;
 }
 
-/* A search looks for such points: what it finds is its outcome. */
+/* For a search, such points are the expected outcome. */
 static bool put_missed(const struct study_sweep *w, struct results *r)
 {
 	size_t n = 0, first = 0;

@@ -60,9 +60,9 @@ void tune_table(enum tune_shape shape, uint32_t senders, struct opensm_cc *out)
 }
 
 /*
- * How many senders the marks of a link can hold at its rate: it marks every so
- * many of its packets, and what a mark adds to an index a timer takes away
- * from each of them.
+ * Number of senders that the marks of a link can hold at its rate: the link
+ * marks a fixed fraction of its packets; a mark increases an index, and a timer
+ * decreases the index of each sender.
  */
 static double reach_of(double packets, uint32_t increase, uint32_t timer, uint32_t marking_rate)
 {
@@ -103,7 +103,7 @@ double tune_gain(const struct tune_options *o, const struct tune_outcome *a,
 	return o->goal == TUNE_VICTIMS ? x / y : y / x;
 }
 
-/* The worse of both runs. */
+/* The smaller value of both runs. */
 static double value_of(const struct tune_options *o, const struct tune_trial *t)
 {
 	return fmin(tune_value(o, &t->plain), tune_value(o, &t->stressed));
@@ -116,11 +116,11 @@ struct tune_search {
 	const struct tune_options *options;
 	struct diag *d;
 	double packets; /* per second on the hot link */
-	double reach;   /* wanted */
-	/* Trials that were run in advance, which the search may not come to. */
+	double reach;   /* required */
+	/* Trials that were run in advance; the search may not need them. */
 	struct tune_trial *known;
 	size_t n_known, known_cap;
-	double seconds; /* of the longest run so far */
+	double seconds; /* of the longest run */
 	struct tune_result *out;
 };
 
@@ -187,7 +187,7 @@ static size_t per_trial(const struct tune_options *o)
 	return o->stress > 1 ? 2 : 1;
 }
 
-/* Runs that are left after the first trial, if other seeds need one round. */
+/* Remaining runs after the first trial, if validation needs one round. */
 static size_t runs_left(const struct tune_options *o)
 {
 	size_t each = per_trial(o);
@@ -195,7 +195,7 @@ static size_t runs_left(const struct tune_options *o)
 	return (o->budget - 1) * each + (size_t)o->held_out * (1 + each);
 }
 
-/* Runs all of them at once; false if that was interrupted or refused. */
+/* Executes all trials in parallel; false if interrupted or rejected. */
 static bool try_all(struct tune_search *s, struct tune_trial *trials, const struct opensm_cc *confs,
 		    size_t n)
 {
@@ -219,7 +219,7 @@ static bool try_all(struct tune_search *s, struct tune_trial *trials, const stru
 	return good;
 }
 
-/* What the search may want next, as many as there are idle processes. */
+/* Likely next trials of the search, as many as there are idle processes. */
 static size_t guess(const struct tune_search *s, const struct tune_point *p, struct tune_trial *out,
 		    size_t n)
 {
@@ -264,7 +264,7 @@ static bool learn(struct tune_search *s, const struct tune_point *p,
 	return good;
 }
 
-/* The trial of a point, made or remembered; false if no more are allowed. */
+/* Returns the trial of a point, executed or cached; false if the budget is exhausted. */
 static bool visit(struct tune_search *s, const struct tune_point *p, struct tune_trial *out)
 {
 	struct tune_result *r = s->out;
@@ -273,7 +273,7 @@ static bool visit(struct tune_search *s, const struct tune_point *p, struct tune
 
 	*out = made ? *made : t;
 	if (made || t.reach < s->reach)
-		return true; /* no need to try */
+		return true; /* not worth a trial */
 	if (r->n_trials == s->options->budget || s->stage.stopped)
 		return false;
 	if (!find(s->known, s->n_known, &t) && !learn(s, p, &t))
@@ -287,7 +287,7 @@ static bool visit(struct tune_search *s, const struct tune_point *p, struct tune
 
 /* ---- the search -------------------------------------------------------- */
 
-/* As far as it gets better in one direction; true if it did. */
+/* Moves in one direction while the value improves; true if it did. */
 static bool walk(struct tune_search *s, unsigned dim, int step, struct tune_point *here,
 		 struct tune_trial *best)
 {
@@ -325,15 +325,15 @@ static void descend(struct tune_search *s, const struct tune_point *start)
 }
 
 /*
- * Marks of half of the time must hold all senders: a link that has to mark
- * without end is one whose buffers are never empty enough.
+ * Marks during half of the time must hold all senders: a link that must mark
+ * permanently never drains its buffers.
  */
 static void want_reach(struct tune_search *s)
 {
 	uint64_t bytes = scenario_largest_packet(s->options->scenario);
 
 	s->packets = s->stage.rate * 1e9 / (8.0 * (double)bytes);
-	/* As far as any parameters go, on slow links. */
+	/* The maximum that any parameters reach, on slow links. */
 	s->reach = fmin(2.0 * s->options->senders,
 			reach_of(s->packets, increases[LENGTH(increases) - 1],
 				 timers[LENGTH(timers) - 1], rates[0]));

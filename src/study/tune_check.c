@@ -7,7 +7,7 @@
 
 #define LEVEL 0.95
 
-/* Runs of a seed: without control, with it, and with a slower hot link. */
+/* Runs per seed: without control, with control, and with a slower hot link. */
 static size_t per_seed(const struct tune_options *o)
 {
 	return o->stress > 1 ? 3 : 2;
@@ -92,7 +92,7 @@ enum hd_status tune_validate(struct tune_stage *s, struct diag *d, struct tune_r
 {
 	uint32_t most = goes_on(s->options->scenario) ? TUNE_ROUNDS : 1;
 	enum hd_status status = HD_OK;
-	unsigned missed = 0; /* one after the other */
+	unsigned missed = 0; /* consecutive rounds that missed the floor */
 
 	while (out->n_rounds < most && status == HD_OK) {
 		struct tune_round *round = &out->rounds[out->n_rounds];
@@ -102,7 +102,7 @@ enum hd_status tune_validate(struct tune_stage *s, struct diag *d, struct tune_r
 			break;
 		out->n_rounds++;
 		missed = round->verdict == TUNE_MISSED ? missed + 1 : 0;
-		/* Missed over twice the time as well: enough is known. */
+		/* Missed with twice the window length as well: the result is certain. */
 		if (round->verdict == TUNE_KEPT || missed == 2)
 			break;
 	}

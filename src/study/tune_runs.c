@@ -80,7 +80,7 @@ struct batch {
 	struct tune_stage *stage;
 	struct tune_run *runs;
 	struct results *first; /* tables of run 0, for the caller */
-	struct diag d;         /* of the first run that was refused */
+	struct diag d;         /* of the first rejected run */
 };
 
 static enum hd_status leave(const struct run *run, const char *db, struct diag *d)
@@ -138,7 +138,7 @@ static double number(const struct table *t, size_t row, const char *name)
 	return value_real(table_cell_of(t, row, name));
 }
 
-/* The rows of a table; none if there is no such table. */
+/* Number of rows of a table; 0 if there is no such table. */
 static size_t rows_of(const struct results *r, const char *name, const struct table **t)
 {
 	*t = results_find(r, name);
@@ -179,7 +179,7 @@ static double completion_of(const struct tune_stage *s, const struct results *r)
 		if (s->options->job && !reads(t, i, "job", s->options->job))
 			continue;
 		if (isnan(ends))
-			return NAN; /* it did not finish */
+			return NAN; /* the job did not finish */
 		most = fmax(most, ends);
 	}
 	return most;
@@ -277,7 +277,7 @@ enum hd_status tune_stage_run(struct tune_stage *s, struct tune_run *runs, size_
 
 /* ---- the hot link ------------------------------------------------------- */
 
-/* Hosts are named without a port, or are the end of a flow. */
+/* Hosts have names without a port, or are the destination of a flow. */
 static bool is_end(const struct results *r, const char *port)
 {
 	const struct table *t;
@@ -299,7 +299,7 @@ static void find_hot(struct tune_stage *s, const struct results *r)
 	double most = -1;
 
 	for (size_t i = 0; i < n; i++) {
-		/* A percent is worth less than being the end of the tree. */
+		/* One percent of utilisation counts less than being the root of the tree. */
 		double rank =
 			number(t, i, "used") + (is_end(r, table_cell_of(t, i, "to")->text) ? 1 : 0);
 

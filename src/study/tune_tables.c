@@ -24,7 +24,7 @@ static const struct column gain_columns[] = {
 	{ NULL },
 };
 
-/* What was found, or a trial on the way. */
+/* The winner, or an intermediate trial. */
 struct trial_row {
 	const char *hot_link, *shape, *goal;
 	double floor; /* share */
@@ -234,7 +234,7 @@ static void remark_held_out(const struct tune_options *o, const struct tune_resu
 	strbuf_fini(&measure);
 }
 
-/* Why it should be left off, in numbers. */
+/* Remark with the reasons, in numbers, to leave congestion control off. */
 static void remark_off(const struct tune_options *o, const struct tune_result *t, struct results *r)
 {
 	const struct tune_round *last = t->n_rounds ? &t->rounds[t->n_rounds - 1] : NULL;

@@ -14,7 +14,7 @@
 #define MOST_VLS      32
 #define ENOUGH_LOSSES 100
 
-/* One run: as the scenario says, or without thresholds. */
+/* One run: the unchanged scenario, or without thresholds. */
 struct sharing_run {
 	const char *name;
 	struct overrides overrides;
@@ -31,7 +31,7 @@ struct study_vl_sharing {
 	size_t n_vls;
 };
 
-/* The scenario as it is, or without its thresholds. */
+/* Builds the unchanged scenario, or one without its thresholds. */
 static enum hd_status trial_build(struct study_vl_sharing *s, unsigned i, const struct strbuf *text,
 				  const char *path, const struct overrides *overrides,
 				  struct diag *d)
@@ -61,7 +61,7 @@ static enum hd_status trial_build(struct study_vl_sharing *s, unsigned i, const 
 	return scenario_needs_traffic(scenario, d);
 }
 
-/* To its end, or until progress() ends it. */
+/* Runs to the end, or until progress() ends the run. */
 static enum hd_status trial_run(struct study_vl_sharing *s, struct sharing_run *t,
 				const struct run_options *options, struct diag *d)
 {
@@ -246,7 +246,7 @@ static void comparison_vl(const struct study_vl_sharing *s, struct table *t, siz
 	const struct ge_result *g = i ? &f->with_result : &f->without_result;
 	struct interval stay = u->stay, blocking = u->blocking;
 
-	/* Few losses say little about how likely one is. */
+	/* Few losses give a poor estimate of their probability. */
 	blocking.sound = blocking.sound && u->blocked >= ENOUGH_LOSSES;
 	stay.mean /= (double)HD_US;
 	stay.half_width /= (double)HD_US;
@@ -339,7 +339,7 @@ static const struct column validity_columns[] = {
 	{ NULL },
 };
 
-/* One row more: what is assumed, whether it holds, and how it is here. */
+/* Adds a row: an assumption, whether it holds, and its value in the fabric. */
 HD_PRINTF(5, 6)
 static void assume(struct table *t, struct validity_row *row, const char *assumed, bool holds,
 		   const char *format, ...)

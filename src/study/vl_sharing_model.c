@@ -7,9 +7,9 @@
 #include "base/alloc.h"
 #include "qos/tables/arbiter.h"
 
-#define TURNS 400000 /* grants from which speeds are read */
+#define TURNS 400000 /* number of grants for measuring the speeds */
 
-/* What a port's flows ask of each of its VLs. */
+/* Load of a port's flows on each of its VLs. */
 struct demand {
 	double rate;      /* packets per us */
 	double variation; /* rate-weighted sum of the gaps' C2 */
@@ -32,7 +32,7 @@ static double gap_variation(const struct sim_flow *f)
 	case SIM_GE:
 		return f->scv;
 	default:
-		return 0; /* regular, or of no law that the model has */
+		return 0; /* regular, or a law outside the model */
 	}
 }
 
@@ -64,7 +64,7 @@ static void add_flow(const struct fabric *fabric, const struct sim_flow *f, stru
 	}
 }
 
-/* Turns of one port, each VL of `vls` always with a packet. */
+/* Simulated grants of one port; each VL of `vls` always has a packet. */
 struct arbiter_turns {
 	const struct sim_port *port;
 	const struct demand *vls;
@@ -74,8 +74,8 @@ struct arbiter_turns {
 };
 
 /*
- * The i-th point of Halton's sequence of a VL, in (0, 1): sizes are drawn
- * evenly, so that means are right to five digits, and not at random.
+ * The i-th point of a VL's Halton sequence, in (0, 1): sizes are drawn evenly,
+ * not at random, so that means are accurate to five digits.
  */
 static double even_point(unsigned vl, uint32_t i)
 {
@@ -112,7 +112,7 @@ static uint32_t size_of(struct arbiter_turns *t, unsigned vl)
 	return (uint32_t)payload + f->size_overhead;
 }
 
-/* Packets of the home VL per us, and C2 of the time from one to the next. */
+/* Packets of the home VL per us, and C2 of the time between them. */
 static double speed_of(struct arbiter_turns *t, const struct arbiter_table *table, bool strict,
 		       double *variation)
 {
@@ -161,7 +161,7 @@ static enum hd_status solve(const struct ge_queue *q, struct diag *d, struct ge_
 	return HD_OK;
 }
 
-/* The k-th VL that the home VL would borrow: of those without traffic. */
+/* The k-th VL without traffic that the home VL would borrow. */
 static uint32_t lenders_of(const struct sim_borrowing *r, const struct demand *demand, unsigned vls,
 			   unsigned home, unsigned k)
 {
@@ -205,7 +205,7 @@ static enum hd_status forecast(const struct fabric *fabric, uint32_t port, const
 		uint32_t lent = lenders_of(r, vls, p->vls, f->vl, k);
 
 		if (k && t.own == (1u << f->vl | lent))
-			break; /* nothing more to borrow */
+			break; /* no further VL to borrow */
 		t.own = 1u << f->vl | lent;
 		t.all |= t.own;
 		f->with.mu[k] = speed_of(&t, &table, strict, &variation);
