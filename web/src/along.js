@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs that differ in a number, as those behind a published figure do: what they
-// found, as curves along it.
+// Runs that differ in one number, such as those of a published figure: their
+// results as curves over this number.
 import { partsFor } from "./charts.js";
 import { Table, isLabel, isNumber } from "./data.js";
 import { isFabricTable } from "./model.js";
@@ -11,7 +11,8 @@ const LEAST = 3; // points that are a curve
 const MOST_OTHERS = 2; // other parameters that tell lines apart
 const MOST_ROWS = 12; // of a table that every row of becomes a line
 
-// "64KiB" is { value: 65536, unit: "B" }, "4" { value: 4, unit: "" }; null: no number.
+// "64KiB" becomes { value: 65536, unit: "B" }, "4" becomes { value: 4, unit: ""
+// }; null: not a number.
 const PREFIXES = { "": 1, Ki: 1024, Mi: 1048576, Gi: 1073741824, K: 1e3, k: 1e3, M: 1e6, G: 1e9 };
 function quantity(name, text) {
   const m = /^(-?\d+(?:\.\d+)?(?:e[-+]?\d+)?)\s*([A-Za-z%/]*)$/.exec(text ?? "");
@@ -23,7 +24,8 @@ function quantity(name, text) {
 
 const distinct = (list) => [...new Set(list)];
 
-// The number that runs differ in most, as a column; null if no number differs.
+// The number with the most distinct values over the runs, as a column; null if
+// no number differs.
 function axisOf(runs, names) {
   const found = names.filter((name) => !/(^|\.)seed$/.test(name)).map((name) => {
     const all = runs.map((run) => quantity(name, valueOf(run, name)));
@@ -32,7 +34,7 @@ function axisOf(runs, names) {
   return found.sort((a, b) => distinct(b.cells).length - distinct(a.cells).length)[0] ?? null;
 }
 
-// Runs of one command and one title in groups, if they are enough for a curve.
+// Groups runs by command and title; only groups large enough for a curve.
 function families(runs) {
   const found = new Map();
   for (const run of runs) {
@@ -45,15 +47,15 @@ function families(runs) {
 
 const given = (name, unit, type, cells) => ({ name, unit, type, origin: "given", places: 0, cells });
 
-// Whether a row of the first table has another value in a later one; what has
-// not is no curve.
+// Whether a row of the first table has another value in a later one; otherwise
+// there is no curve.
 function changes(column, tables) {
   const at = (t, i) => t.column(column.name).cells[i];
   return tables.some((t) => t.columns[0].cells.some((_, i) => i < tables[0].n && at(t, i) !== null && at(t, i) !== at(tables[0], i)));
 }
 
 // The rows of a table in all runs, in the order of the axis, as one series;
-// null if nothing in them changes.
+// null if no value changes.
 function seriesOf(runs, axis, others, name) {
   const order = [...runs.keys()].sort((a, b) => axis.cells[a] - axis.cells[b]);
   const tables = order.map((k) => runs[k].table(name)), rows = (of) => order.flatMap((k, i) => Array(tables[i].n).fill(of(k)));
@@ -71,7 +73,7 @@ function seriesOf(runs, axis, others, name) {
 function familyPanels({ runs }, panelFor) {
   const names = differing(runs), axis = axisOf(runs, names);
   if (!axis) return [];
-  // What goes along with the axis tells nothing apart.
+  // Columns that vary with the axis do not distinguish curves.
   const follows = (name) => distinct(runs.map((run, k) => `${axis.cells[k]}\n${valueOf(run, name)}`)).length === distinct(axis.cells).length;
   const others = names.filter((name) => name !== axis.name && !follows(name));
   const points = runs.map((run, k) => [axis.cells[k], ...others.map((o) => valueOf(run, o))].join("\n"));
@@ -84,8 +86,8 @@ function familyPanels({ runs }, panelFor) {
   });
 }
 
-// Sections of all such runs, each run then knowing that of its own; `panelFor`
-// makes a panel of parts.
+// Sections of all groups of runs; each run gets a reference to its section.
+// `panelFor` creates a panel from parts.
 export function alongSections(runs, panelFor) {
   return families(runs).flatMap((family, k) => {
     const panels = familyPanels(family, panelFor), id = `along-${k + 1}`;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Two runs of one scenario: the goals, what changed for each row and job, and why
-// some of it got worse.
+// Two runs of one scenario: goals, changes per row and job, and the causes of
+// deteriorations.
 import { format } from "./data.js";
 import { isGoals } from "./overview.js";
 import { el } from "./tables.js";
 
 const SMALL = 5; // percent; smaller changes may be chance
 
-// The two runs that a page is about, or null.
+// The two runs that a page compares, or null.
 export function pairOf(runs) {
   const pair = runs.filter((run) => run.command !== "report");
   return pair.length === 2 && pair.every((run) => run.command === "sim" && run.tables.some(isGoals)) ? pair : null;
@@ -22,7 +22,7 @@ function goalsOf(run) {
   return found;
 }
 
-// What a row or a job got; whether more of it is better.
+// Result of a row or a job, and whether larger is better.
 const MEASURES = [["traffic", "traffic", "delivered", true], ["traffic", "traffic", "mean", false], ["traffic", "traffic", "p99", false],
   ["jobs", "job", "completion", false], ["jobs", "job", "slowdown", false]];
 
@@ -44,7 +44,7 @@ function changesOf([a, b]) {
 
 const percentOf = (c) => `${c.percent > 0 ? "+" : "−"}${Math.abs(c.percent).toFixed(1)} %`;
 
-// Who gained, for what lost: the same links carry both.
+// Rows that gained and rows that lost on shared links.
 function reasonOf(change, changes) {
   if (!change.worse) return "";
   const gains = changes.filter((c) => c.better && c.of !== change.of);
@@ -56,7 +56,7 @@ const cell = (text, kind) => el("td", { class: kind ?? null }, text);
 const table = (label, head, rows) => el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, el("table", {},
   el("thead", {}, el("tr", {}, ...head.map((h) => el("th", { scope: "col", class: "text" }, h)))), el("tbody", {}, ...rows)));
 
-// The section that a page of two runs starts with; null for other pages.
+// The first section of a page with two runs; null for other pages.
 export function changeSection(runs) {
   const pair = pairOf(runs);
   if (!pair) return null;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From tables to plots. What is drawn follows from the kind of a table and the
-// names, units and origins of its columns; no command is known here. Each rule
-// gives parts: { heading, svg, legend: entries of legend.js, note }.
+// Converts tables to plots. The kind of a table and the names, units and
+// origins of its columns determine the plot; no code depends on the command.
+// Each rule returns parts: { heading, svg, legend: entries of legend.js, note
+// }.
 import * as Plot from "@observablehq/plot";
 import { Table, format, isLabel, isNumber, rowLabel, withUnit } from "./data.js";
 import { isMatrix, isTimeline, matrixParts, timelineParts } from "./jobs.js";
@@ -16,18 +17,18 @@ const spreads = (list, factor) => {
     Math.max(...positive) / Math.min(...positive) > factor;
 };
 
-// A share is read against the whole: never on a logarithmic axis.
+// A share is read relative to the whole and never has a logarithmic axis.
 const isShare = (unit, values) => unit === "%" || (!unit && values.every((v) => v === null || (v >= 0 && v <= 1)));
 const asLog = (unit, values, factor) => !isShare(unit, values) && spreads(values, factor);
 
-// Lines that are the very same: dashes let the one below show through.
+// Identical lines: dashes keep the lower one visible.
 function eachLine(rows, of, options) {
   return distinct(rows.map((r) => r[of])).map((value, k) => Plot.line(rows.filter((r) => r[of] === value), { ...options, strokeDasharray: DASHES[k % DASHES.length] }));
 }
 
 const grid = { grid: true, nice: true };
 
-// perftest's tables call them "#bytes" and give no unit.
+// perftest's tables name this column "#bytes" and give no unit.
 const countsBytes = (column) => column.unit === "B" || column.name === "#bytes";
 
 function axis(column, values, extra = {}) {
@@ -41,7 +42,7 @@ function axis(column, values, extra = {}) {
 
 // ---- lines ----------------------------------------------------------------
 
-// The half width of an interval is next to its value: "speedup +-".
+// The half width of an interval follows its value: "speedup +-".
 const halfWidth = (table, c) => table.column(`${c.name} +-`);
 const isHalf = (c) => / \+-$/.test(c.name) || c.name === "half_width";
 
@@ -52,7 +53,7 @@ function xColumn(table) {
     free.find((c) => c.name === "time") || free[0] || numbers[0];
 }
 
-// `along`: what curves run along if that is not x.
+// `along`: the column that orders the points of a curve if that is not x.
 function points(table, x, y, labels, prefix, along = null) {
   const half = halfWidth(table, y), aside = along ? halfWidth(table, x) : null, rows = [];
   const said = (c, i) => `${c.name}: ${format(c, c.cells[i])}${c.unit ? ` ${c.unit}` : ""}\n`;
@@ -67,12 +68,12 @@ function points(table, x, y, labels, prefix, along = null) {
       title: `${name || y.name}\n${along ? said(along, i) : ""}${said(x, i)}` +
         `${y.name}: ${format(y, y.cells[i])}${h ? ` ± ${format(half, h)}` : ""} ${y.unit} (${y.origin})` });
   }
-  // The values of a sweep may have been named in any order.
+  // The values of a sweep may be in any order.
   return table.name === "curves" ? rows.sort((a, b) => a.at - b.at) : rows;
 }
 
-// What a paper printed: points where it is of a point of ours, and lines that it
-// says nothing crosses. Returns { marks, legend }.
+// Published values: points where a computed point has the same x, and lines
+// that text values do not interrupt. Returns { marks, legend }.
 function printedMarks(rows, limits) {
   const at = rows.filter((r) => r.printed).map((r) => ({ x: r.x, y: r.printed.value, title: `published: ${r.printed.text}\n${r.printed.what}\nours: ${r.y}` }));
   return {
@@ -87,8 +88,9 @@ function printedMarks(rows, limits) {
   };
 }
 
-// What is sure of a line is a band around it. Of one that may turn back, a piece
-// for each step: as a whole it would have holes where it lies on itself.
+// The confidence interval of a line is a band. If the line may turn back, the
+// band has a separate piece per step: a single area would have holes where it
+// overlaps itself.
 function bands(rows, turns, look) {
   const sure = rows.filter((r) => r.lo !== null);
   const pieces = turns ? distinct(sure.map((r) => r.name)).flatMap((name) => {
@@ -98,11 +100,12 @@ function bands(rows, turns, look) {
   return Plot.areaY(pieces, { x: "x", y1: "lo", y2: "hi", z: "piece", ...look, fillOpacity: 0.15 });
 }
 
-// A colour for each label and a dash for each measure; where there is only one
-// of either, a colour and a dash for each line. `turns`: x need not rise along a
-// line, and may have an interval of its own.
+// A colour for each label and a dash for each measure; with only one label or
+// measure, a colour and a dash for each line. `turns`: x need not increase
+// along a line, and may have its own interval.
 function lines(width, label, { x, axisName, unit, palette, limits = [], turns = false }, all, shown = {}) {
-  // By size, what matters is the ratio; zeros have no place on such an axis.
+  // A size axis is logarithmic because ratios matter; it has no place for
+  // zeros.
   const positive = all.filter((r) => r.y > 0);
   const bySize = countsBytes(x) && asLog(unit, positive.map((r) => r.y), 30);
   const rows = bySize ? positive : all;
@@ -136,7 +139,7 @@ function lines(width, label, { x, axisName, unit, palette, limits = [], turns = 
     note: many ? `${names.length} lines; point at one to see its name` : "" };
 }
 
-// Far too many lines: what most of them do, and the extremes.
+// Too many lines: show the range of most of them, and the extremes.
 function band(width, label, { x, axisName }, rows) {
   const at = Plot.groupX({ y1: (v) => quantile(v, 0.1), y2: (v) => quantile(v, 0.9) }, { x: "x", y1: "y", y2: "y", fill: "var(--c1)", fillOpacity: 0.25 });
   const svg = draw(width, label, {
@@ -162,7 +165,7 @@ function seriesParts(table) {
   if (!x) return null;
   const ys = table.columns.filter((c) => isNumber(c) && c !== x && c.origin !== "given" && !isHalf(c));
   const labels = table.columns.filter((c) => isLabel(c) && c !== x && c.type !== "bool");
-  // Where no x comes twice, a number next to it is no name for a line.
+  // If every x is unique, an adjacent number does not label a line.
   const single = distinct(x.cells).length === table.n;
   const free = labels.filter((c) => distinct(c.cells).length > 1 && !(single && isNumber(c)));
   const groups = new Set(x.cells.map((_, i) => rowLabel(table, free, i)));
@@ -180,8 +183,8 @@ function seriesParts(table) {
   });
 }
 
-// A plot for the columns of each unit; of several runs, and of what a sweep
-// found, for each column.
+// One plot per unit; for several runs, and for results of a sweep, one per
+// column.
 function unitParts(table, x, ys, labels, heading) {
   const apart = table.by || table.along || table.name === "curves";
   const units = apart ? ys : distinct(ys.map((c) => c.unit));
@@ -198,8 +201,9 @@ function unitParts(table, x, ys, labels, heading) {
   return [...parts, ...throughputParts(table, x, ys, labels, heading)];
 }
 
-// Of a sweep over the load: latencies over what was delivered, as the field draws
-// them. A curve runs along the load, and turns back where more load delivers less.
+// Sweep over the load: latency over delivered traffic, the usual plot of the
+// field. A curve follows the load, and turns back where a higher load delivers
+// less.
 const isLoad = (column) => /^traffic\..+\.(load|rate)$/.test(column.name);
 
 function throughputParts(table, load, ys, labels, heading) {
@@ -214,7 +218,7 @@ function throughputParts(table, load, ys, labels, heading) {
   });
 }
 
-// The rows of a table for which keep(i), as a table.
+// The table restricted to the rows with keep(i).
 function sub(table, keep) {
   const rows = [];
   for (let i = 0; i < table.n; i++) if (keep(i)) rows.push(i);
@@ -270,7 +274,7 @@ function histogramParts(table) {
   };
   const middle = (r) => (log ? Math.sqrt(r.x1 * r.x2) : (r.x1 + r.x2) / 2);
   const tip = { x: middle, y: "y", title: "title", fill: "var(--back)", stroke: "var(--soft)" };
-  // Of several runs: outlines on each other.
+  // Several runs: overlaid outlines.
   if (table.by) return [{ make: (w) => ({ legend: strokes(table.palette, names, true), svg: draw(w, `${table.title}: ${names.join(", ")}`, {
     ...common, color: table.palette.scale(names),
     marks: [
@@ -291,7 +295,7 @@ function histogramParts(table) {
   } }));
 }
 
-// The upper edge of the bars of a histogram, down to 0 without bars.
+// The upper edge of a histogram's bars, down to 0 without bars.
 function outline(bars) {
   const points = [];
   let end = null;
@@ -306,13 +310,14 @@ function outline(bars) {
 
 // ---- what was promised ----------------------------------------------------
 
-// A promise binds when a VL asks for it: what it got is a bar, what it can
-// count on under full load a mark on it. Links that are alike share a plot.
+// A bandwidth guarantee matters when a VL requests it: the received bandwidth
+// is a bar, the guarantee under full load is a mark on it. Links with equal
+// values share a plot.
 function shareParts(table) {
   const place = table.columns.find((c) => c.type === "text");
   const vl = table.column("VL"), by = table.column(table.by);
   const got = table.column("share"), promised = table.column("promised");
-  // Of several runs: the places that more than one of them has.
+  // Several runs: the locations that more than one run has.
   const places = distinct(place.cells).filter((name) => !by || distinct(by.cells.filter((_, i) => place.cells[i] === name)).length > 1);
   const rowsOf = (name) => [...place.cells.keys()].filter((i) => place.cells[i] === name);
   const looks = (name) => rowsOf(name).map((i) => [by?.cells[i], vl.cells[i], Math.round(got.cells[i] / 2), Math.round(promised.cells[i])].join()).join(";");
@@ -398,7 +403,7 @@ function againstParts(table) {
       height: 220, x: { label: withUnit({ name: key, unit: table.units.get(key) }), ...grid }, y: value, ...look,
       marks: [
         Plot.ruleX(rows.filter((r) => r.lo !== null), { x: "x", y1: "lo", y2: "hi", stroke: byName("what"), strokeWidth: 1.5 }),
-        // Published values are points without a line between them.
+        // Published values are points without connecting lines.
         Plot.line(rows.filter((r) => r.lo === null && !/^published/.test(r.what)), { x: "x", y: "y", z: "what", stroke: byName("what"), sort: "x" }),
         Plot.dot(rows, { x: "x", y: "y", stroke: byName("what"), symbol: "what", r: 3.5 }),
         Plot.tip(rows, Plot.pointer({ x: "x", y: "y", ...tip })),
@@ -406,8 +411,8 @@ function againstParts(table) {
   } }));
 }
 
-// Published values are texts, for some are no numbers ("rises"). Those that
-// are, next to ours, whose text may have a unit.
+// Published values are texts, because some are not numbers ("rises"). Numeric
+// ones are plotted with the simulated values, whose text may have a unit.
 const asValue = (text) => /^([-+]?[\d.]+(?:e[-+]?\d+)?)\s*(%|[^\s\d+]\S*)?(?:\s*\+-.*)?$/i.exec(text ?? "");
 function comparable(table) {
   const theirs = table.column("published"), ours = table.column("ours"), rows = [];
@@ -419,9 +424,10 @@ function comparable(table) {
   return rows;
 }
 
-// Checks of one figure differ in a number only: "mesh, 256 B, 2048 tried",
-// "mesh, 256 B, 2560 tried". Where three or more do, that number is an axis, and
-// the rest says which curve it is. Adds { curve, axis, x } to such rows.
+// Checks of one figure may differ in a number only: "mesh, 256 B, 2048 tried",
+// "mesh, 256 B, 2560 tried". With three or more of them, that number is an
+// axis, and the remaining text names the curve. Adds { curve, axis, x } to
+// these rows.
 function findCurves(rows, nameOf) {
   const number = /\d+(?:\.\d+)?/g, found = new Map();
   for (const r of rows)
@@ -454,7 +460,7 @@ function publishedParts(table) {
 
 // ---- use of ports ---------------------------------------------------------
 
-// Thousands of ports become 400 steps, each with its busiest.
+// Thousands of ports are reduced to 400 steps, each with its maximum.
 function thin(rows) {
   if (rows.length <= 1200) return rows;
   const step = Math.ceil(rows.length / 400), out = [];
@@ -522,14 +528,14 @@ function profileParts(table) {
 
 const dotColumns = (table) => table.columns.filter((c) => c.type === "real" && c.origin !== "given" && c.unit && !isHalf(c) && c.cells.some((v) => v !== null));
 
-// What names a row: texts, and numbers only if the texts do not tell rows apart.
+// The labels of a row: texts, and numbers only if the texts are not unique.
 function dotLabels(table, by) {
   const free = table.columns.filter((c) => isLabel(c) && c !== by && c.type !== "bool" && distinct(c.cells).length > 1);
   const texts = free.filter((c) => !isNumber(c)), told = [...texts, ...(by ? [by] : [])];
   return texts.length && distinct(table.columns[0].cells.map((_, i) => rowLabel(table, told, i))).length === table.n ? texts : free;
 }
 
-// Names next to a plot have less than half of its width; longer ones are cut.
+// Labels take less than half of a plot's width; longer ones are truncated.
 function roomFor(places, w) {
   const room = Math.min(Math.max(...places.map((p) => String(p).length), 3) * 6.6 + 14, w * 0.45), fits = Math.round((room - 14) / 6.6);
   return { room, tickFormat: (t) => (String(t).length > fits ? `${String(t).slice(0, Math.max(1, fits - 1))}…` : t) };
@@ -539,13 +545,14 @@ function dotParts(table) {
   const by = table.column(table.by), row = table.column("traffic");
   const labels = dotLabels(table, by);
   const values = dotColumns(table);
-  // Of several runs: a plot for each column, a colour for each run.
+  // Several runs: a plot per column, a colour per run.
   const sets = by ? values.map((c) => [c]) : distinct(values.map((c) => c.unit)).map((unit) => values.filter((c) => c.unit === unit));
   return sets.map((of) => ({ small: Boolean(by), heading: of.map((c) => c.name).join(", "), make: (w) => {
     const names = by ? distinct(by.cells) : of.map((c) => c.name), rows = [];
     for (let i = 0; i < table.n; i++) for (const c of of) if (c.cells[i] !== null) {
       const label = rowLabel(table, labels, i) || (by ? c.name : String(i + 1)), what = by ? by.cells[i] : c.name;
-      // A row of traffic keeps its colour; then the measure is the symbol alone.
+      // A row of traffic keeps its colour; the symbol alone distinguishes the
+      // measure.
       rows.push({ label, x: c.cells[i], what, colour: row && !by ? row.cells[i] : what,
         title: `${label}${by ? `, ${what}` : ""}\n${c.name}: ${format(c, c.cells[i])} ${c.unit} (${c.origin})` });
     }
@@ -566,8 +573,7 @@ function dotParts(table) {
 
 // ---- the rules, in order --------------------------------------------------
 
-// `axis`: the columns along which lines run. This rule draws one line for
-// each label, whatever the labels are.
+// `axis`: the x columns of lines. This rule draws one line for each label.
 const RULES = [
   { fits: isTimeline, parts: timelineParts },
   { fits: isMatrix, parts: matrixParts },
@@ -590,8 +596,8 @@ export const partsFor = (table) => ruleFor(table)?.parts(table) ?? null;
 
 const MOST_PLOTS = 24;
 
-// The rows of `tables`, one of each run, below each other; the last column,
-// `by`, says whose they are. Columns are those that all of them have.
+// Concatenates the rows of `tables`, one table per run. The last column, `by`,
+// has the run. Only columns that all tables have are kept.
 export function stack(tables, names) {
   const columns = tables[0].columns.map((c) => tables.map((t) => t.columns.find((o) => o.name === c.name && o.unit === c.unit && o.type === c.type)))
     .filter((same) => same.every(Boolean)).map((same) => ({ ...same[0], cells: same.flatMap((c) => c.cells) }));
@@ -600,16 +606,15 @@ export function stack(tables, names) {
   return new Table({ name, title, kind, units, columns, by: "run" });
 }
 
-// Parts that show the runs of a stack next to each other, drawn by the rule that
-// fits the first of them. What would be a line becomes a plot with a line for
-// each run.
+// Parts that compare the runs of a stack, drawn by the rule that fits the first
+// run. A line becomes a plot with one line per run.
 export function overlayParts(stacked, first) {
   const rule = ruleFor(first);
   // A rule that counts rows counts those of one run.
   if (!rule || !rule.fits(Object.assign(Object.create(Object.getPrototypeOf(stacked)), stacked, { n: first.n }))) return null;
   if (!rule.axis) return rule.parts(stacked);
   const axis = rule.axis(stacked), single = axis.length === 1 && distinct(rule.axis(first)[0].cells).length === first.n;
-  // As in a series: a number next to an x that comes once is no name.
+  // As in a series: a number next to a unique x is not a label.
   const aside = stacked.columns.filter((c) => single && isNumber(c) && isLabel(c) && !axis.includes(c));
   const labels = stacked.columns.filter((c) => isLabel(c) && c.name !== "run" && !axis.includes(c) && !aside.includes(c));
   const free = labels.filter((c) => distinct(c.cells).length > 1);

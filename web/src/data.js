@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The results as the program wrote them: runs of tables of columns.
+// The results in the program's format: runs of tables of columns.
 import { Palette } from "./legend.js";
 
 export class Table {
@@ -17,7 +17,7 @@ export class Table {
   cells(name) {
     return this.column(name).cells;
   }
-  // "simulated", or what there is in order: "given, computed".
+  // "simulated", or all origins in order: "given, computed".
   origins() {
     const all = this.columns.filter((c) => !isLabel(c) || c.origin !== "given").map((c) => c.origin);
     const list = [...new Set(all)];
@@ -29,8 +29,8 @@ export function readRuns(text) {
   return JSON.parse(text).runs.map(asRun);
 }
 
-// What a paper printed goes to the columns that it is of: { value, text, what }
-// for a row of them, or for all ("limits"). No table of its own.
+// Assigns published values to their columns: { value, text, what } for one row,
+// or for all rows ("limits"). They are not a separate table.
 function takeMarks(run) {
   const marks = run.tables.filter((t) => t.name === "published points");
   run.tables = run.tables.filter((t) => !marks.includes(t));
@@ -44,9 +44,9 @@ function takeMarks(run) {
 }
 
 export function asRun(run) {
-  // What a name is measured in, for where it is in a text: "lambda=4".
+  // The unit of a name, for names within a text: "lambda=4".
   const units = new Map(run.tables.flatMap((t) => t.columns).filter((c) => c.unit).map((c) => [c.name, c.unit]));
-  // Rows of traffic and jobs have the first colours, everywhere.
+  // Rows of traffic and jobs have the first colours in all plots.
   const rows = run.tables.filter((t) => t.name === "traffic" || t.name === "jobs").flatMap((t) => t.columns.find((c) => c.name === "traffic" || c.name === "job")?.cells ?? []);
   const palette = new Palette([...new Set(rows)]);
   run.tables = run.tables.map((t) => new Table({ ...t, units, palette }));
@@ -57,7 +57,7 @@ export function asRun(run) {
 
 export const isNumber = (c) =>
   c.type === "real" || c.type === "uint" || c.type === "int";
-// Columns that name a row. A checksum is text, but a result.
+// Columns that label a row. A checksum is a text, but a result.
 export const isLabel = (c) => c.origin === "given" || (!isNumber(c) && c.name !== "checksum");
 
 export function format(c, value) {
@@ -73,7 +73,7 @@ export function format(c, value) {
 
 export const withUnit = (c) => (c.unit ? `${c.name} [${c.unit}]` : c.name);
 
-// Words that label row i, the number columns with their names.
+// The label of row i; number columns are given with their names.
 export function rowLabel(table, columns, i) {
   return columns
     .map((c) => (isNumber(c) ? `${c.name} ${format(c, c.cells[i])}` : c.cells[i]))

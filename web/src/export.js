@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Every panel leaves as SVG (a picture that is complete) and as CSV.
+// Exports every panel as SVG (a self-contained picture) and as CSV.
 import { isNumber } from "./data.js";
 import { swatch, swatchWidth } from "./legend.js";
 
@@ -17,7 +17,7 @@ function saveBlob(name, blob) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-// An SVG as a PNG of twice its size.
+// Converts an SVG to a PNG of twice its size.
 export function savePng(name, text) {
   const image = new Image();
   image.onload = () => {
@@ -47,7 +47,7 @@ export function tableCsv(table) {
   return lines.join("\n") + "\n";
 }
 
-// Colours of the page are variables; a file must have them spelled out.
+// Colours of the page are CSS variables; a file needs their values.
 function resolve(text) {
   const light = { ink: "#1b2430", soft: "#52606d", line: "#cbd3db",
     back: "#ffffff", panel: "#f6f8fa", accent: "#0b5cad",
@@ -71,7 +71,7 @@ const size = (svg) => {
     h: (box && box.height) || real.height || 400 };
 };
 
-// Lines of at most this many characters, broken between words.
+// Wraps text between words to lines of at most this many characters.
 function wrap(text, most) {
   const lines = [""];
   for (const word of text.split(" ")) {
@@ -82,7 +82,7 @@ function wrap(text, most) {
   return lines;
 }
 
-// All pictures of a panel below each other, with its title and legend.
+// All pictures of a panel in a column, with its title and legend.
 export function panelSvg(title, parts) {
   const out = document.createElementNS(NS, "svg");
   let y = 28, width = 320;
@@ -93,7 +93,7 @@ export function panelSvg(title, parts) {
     t.textContent = content;
     out.append(t);
   };
-  // A title wraps where the widest picture ends.
+  // The title wraps at the width of the widest picture.
   const widest = Math.max(480, ...parts.filter((p) => p.svg).map((p) => size(p.svg).w));
   wrap(title, Math.floor((widest - 20) / 8.2)).forEach((line, k) => text(10, (y = 20 + 19 * k), line, { "font-size": 15, "font-weight": 600 }));
   width = Math.max(width, title.length * 8.2 > widest ? widest : title.length * 8.2 + 20);

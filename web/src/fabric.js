@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The fabric as a picture: links coloured by use, tables and counters of what
-// is clicked, the way of a flow with its VLs, a slider for time.
+// The fabric as a picture: links coloured by utilisation, tables and counters
+// of the selected element, the path of a flow with its VLs, a slider for time.
 import { select } from "d3-selection";
 import { zoom, zoomIdentity } from "d3-zoom";
 import { format, withUnit } from "./data.js";
@@ -32,7 +32,7 @@ const gradient = `linear-gradient(90deg,${STOPS.map(([at, c]) => `rgb(${c.join("
 
 // ---- where things stand ----------------------------------------------------
 
-// Places in pixels; hosts stand below their switch, or around it.
+// Positions in pixels; hosts are below their switch, or around it.
 function place(f) {
   const at = new Map(), own = f.nodes.filter((n) => n.x !== null);
   const span = (k) => Math.max(...own.map((n) => n[k])) - Math.min(...own.map((n) => n[k]));
@@ -68,7 +68,7 @@ function place(f) {
   return at;
 }
 
-// Two directions run next to each other; cables in parallel fan out.
+// The two directions are parallel lines; parallel cables fan out.
 function linkPath(f, at, l, nearby, gap = 2.1) {
   const [x1, y1] = at.get(l.from), [x2, y2] = at.get(l.to);
   const length = Math.hypot(x2 - x1, y2 - y1) || 1;
@@ -77,13 +77,13 @@ function linkPath(f, at, l, nearby, gap = 2.1) {
   const bent = f.layout === "grid" && f.wraps && length > 1.5 * UNIT;
   const p = (v) => v.map((c) => c.toFixed(1)).join(" ");
   if (!bent) return `M${p(a)}L${p(b)}`;
-  // Both directions go around the same side.
+  // Both directions bend to the same side.
   const side = l.from < l.to ? 1 : -1, far = 0.14 * length * side;
   return `M${p(a)}Q${p([(a[0] + b[0]) / 2 + nx * far, (a[1] + b[1]) / 2 + ny * far])} ${p(b)}`;
 }
 
-// Names of hosts, each behind its host as seen from the switch, or below it; none
-// if there is no room for all of them.
+// Names of hosts, each outside of its host as seen from the switch, or below
+// it; none if there is not enough room for all of them.
 const LETTER = 2.7, LINE = 5; // half of one, in pixels
 function hostNames(f, at, halfOf) {
   const boxes = f.nodes.filter((n) => at.has(n.node)).map((n) => {
@@ -109,7 +109,7 @@ function drawSingle(view, f) {
   const at = place(f), pairs = new Map();
   const links = svg("g"), ways = svg("g"), nodes = svg("g");
   const all = [...at.values()], wide = Math.max(...all.map((p) => p[0])) - Math.min(...all.map((p) => p[0]));
-  // What is drawn small must be drawn large.
+  // A wide picture is scaled down, so its elements are drawn larger.
   const grow = Math.max(1, wide / 1100) ** 0.8, few = grow < 1.25;
   const halfOf = (n) => (few && n.kind !== "host" ? Math.max(11, 3.4 * n.name.length + 4) : 8 * grow);
   for (const l of f.links) {
@@ -144,7 +144,7 @@ function drawSingle(view, f) {
   view.fit(Math.min(...xs) - 60, Math.min(...ys) - 40, Math.max(...xs) + 60, Math.max(...ys) + 40);
 }
 
-// Busy links are thick and on top; those that are down are dashed.
+// Busy links are thick and on top; failed links are dashed.
 function paintSingle(view, f) {
   const drawn = f.links.filter((l) => l.shape).map((l) => ({ l, v: f.value(l, view.metric, view.step), down: f.isDown(l, view.step) }));
   for (const { l, v, down } of drawn) {
@@ -275,7 +275,7 @@ function drawAround(view, f, centre) {
   view.fit(Math.min(-160, ...xs) - 40, -220, Math.max(160, ...xs) + 40, 220);
 }
 
-// ---- what is known of a thing ------------------------------------------------
+// ---- details of a selected element -----------------------------------------
 
 const heading = (text) => el("h4", {}, text);
 
@@ -285,7 +285,7 @@ function smallTable(head, rows, label) {
     el("tbody", {}, ...rows.map((r) => el("tr", {}, ...r.map((c) => el("td", { class: c.node ? null : typeof c === "string" && c.length > 30 ? "text long" : "text" }, c)))))));
 }
 
-// Rows of any table of the run whose column "port" says this port.
+// Rows of any table of the run whose column "port" has this port.
 function counters(f, port) {
   const out = [];
   for (const t of f.run.tables) {
@@ -387,7 +387,7 @@ export class View {
     this.drawCircle();
     this.showFirst();
   }
-  // "lines", or the number of a pair of tiers.
+  // "lines", or the index of a pair of tiers.
   drawAs(what) {
     this.pair = what === "lines" ? null : this.pairs[what];
     this.draw();
@@ -397,7 +397,7 @@ export class View {
     else if (this.pair) paintMatrix(this, this.f, colour);
     else (this.large ? paintTiers : paintSingle)(this, this.f);
   }
-  // What is next to the picture before anything is clicked.
+  // Text next to the picture before a selection.
   showFirst() {
     const f = this.f, failed = f.failed();
     const hint = this.pair ? "A cell shows the cables of two switches: the upper half the direction up, the lower half down. Click a half, or type a name."
@@ -413,7 +413,7 @@ export class View {
   linkButton(l, text) {
     return el("button", { type: "button", onclick: () => { if (!l.shape && !l.cell) this.chooseNode(this.f.nodes[l.from]); this.chooseLink(l); } }, text);
   }
-  // The circle of a deadlock, link by link.
+  // The cycle of a deadlock, link by link.
   drawCircle() {
     if (!this.f.circle.length) return;
     this.drawWay(this.f.circle);
@@ -425,7 +425,7 @@ export class View {
     this.aside.replaceChildren(...nodes);
     this.aside.scrollTop = 0;
   }
-  // Nothing has been chosen yet.
+  // No selection yet.
   isFirst() {
     return this.first;
   }
@@ -469,7 +469,7 @@ export class View {
     this.mark(null);
     this.show(el("h4", { class: "subject" }, `${e.links.length} links from tier ${e.a.tier} to tier ${e.b.tier}`), ...this.busiest(links));
   }
-  // Highlights directed links, where they are drawn.
+  // Highlights directed links that are drawn.
   drawWay(links) {
     const outline = (cell) => svg("rect", { class: "way", ...Object.fromEntries(["x", "y", "width", "height"].map((k) => [k, cell.getAttribute(k)])), "stroke-width": 3 });
     this.ways.replaceChildren(...links.filter((l) => l && (l.shape || l.cell))

@@ -13,7 +13,7 @@ const rowsOf = (table, name, value) => [...table.cells(name).keys()].filter((i) 
 
 export const isTimeline = (t) => t.has("job", "rank", "begin", "end", ...DOING.map(([name]) => name));
 
-// A span of several doings shows each for as long as it took, in this order.
+// A span with several activities shows each with its duration, in this order.
 function pieces(table, i) {
   const cell = (name) => table.cells(name)[i], found = [];
   const said = (name) => `${format(table.column(name), cell(name))} ${table.column(name).unit}`;

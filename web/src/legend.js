@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Colours, dashes and symbols: one name has one colour in all plots of a run,
-// and a legend shows what the plot draws.
+// Colours, dashes and symbols. A name has the same colour in all plots of a
+// run, and the legend shows the marks of the plot.
 import * as Plot from "@observablehq/plot";
 import { el } from "./shapes.js";
 
@@ -8,9 +8,9 @@ const COLOURS = [1, 2, 3, 4, 5, 6, 7, 8].map((n) => `var(--c${n})`);
 export const SYMBOLS = ["circle", "plus", "times", "triangle2", "square2", "diamond2", "asterisk"];
 export const DASHES = [null, "6 4", "2 3", "9 3 2 3", "1 4", "12 5", "5 2 1 2", "8 2 2 2 2 2"];
 
-// Names get colours in the order in which they are first asked for; those of
-// the beginning keep theirs to themselves, as long as there are others, and
-// those of one plot are always told apart.
+// Names get colours in the order of first use. The first names do not share
+// their colours while others are free, and the names of one plot always have
+// different colours.
 export class Palette {
   constructor(names = []) {
     this.index = new Map();
@@ -48,7 +48,7 @@ const NS = "http://www.w3.org/2000/svg";
 const WIDE = { line: 26 };
 export const swatchWidth = (entry) => WIDE[entry.shape] || 14;
 
-// A small drawing of a mark as the plot has it.
+// A small drawing of a mark of the plot.
 export function swatch(entry) {
   const width = swatchWidth(entry);
   if (entry.shape !== "bar" && entry.shape !== "line") {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A run that continues, or a live fabric: asks for its state again and again,
-// draws it, and sends what is clicked. Names and texts are only ever put in as
-// text.
+// A running simulation, or a live fabric: polls its state, draws it, and sends
+// the user's actions. Names and texts are inserted as text only, never as HTML.
 import { partsFor } from "./charts.js";
 import { asRun } from "./data.js";
 import { save } from "./export.js";
@@ -27,7 +26,7 @@ async function ask(path, method = "GET") {
   return answer;
 }
 
-// What is refused is said, until something else is done.
+// Shows an error until the next action.
 async function tell(path) {
   at("problem").textContent = "";
   try {
@@ -61,8 +60,8 @@ async function drawFabric() {
   weights(run.table("arbitration"));
 }
 
-// When a cable went down: of a run as its state says, of a live fabric when it
-// was pulled here, if it was.
+// Time at which a cable went down: for a run, from its state; for a live
+// fabric, if the cable was unplugged on this page.
 function since(state, l) {
   const names = [l.port, l.back?.port].map((port) => `link-down ${port}`);
   return l.since ?? state.changes.filter((c) => names.includes(c.what)).at(-1)?.at ?? state.now;
@@ -78,9 +77,9 @@ function paint(state) {
   });
   fabric.failed = () => fabric.links.filter((l) => l.down && (!l.back || l.link < l.back.link)).map((l) => ({ port: l.port, link: l, time: since(state, l), until: null }));
   view.paint();
-  // What is next to the picture follows as long as nothing is chosen.
+  // The details next to the picture are updated while nothing is selected.
   if (view.isFirst()) view.showFirst();
-  // What can be done to a link follows what has become of it.
+  // The actions on a link depend on its state.
   else if (view.link && Boolean(view.link.down) !== view.shownDown) view.chooseLink(view.link);
 }
 
@@ -118,7 +117,7 @@ function rows(state) {
   }));
 }
 
-// Routes stay as they are after a failure unless there is a subnet manager.
+// Routes do not change after a failure unless there is a subnet manager.
 function reroute(state) {
   const where = at("reroute"), offered = state.down.length > 0 && !state.manager;
   where.hidden = !offered;
@@ -127,7 +126,8 @@ function reroute(state) {
     el("button", { type: "button", "data-do": "reroute", onclick: () => tell("/reroute") }, "let the subnet manager re-route"));
 }
 
-// Ranks that have ended, of jobs whose ranks are listed; and what is measured.
+// Number of finished ranks, for jobs whose ranks are listed; and the measured
+// values.
 function jobs(run) {
   const ranks = run.table("ranks"), of = run.table("jobs");
   at("jobs-panel").hidden = !of;
@@ -158,7 +158,7 @@ function show(where, ...tables) {
 }
 
 function found(run, warm) {
-  // What is not measured yet has missed nothing.
+  // A value that is not measured yet has missed no goal.
   const line = warm && verdictLine(run);
   at("verdict").replaceChildren(...(line ? [line] : []));
   if (!warm) at("goals").textContent = "Judged once the warm-up is over.";
@@ -178,7 +178,7 @@ function found(run, warm) {
 
 const us = (time) => (time >= 1e6 ? `${(time / 1e6).toFixed(1)} s` : time >= 1000 ? `${(time / 1000).toFixed(3)} ms` : `${time.toFixed(3)} us`);
 
-// What is there of a run only, and of a live fabric only.
+// Shows the elements that only a run or only a live fabric has.
 function kind(live) {
   for (const e of document.querySelectorAll(".of-run")) e.hidden = live;
   for (const e of document.querySelectorAll(".of-fabric")) e.hidden = !live;
@@ -232,7 +232,7 @@ async function look() {
   if (live) return foundInFabric(run);
   rows(state);
   reroute(state);
-  // What did not change is not drawn again.
+  // Unchanged parts are not drawn again.
   const key = `${state.version} ${state.now} ${state.state}`;
   if (key !== last) found(run, state.warm);
   last = key;

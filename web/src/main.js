@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The page: runs, and of each run a panel for every table.
+// The page: runs, and a panel for every table of each run.
 import { alongSections } from "./along.js";
 import { readRuns } from "./data.js";
 import { partsFor } from "./charts.js";
@@ -30,7 +30,7 @@ function drawNow(panel) {
   draw();
 }
 
-// For printing, and for those who test the page.
+// For printing, and for tests of the page.
 window.drawAll = (within = document) => { for (const panel of [...waiting.keys()]) if (within.contains(panel)) drawNow(panel); };
 addEventListener("beforeprint", () => window.drawAll());
 
@@ -51,7 +51,7 @@ function panelFrame(run, table, classes) {
 }
 
 
-// A part knows how to draw itself at a width; it is drawn again at another.
+// A part draws itself at a given width, and again when the width changes.
 function chartPanel(run, table, parts) {
   const small = parts.every((p) => p.small) && parts.length > 1;
   const { panel, body, add } = panelFrame(run, table, small || parts.length > 3 ? "chart wide" : "chart");
@@ -70,7 +70,7 @@ function chartPanel(run, table, parts) {
     if (small) holder.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
     const width = Math.min(920, Math.floor((total - 10 * (columns - 1)) / columns));
     done = parts.map((part) => ({ ...part.make(width, shown), heading: part.heading }));
-    // One legend if it is the same everywhere.
+    // One common legend if all parts have the same one.
     const shared = small && done.every((d) => JSON.stringify(d.legend) === JSON.stringify(done[0].legend));
     above.replaceChildren(...(shared ? [legendNode(done[0].legend)].filter(Boolean) : []));
     for (const drawn of done) {
@@ -134,7 +134,7 @@ function runTail(run) {
 
 const heading = (run) => el("h2", {}, (run.id ? `Run ${run.id}: ` : "") + run.title);
 
-// One of many is a line until it is opened.
+// With many runs, a run is a single line until it is opened.
 function runSection(run, folded) {
   const article = el("article", { class: "run", id: idOf(run) });
   if (!folded) {
@@ -151,7 +151,7 @@ function runSection(run, folded) {
   return article;
 }
 
-// Records and judgements first, then the fabric, plots, and plain tables.
+// Order: records and judgements, the fabric, plots, plain tables.
 function fillRun(run, section, ...before) {
   section.append(...before, ...runHead(run));
   const panels = el("div", { class: "panels" }), plain = [];
@@ -160,8 +160,8 @@ function fillRun(run, section, ...before) {
   const picture = fabricPanel(run, panelFrame, { save, fileName: (t) => fileName(run, t) });
   if (picture) { panels.append(picture.panel); waiting.set(picture.panel, picture.draw); }
   for (const t of drawn.filter((d) => d.kind !== "record" && !isGoals(d))) {
-    // Of a sweep, the curves are what is drawn of its points; the page of a
-    // paper has drawn the comparison already.
+    // For a sweep, the curves replace its points; the page of a paper already
+    // shows the comparison.
     const parts = (t.name === "points" && run.table("curves")) || (t.name === "comparison" && run.table("verdicts")) ? null : partsFor(t);
     if (parts && parts.length) panels.append(chartPanel(run, t, parts));
     else if ((t.n <= 12 || drawn.length <= 3) && t.n > 0) panels.append(textPanel(run, t));
@@ -187,8 +187,8 @@ function setTheme(name) {
   else document.documentElement.dataset.theme = name;
 }
 
-// Those that were named to be compared are on each other from the start, and so
-// are the only two.
+// Runs that a link selects for comparison are overlaid initially, and so are
+// the runs of a page with only two.
 function overlay() {
   const compared = runs[0].command === "report";
   return overlaySection(runs, compared ? runs.slice(1) : pairOf(runs) ?? [], {
@@ -214,15 +214,15 @@ for (const run of runs) {
 if (together && !together.parentNode) main.prepend(together);
 const papers = paperSections(runs, along, chartPanel);
 main.prepend(...along.filter((a) => !papers.length || !papers.some((p) => p.id === a.id)));
-// A paper starts with its figures, other pages with the overview.
+// The page of a paper starts with its figures, other pages with the overview.
 if (overview) papers.length ? main.append(overview) : main.prepend(overview);
 main.prepend(...papers);
-// Two runs with goals start with what changed.
+// Two runs with goals start with the changes.
 const change = changeSection(runs);
 if (change) main.prepend(change);
 for (const panel of waiting.keys()) seen.observe(panel);
 
-// A run that a link names is opened.
+// Opens the run that a link names.
 function openNamed() {
   const fold = document.getElementById(location.hash.slice(1))?.querySelector("details.fold");
   if (fold) fold.open = true;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The fabric of a run: nodes, directed links, tables, paths, and its use over
-// time, from the tables that the simulator records (docs/report.md).
+// The fabric of a run: nodes, directed links, tables, paths, and utilisation
+// over time, from the tables that the simulator records (docs/report.md).
 
 const PICTURE = ["layout", "nodes", "links", "forwarding", "VL mapping", "arbitration",
   "paths", "links over time", "tiers over time", "port VLs", "events"];
 
-// What links can be coloured by, in percent: what a simulation saw, or what
-// tables make of them (heddle route --load). The first that a run has decides
-// which links are the busiest.
+// Metrics for colouring links, in percent: simulated, or derived from tables
+// (heddle route --load). The first metric of a run determines the busiest
+// links.
 const METRICS = [
   { name: "used", label: "utilisation", about: "used (simulated)" },
   { name: "waiting", label: "stall (waiting for credits)", about: "waiting for credits (simulated)" },
@@ -50,10 +50,10 @@ export class Fabric {
     }
     for (const l of this.links) l.back = this.byPort.get(`${l.to}:${l.in}`);
     this.byName = new Map(this.nodes.map((n) => [n.name, n]));
-    // Beyond a router LIDs begin again: there they name no host.
+    // LIDs are unique per subnet: beyond a router they do not name the host.
     this.routed = this.nodes.some((n) => n.kind === "router");
     this.byLid = new Map(this.routed ? [] : this.nodes.filter((n) => n.LID).map((n) => [n.LID, n]));
-    // A switch that is its own host has no cable to it.
+    // A switch that is also a host has no cable to it.
     this.cables = this.links.filter((l) => l.from !== l.to).length / 2;
     this.readTables();
     this.readTime();
@@ -61,7 +61,7 @@ export class Fabric {
     this.readCircle();
   }
 
-  // What happened to links and tables, in us from the start of the run.
+  // Events on links and tables, in us from the start of the run.
   readEvents() {
     const t = this.run.table("events");
     this.events = t ? rowsOf(t) : [];
@@ -73,7 +73,7 @@ export class Fabric {
     }
   }
 
-  // Whether a link is down at the end of a step; of the whole run: at its end.
+  // Whether a link is down at the end of a step; for the whole run, at its end.
   isDown(link, step) {
     if (!link.changes) return false;
     const until = step < 0 ? Infinity : this.times[step];
@@ -90,7 +90,7 @@ export class Fabric {
     return out;
   }
 
-  // The links of a deadlock's circle, if there is one.
+  // The links of a deadlock's cycle, if there is one.
   readCircle(run = this.run) {
     const t = run.table("deadlock");
     this.circle = !t ? [] : rowsOf(t).map((w) => this.byPort.get(`${this.byName.get(w.node)?.node}:${w["waits for port"]}`)).filter(Boolean);
@@ -122,7 +122,7 @@ export class Fabric {
     const byLink = this.run.table("links over time"), byTier = this.run.table("tiers over time");
     const t = byLink || byTier;
     this.times = t ? [...new Set(t.cells("time"))] : [];
-    // Where measuring begins, in us from the start of the run.
+    // Start of the measurement, in us from the start of the run.
     this.start = t ? Math.max(0, this.times.at(-1) - (this.run.table("summary")?.cells("measured")[0] ?? this.times.at(-1))) : 0;
     this.perStep = this.times.map(() => new Map());
     if (!t) return;
@@ -140,12 +140,12 @@ export class Fabric {
     return [...links].sort((a, b) => b[name] - a[name]);
   }
 
-  // Its metrics in percent, as texts.
+  // The metrics of a link in percent, as texts.
   percents(link) {
     return this.metrics.map((m) => `${link[m.name].toFixed(1)} %`);
   }
 
-  // Step -1 is the whole run. Where only tiers were recorded, theirs.
+  // Step -1 is the whole run. If only tiers were recorded, returns theirs.
   value(link, metric, step) {
     if (step < 0) return link[metric];
     const key = this.timeByTier ? `${this.nodes[link.from].tier}-${this.nodes[link.to].tier}` : link.link;
@@ -169,7 +169,7 @@ export class Fabric {
     return found ? found.SL2VL.split(" ").map(Number) : null;
   }
 
-  // The way from one host to another, as recorded paths are written.
+  // The path between two hosts, in the notation of recorded paths.
   way(from, to, sl) {
     const hops = [];
     let node = from, inPort = null;

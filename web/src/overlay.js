@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs of one command in the same plots: which of them is the reader's choice.
+// Runs of one command in common plots; the reader selects the runs.
 import { overlayParts, stack } from "./charts.js";
 import { isFabricTable } from "./model.js";
 import { el } from "./tables.js";
 
 const MOST_RUNS = 8; // colours that can be distinguished
 
-// What can be laid on each other: command -> its runs, where there are two.
+// Runs that can be overlaid: command -> its runs, if there are at least two.
 function kinds(runs) {
   const found = new Map();
   for (const run of runs) {
@@ -17,13 +17,13 @@ function kinds(runs) {
   return new Map([...found].filter(([, same]) => same.length > 1));
 }
 
-// What a run was told, without where its results went.
+// The parameters of a run, without its output options.
 export const told = (run) => run.arguments.replace(/(^| )(-q|--quiet|(--db|--html|--output|-o) \S+)(?= |$)/g, "").trim();
 
 export const valueOf = (run, name) => run.parameters.find(([n]) => n === name)?.[1];
 
-// The names of parameters in which runs differ; what only names a run ("point":
-// by its key) is not drawn.
+// Names of parameters in which runs differ, except those that only identify a
+// run ("point": its key).
 const NAMES = ["title", "point"];
 export const differing = (runs) => [...new Set(runs.flatMap((run) => run.parameters.map(([name]) => name)))]
   .filter((name) => !NAMES.includes(name) && runs.some((run) => valueOf(run, name) !== valueOf(runs[0], name)));
@@ -36,7 +36,7 @@ export function differences(run, all) {
   return differ;
 }
 
-// Tables of the first run that some other one has too, as panels.
+// Tables that the first run shares with at least one other run, as panels.
 function panelsOf(chosen, panelFor) {
   const names = chosen.map((run) => `run ${run.id}`), out = [];
   for (const first of chosen[0].tables) {
@@ -50,8 +50,8 @@ function panelsOf(chosen, panelFor) {
   return out;
 }
 
-// The section, or null if no command has two runs. `panelFor` makes a panel of
-// parts, `discard` forgets one; `chosen` are the runs to begin with.
+// The section, or null if no command has two runs. `panelFor` creates a panel
+// from parts, `discard` removes one; `chosen` are the initial runs.
 export function overlaySection(runs, chosen, { panelFor, discard }) {
   const all = kinds(runs);
   if (!all.size) return null;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What became of goals: of one run in a line, of many in a table.
+// Outcome of goals: one line for one run, a table for many runs.
 import { format } from "./data.js";
 import { differences, told } from "./overlay.js";
 import { el } from "./tables.js";
@@ -7,8 +7,7 @@ import { el } from "./tables.js";
 const GOALS = ["goals", "job goals"];
 export const isGoals = (table) => GOALS.includes(table.name) && (table.has("met") || table.has("verdict"));
 
-// What was asked in row i of goals, and what came of it, in words; null if that
-// is not known.
+// The goal in row i and its outcome, in words; null if unknown.
 function outcomeOf(t, i) {
   const say = (name) => format(t.column(name), t.cells(name)[i]);
   if (t.has("met")) return { met: t.cells("met")[i], words: `${say(t.has("job") ? "job" : "traffic")} ${say("goal")}: asked ${say("asked")}, found ${say("found")}` };
@@ -16,11 +15,11 @@ function outcomeOf(t, i) {
   return t.cells("verdict")[i] ? { met: t.cells("verdict")[i] === "met", words: `${say("class")}: asked ${say("goal")}, found ${found.join(", ")}` } : null;
 }
 
-// Verdicts on published numbers that are no success.
+// Verdicts on published numbers that count as failures.
 const isBad = (verdict) => !/^(matched|holds|trend holds|reproduced)/.test(verdict);
 
-// Faults that are always shown: packets of a simulation that wait for each
-// other, or routes of which a check says that they may, or that they lead nowhere.
+// Faults that are always shown: deadlocks of a simulation, and routes that a
+// check found to permit deadlock or not to deliver.
 function lockedUp(run) {
   const found = run.table("deadlock"), check = run.table("check"), out = [];
   if (found && !found.has("free of deadlock")) out.push("packets wait for each other in a cycle");
@@ -29,7 +28,7 @@ function lockedUp(run) {
   return out;
 }
 
-// { met, missed: [words] } of all that a run was asked for, or null.
+// { met, missed: [words] } over all goals of a run, or null.
 export function judge(run) {
   const missed = [];
   let met = 0;
@@ -43,7 +42,7 @@ export function judge(run) {
     if (isBad(verdict)) missed.push(`${judged.cells("id")[i]} ${judged.has("what") ? judged.cells("what")[i] : judged.cells("shows")[i]}: ${verdict}`);
     else met++;
   });
-  // Unless that is what was published.
+  // Unless the paper published that outcome.
   if (!judged) missed.push(...lockedUp(run));
   return met + missed.length ? { met, missed } : null;
 }
@@ -61,7 +60,7 @@ export function verdictLine(run) {
     ...some.map((m) => el("span", {}, m)), left > 0 ? el("span", {}, `and ${left} more`) : null);
 }
 
-// "001/fig5a" of a run of it, and what it shows, as the list of verdicts says.
+// "001/fig5a" for a run of it, with its title, as in the list of verdicts.
 export const experimentOf = (run) => /^paper \w+ (\S+)$/.exec(run.command)?.[1];
 const FEW = 3; // differences that a title has room for, if they are enough
 
@@ -94,7 +93,7 @@ function titleOf(run, shows) {
   const id = experimentOf(run), given = run.table("summary")?.title;
   if (run.command === "report") return "What differs";
   if (given && given !== UNTITLED) return given;
-  // A study's title is that of its points.
+  // A study has the title of its points.
   const study = run.command === "sweep" && run.table("points")?.title;
   if (study && study !== UNTITLED_STUDY) return study;
   if (id) return `${id}${shows.has(id) ? `: ${shows.get(id)}` : ""}`;
@@ -109,18 +108,18 @@ export function nameRuns(runs) {
   tellApart(runs);
 }
 
-// Of a record "summary": the first column whose name is one of these.
+// For a record "summary": the first column with one of these names.
 const KEY = [["delivered"], ["latency mean", "mean"], ["latency p99", "p99"], ["lost"], ["busiest link used"]];
 const keyOf = (run, names) => run.table("summary")?.columns.find((c) => names.includes(c.name));
 
-// A row for every run, with a link to it; null if there is only one.
+// One row per run, with a link to it; null if there is only one run.
 export function overviewSection(runs, idOf) {
   const all = runs.filter((r) => r.command !== "report");
   if (all.length < 2) return null;
   const judged = all.map((run) => [run, judge(run)]), asked = judged.filter(([, j]) => j), missing = asked.filter(([, j]) => j.missed.length);
   const keys = KEY.filter((names) => all.some((run) => keyOf(run, names)));
   const head = ["run", "what", "goals", ...keys.map((names) => all.map((r) => keyOf(r, names)).find(Boolean)).map((c) => (c.unit ? `${c.name} [${c.unit}]` : c.name))];
-  // Points of a curve that were given no goals are a line together.
+  // Points of a curve without goals share a line.
   const first = new Map(judged.filter(([run, j]) => run.along && !j).reverse().map(([run]) => [run.along.id, run]));
   const shown = judged.filter(([run, j]) => !run.along || j || first.get(run.along.id) === run);
   const rows = shown.map(([run, j]) => run.along && !j ? el("tr", {},

@@ -15,7 +15,7 @@ function rowsOf(table, id) {
   return at.map((i) => Object.fromEntries(table.columns.map((c) => [c.name, c.cells[i]])));
 }
 
-// "Trend holds: 2 of 3 published values match. The reason, where there is one."
+// "Trend holds: 2 of 3 published values match. Reason, if there is one."
 function verdictOf(run, id) {
   const [row] = rowsOf(run.table("verdicts"), id), values = rowsOf(run.table("comparison"), id);
   const good = values.filter((v) => !isBad(v.verdict)).length, first = row.verdict[0].toUpperCase() + row.verdict.slice(1);
@@ -23,8 +23,8 @@ function verdictOf(run, id) {
   return el("p", { class: `verdict ${isBad(row.verdict) ? "bad" : "good"}`, role: "status" }, `${first}${count}.${row.reason ? ` ${row.reason}` : ""}`);
 }
 
-// Plots of the tables of one run to which published values belong, or of the
-// first ones.
+// Plots of the tables of one run that have published values, or else of the
+// first tables.
 function ownFigures(runs, id, panelFor) {
   const run = runs.find((r) => experimentOf(r) === id);
   if (!run) return [];
@@ -33,7 +33,8 @@ function ownFigures(runs, id, panelFor) {
   return (marked.length ? marked : drawn).slice(0, MOST_FIGURES).map(([t, parts]) => panelFor(run, t, parts));
 }
 
-// Published and own values of one experiment in one plot, where they have an axis.
+// Published and simulated values of one experiment in one plot, if they have an
+// axis.
 function comparisonFigure(run, id, panelFor) {
   const t = run.table("comparison"), keep = t ? t.cells("id").map((cell, i) => (cell === id ? i : -1)).filter((i) => i >= 0) : [];
   if (!keep.length) return [];

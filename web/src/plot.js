@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What all plots have in common.
+// Common functions of all plots.
 import * as Plot from "@observablehq/plot";
 
 export const distinct = (list) => [...new Set(list)];
@@ -10,7 +10,7 @@ export function bytes(n) {
   return String(n);
 }
 
-// Plain where that is short: 0.2, 1500, 12k, 3M.
+// Short plain numbers: 0.2, 1500, 12k, 3M.
 export function tick(v) {
   if (v === 0) return "0";
   const size = Math.abs(v);
@@ -19,11 +19,11 @@ export function tick(v) {
   return size < 1e-4 ? v.toExponential(0) : String(+v.toPrecision(4));
 }
 
-// The colour that a plot's scale has for a name. Without a word about the scale,
-// names that are colours by chance ("none", "gold") would be taken for those.
+// The colour of a name in a plot's scale. Without an explicit scale, names that
+// are CSS colours by chance ("none", "gold") would be drawn in these.
 export const byName = (field) => ({ value: field, scale: "color" });
 
-// One plot; `label` says to those who cannot see it what it shows.
+// One plot; `label` describes it to users of a screen reader.
 export function draw(width, label, options) {
   const svg = Plot.plot({
     width, height: 280, marginLeft: 56, marginBottom: 40, marginRight: 26, marginTop: 24,
@@ -31,7 +31,7 @@ export function draw(width, label, options) {
       "--plot-background": "var(--back)" },
     ...options,
   });
-  // Its frame speaks for it.
+  // The frame has the accessible label.
   svg.setAttribute("aria-hidden", "true");
   svg.dataset.label = label;
   return svg;

@@ -25,7 +25,7 @@ function row(table, i) {
   }));
 }
 
-// The first rows; the rest on demand.
+// The first rows; the others on demand.
 export function tableNode(table, first = 40) {
   const body = el("tbody");
   let shown = 0;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The time of a run: a slider with what happened marked on it, and a button
-// that lets it pass.
+// The time of a run: a slider with marks for events, and a button that plays
+// it.
 import { el } from "./tables.js";
 
 const PACE = 250; // ms for a sample
 
 const at = (time) => `${time.toFixed(1)} us`;
 
-// The step of the slider in which a time lies.
+// The step of the slider that contains a time.
 function stepOf(f, time) {
   const k = f.times.findIndex((t) => t >= time);
   return k < 0 ? f.times.length : k + 1;
 }
 
-// Those of one instant at many ports are one mark.
+// Simultaneous events at many ports share one mark.
 function marksOf(f) {
   const marks = new Map();
   for (const e of f.events.filter((one) => one.time >= f.start && one.time <= f.times[f.times.length - 1])) {
