@@ -261,7 +261,7 @@ static bool takes_messages(enum bench_cost cost)
 	return cost == COST_POST_SEND || cost == COST_POLL_FULL;
 }
 
-/* What rank 1 does while rank 0 measures. */
+/* Program of rank 1 while rank 0 measures. */
 static void assist(struct endpoint *e)
 {
 	struct completion wc;

@@ -112,7 +112,7 @@ static struct bench_points make_sweep(const struct nic_backend *b, const struct 
 		s.sizes[s.n_sizes++] = SMALL;
 	if (t->transport == QP_UD)
 		limit_sizes(&s, o->mtu ? o->mtu : b->default_mtu);
-	/* What the user asks for is refused, not left out (check_options). */
+	/* Unsupported options are an error, not skipped (check_options). */
 	for (unsigned i = 0; i < o->n_values && t->axis; i++)
 		s.values[s.n_values++] = (uint32_t)o->values[i];
 	for (const uint32_t *v = t->values; v && *v != BENCH_END && o->n_values == 0; v++) {
@@ -327,7 +327,7 @@ static enum hd_status run_point(struct nic_backend *b, struct bench_row *row, st
 	return status;
 }
 
-/* What the user asks for, and this back-end has not. */
+/* Options of the user that this back-end does not support. */
 static enum hd_status check_options(const struct nic_backend *b, const struct bench_test *t,
 				    const struct bench_options *o, struct diag *d)
 {

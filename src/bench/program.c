@@ -70,7 +70,7 @@ static struct endpoint *host_contenders(struct nic *nic, struct bench_point *poi
 
 /* ---- one point ---------------------------------------------------------- */
 
-/* What must be there before the first message comes. */
+/* Posts the receives that must exist before the first message arrives. */
 static void post_ahead(struct endpoint *e, bool first)
 {
 	const struct bench_params *p = e->p;
@@ -189,7 +189,7 @@ static bool is_lonely(enum bench_cost cost)
 	}
 }
 
-/* What rank 0 says, all know. */
+/* All ranks receive rank 0's value. */
 static uint64_t announce(struct endpoint *e, uint64_t mine)
 {
 	unsigned n = e->nic->n_ranks;

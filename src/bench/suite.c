@@ -26,7 +26,7 @@ static void add(struct bench_suite *s, const struct bench_test *t, bool by_group
 	s->tests[s->n_tests++] = (struct suite_test){ t, by_group };
 }
 
-/* What LogGP's parameters follow from. */
+/* Tests from which LogGP's parameters are computed. */
 static void add_loggp(struct bench_suite *s, struct diag *d)
 {
 	static const char *const parts[] = { "post-send", "poll-full", "send-lat", "send-bw" };

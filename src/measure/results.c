@@ -310,7 +310,7 @@ static struct value copy_of(const struct value *v)
 	return copy;
 }
 
-/* What a column's unit is worth in base units. */
+/* Value of a column's unit in base units. */
 static double worth_of_unit(const struct column *c)
 {
 	static const struct {
@@ -409,7 +409,7 @@ static struct value value_of_time(const struct column *c, hd_time time)
 	return value_of_real((double)time / worth_of_unit(c));
 }
 
-/* What column `c` shows of a row whose member is at `at`. */
+/* Value of column `c` for a row whose member is at `at`. */
 static struct value value_at(struct table *t, const struct column *c, const void *at)
 {
 	const struct cell *cell = &c->cell;

@@ -80,7 +80,7 @@ struct ge_law ge_law_of(const struct ge_queue *q)
 		.tau = 2 / (q->cs2 + 1),
 	};
 
-	/* The same as sigma + tau - sigma * tau, without the difference. */
+	/* Equals sigma + tau - sigma * tau, computed without the subtraction. */
 	law.s = law.sigma + law.tau * (q->ca2 - 1) / (q->ca2 + 1);
 	law.delta0 = law.tau / law.s;
 	return law;

@@ -7,7 +7,7 @@
 
 #define TEXT_OF(number) #number
 #define NAME_OF(major)  "libsuperlu.so." TEXT_OF(major)
-/* Of the version whose header this was compiled with. */
+/* Version of the header at compile time. */
 #define LIBRARY         NAME_OF(SUPERLU_MAJOR_VERSION)
 
 #define ROW(name)                                     \

@@ -20,7 +20,7 @@ struct check_context {
 	struct strbuf missing;
 };
 
-/* What one case gives. */
+/* Result of one case. */
 struct finding {
 	enum paper_verdict verdict;
 	bool unclear;  /* an exception that chance may have made */

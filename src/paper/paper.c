@@ -13,7 +13,7 @@ const char *const paper_verdict_names[] = {
 	"matched",        "as computed", "within tolerance",     "trend holds", "reproduced for",
 	"not reproduced", "refuted",     "no number to compare", NULL
 };
-/* Of enum reduction. */
+/* Names of enum reduction. */
 static const char *const take_names[] = { "one",   "mean",  "least", "most", "sum",
 					  "count", "first", "last",  NULL };
 
@@ -27,7 +27,7 @@ static const char *const take_names[] = { "one",   "mean",  "least", "most", "su
 #define ERRATUM(m)    offsetof(struct paper_erratum, m)
 #define FILE_OF(m)    offsetof(struct paper_text, m)
 
-/* What a study is, under `path`, and `base` within its struct. */
+/* Fields of a study at `path`; `base` is its offset in the struct. */
 #define STUDY_ROWS(path, base)                                                      \
 	{ path ".quick", SCHEMA_TEXT, (base) + STUDY(quick), .optional = true,      \
 	  .help = "the same for a quick run" },                                     \

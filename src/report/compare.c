@@ -523,7 +523,7 @@ static void compare_parameter(struct results_comparison *c, const char *name)
 	table_put_values(c->parameters, row);
 }
 
-/* Those of the first run, then those that only later ones have. */
+/* Parameters of the first run, then those that only later runs have. */
 static void compare_parameters(struct results_comparison *c)
 {
 	for (size_t i = 0; i < c->n; i++) {

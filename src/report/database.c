@@ -21,7 +21,7 @@
 #define STEPS_PER_ROW  1000
 #define STEPS_AT_ONCE  1000
 
-/* What is wrong with the file rather than with the machine. */
+/* Whether the file is defective, as opposed to an error of the host. */
 static bool is_damage(int error)
 {
 	/* Our statements are right: an error in one is the schema's fault. */

@@ -72,7 +72,7 @@ static void bind_value(sqlite3_stmt *s, int position, const struct value *v)
 		bind_text(s, position, v->text);
 		break;
 	case VALUE_UINT:
-		/* What SQLite's integer cannot hold comes near as a real. */
+		/* Values beyond SQLite's integers are approximated by a real. */
 		if (v->u <= INT64_MAX)
 			sqlite3_bind_int64(s, position, (int64_t)v->u);
 		else

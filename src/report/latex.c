@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-/* What means something to LaTeX, and how it is written to mean itself. */
+/* Characters with a meaning in LaTeX, and their escapes. */
 static const struct {
 	char sign;
 	const char *escaped;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a scenario's jobs must say, as far as it shows without the fabric. */
+/* Checks of a scenario's jobs that do not depend on the fabric. */
 #include <string.h>
 
 #include "scenario/checks.h"

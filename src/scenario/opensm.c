@@ -63,7 +63,7 @@ static unsigned word_number(const char *const *words, const char *word)
 	return i;
 }
 
-/* What the file says about congestion, where the scenario does not. */
+/* Congestion settings of OpenSM's file that the scenario does not override. */
 static void take_congestion(struct scenario *s, const struct opensm_cc *conf)
 {
 	struct scn_congestion *c = &s->congestion;

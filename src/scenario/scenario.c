@@ -497,7 +497,7 @@ enum hd_status scenario_refuse_class(const struct scenario *s, struct diag *d, c
 			       text_hint(nearest).text);
 }
 
-/* What queue pairs cannot do, or do by themselves. */
+/* Rejects options that queue pairs do not support, or handle themselves. */
 static enum hd_status check_transport(const struct scenario *s, struct diag *d,
 				      const struct scn_traffic *t)
 {

@@ -181,7 +181,7 @@ static void print_where(const struct schema_reader *r, const struct schema_row *
 		strbuf_printf(out, "%s%s", parent->path, parent->type == SCHEMA_LIST ? "[]" : "");
 }
 
-/* What may stand there; what a line has no room for is left out. */
+/* Permitted names; names that do not fit on the line are omitted. */
 static void list_names(const char *const *names, size_t n, struct strbuf *out)
 {
 	enum { ROOM = 280 };

@@ -277,7 +277,7 @@ const struct generator *generator_find(const char *name, struct diag *d)
 	return NULL;
 }
 
-/* What ports support, as sets. */
+/* Supported widths and speeds of ports, as sets. */
 struct abilities {
 	uint8_t widths;
 	uint16_t speeds;

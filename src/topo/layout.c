@@ -104,7 +104,7 @@ static void place_layers(struct layout *l, const struct shape *s, const uint32_t
 		uint32_t n = 0;
 
 		for (uint32_t v = 0; v < s->n; v++) {
-			/* What no host reaches goes to the bottom. */
+			/* Vertices that no host reaches are at the bottom. */
 			if (height[v] != tier && !(tier == 0 && height[v] == UINT32_MAX))
 				continue;
 			l->at[v].y = tier * (1.5 + widest / 12.0);

@@ -36,7 +36,7 @@ static bool read_port_guid(struct topo_reader *r, uint64_t *guid)
 	return false;
 }
 
-/* That width or speed and all lesser ones, as ports of ibsim have them. */
+/* A width or speed and all lower ones, as for ports of ibsim. */
 static uint8_t widths_up_to(uint8_t width)
 {
 	if (width == WIDTH_12X || width == WIDTH_8X)
@@ -60,7 +60,7 @@ void net_set_speeds(struct topo_port *p, uint64_t base, uint64_t extended)
 	p->speeds = (uint16_t)set;
 }
 
-/* What LinkSpeedActive is expected to be, extended speeds being QDR too. */
+/* Expected LinkSpeedActive; extended speeds are reported as QDR. */
 static uint8_t code_of_speed(uint16_t speeds)
 {
 	if (!speeds)

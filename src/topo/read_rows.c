@@ -144,7 +144,7 @@ static bool read_gbps(struct topo_reader *r, struct topo_port_row *row)
 		if (reader_skip(r, known[i].text))
 			row->speeds = (uint16_t)(1u << known[i].speed);
 	}
-	/* What is left is the state, in words. */
+	/* The rest of the line is the state, in words. */
 	for (; r->at < r->line_end; r->at++) {
 		if (reader_skip(r, ")==>"))
 			return true;

@@ -244,7 +244,7 @@ static double pairs_reached(const struct shape *g, const struct distance_sweep *
 	return pairs;
 }
 
-/* Of `hops` cables, those that are no adapter's; 0: they share a switch. */
+/* Number of the `hops` cables that are between switches; 0: same switch. */
 static uint32_t links_among(uint32_t hops, bool from_adapter, bool to_adapter)
 {
 	uint32_t own = (uint32_t)from_adapter + to_adapter;

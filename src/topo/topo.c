@@ -277,7 +277,7 @@ void topo_sort(struct topo *t)
 	free(order);
 }
 
-/* What both sets have; an empty set says nothing and so excludes nothing. */
+/* Common members of both sets; an empty set is unspecified and excludes nothing. */
 static unsigned in_common(unsigned a, unsigned b, unsigned mandatory)
 {
 	if (!a && !b)

@@ -43,7 +43,7 @@ static void append(struct match_line *l, uint32_t item)
 	b->last = item;
 }
 
-/* What is equal was in one bucket and stays in order. */
+/* Entries with equal keys were in one bucket and keep their order. */
 static void grow(struct match_line *l)
 {
 	struct match_bucket *old = l->buckets;

@@ -309,7 +309,7 @@ static void add_link(struct matrix *m, uint32_t from, uint32_t to, uint32_t line
 	m->links[m->n_links++] = (struct opgraph_link){ from, to, line };
 }
 
-/* What the connection's send waits for. */
+/* Adds the dependencies of the connection's send. */
 static enum hd_status add_pulls(struct matrix *m, const struct connection *w)
 {
 	const struct trigger *g = &m->triggers[w->trigger];

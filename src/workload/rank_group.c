@@ -163,7 +163,7 @@ static void rank_ends(struct rank_group *t, uint32_t rank)
 	t->last_path = t->path;
 }
 
-/* All of a step is done. */
+/* All operations of a step are complete. */
 static void step_ends(struct rank_group *t, uint32_t rank)
 {
 	struct rank *r = &t->ranks[rank];

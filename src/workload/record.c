@@ -32,11 +32,11 @@ struct program_recorder {
 	struct diag *d;
 	bool has_compute;
 	uint32_t rank, n_ranks;
-	/* Of all ranks: communicators by their ids, tags by what they mean. */
+	/* Common to all ranks: communicators by id, tags by meaning. */
 	struct map comm_of, tag_of;
 	struct comm *comms;
 	size_t n_comms, comms_cap;
-	/* Of this one. */
+	/* State of the current rank. */
 	struct map request_of;
 	struct recorded_request *requests;
 	size_t n_requests, requests_cap;
@@ -44,7 +44,7 @@ struct program_recorder {
 	size_t n_links, links_cap;
 	uint32_t *front; /* operations that the next one needs */
 	size_t n_front, front_cap;
-	/* Of this line. */
+	/* State of the current line. */
 	char *at;
 	unsigned line;
 	bool is_over;
@@ -146,7 +146,7 @@ static uint32_t op_after(struct program_recorder *r, uint32_t before, const stru
 	return id;
 }
 
-/* All of several operations is done: one that takes no time. */
+/* An operation without duration that completes after several others. */
 static uint32_t join(struct program_recorder *r, const uint32_t *ops, size_t n)
 {
 	const struct op nothing = { .kind = OP_COMPUTE };
@@ -170,7 +170,7 @@ static uint32_t front(struct program_recorder *r)
 	return one;
 }
 
-/* What was begun: done when the call returns, or when it is waited for. */
+/* Registers an operation: it completes when the call returns or, with a request, at its wait. */
 static void begun(struct program_recorder *r, int64_t request, uint32_t op)
 {
 	if (op == NO_OP)
@@ -183,7 +183,7 @@ static void begun(struct program_recorder *r, int64_t request, uint32_t op)
 
 /* ---- tags ---------------------------------------------------------------- */
 
-/* The same number for the same key of all ranks; small ones. */
+/* Numbers keys consecutively; the same key has the same number in all ranks. */
 static uint32_t tag_of(struct program_recorder *r, uint64_t key)
 {
 	uint32_t next = (uint32_t)r->tag_of.n;
@@ -202,7 +202,7 @@ static uint32_t message_tag(struct program_recorder *r, const struct comm *c, in
 	return tag_of(r, comm_key(r, c) | (uint64_t)tag);
 }
 
-/* Of a sequence of the collective that is the next one of the communicator. */
+/* Tag of a sequence of the communicator's next collective. */
 static uint32_t step_tag(struct program_recorder *r, const struct comm *c, uint32_t sequence)
 {
 	return tag_of(r, comm_key(r, c) | (uint64_t)1 << 39 |
@@ -274,7 +274,7 @@ static void read_message(struct program_recorder *r, enum op_kind kind)
 	if (kind == OP_RECV && id) {
 		const struct recorded_request *q = request_at(r, id);
 
-		/* Of what was never received nothing is known. */
+		/* A message that was never received has no known properties. */
 		if (!q->is_matched && (peer < 0 || tag < 0))
 			return;
 		peer = q->is_matched ? q->peer : peer;

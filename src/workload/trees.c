@@ -121,7 +121,7 @@ bool step_tree_op(const struct workload_step *s, struct group_member m, struct s
 		.size = segment_bytes(s, tree, at.round / 2),
 		.tag = at.sequence,
 	};
-	/* What the root has reduced, it sends down. */
+	/* The root sends the reduced value down the tree. */
 	if (n.parent == NO_RANK && second)
 		out->tag = at.sequence | 1;
 	if (down == second || n.parent == NO_RANK)

@@ -14,7 +14,7 @@ static uint64_t key_of(unsigned kind, uint64_t what)
 	return (uint64_t)kind << 56 | what;
 }
 
-/* What is observed of the queue, or of one class in it. */
+/* Statistics of the queue, or of one of its classes. */
 struct probe {
 	struct window present, served, passed;
 	struct batch_means lost, response;
@@ -42,7 +42,7 @@ struct ge_des {
 	struct ge_source source[BATCH_MAX_CLASSES];
 	struct probe all;
 
-	/* Who is present, oldest first, in a ring of capacity places. */
+	/* Customers present, oldest first, in a ring of `capacity` places. */
 	struct customer *ring;
 	size_t head, n;
 

@@ -130,7 +130,7 @@ static void remark_path(struct results *r, const struct subnet *s, const char *w
 	strbuf_fini(&path);
 }
 
-/* What is at fault, what is only odd, and what may be the file's fault. */
+/* Remarks on faults, oddities, and probable defects of the file. */
 static void remark_faults(struct results *r, const struct subnet *s, const struct route_check *c)
 {
 	struct strbuf why = STRBUF_INIT;

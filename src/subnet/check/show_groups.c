@@ -18,7 +18,7 @@ static const struct column group_columns[] = {
 	{ NULL },
 };
 
-/* What became of the packets, and what the tables take. */
+/* Fate of the packets, and size of the tables. */
 struct group_deliveries {
 	struct mcast_check c;
 	uint64_t mlids_left, entries;
@@ -74,7 +74,7 @@ static void list_groups(struct results *r, const struct subnet *s)
 	}
 }
 
-/* What the tables hold, and take in memory. */
+/* Content of the tables, and their memory. */
 static void measure_tables(const struct subnet *s, struct group_deliveries *out)
 {
 	uint64_t words = 0;

@@ -192,7 +192,7 @@ static int compare_cases(const void *left, const void *right)
 	return order ? order : GREATER_FIRST(b->what[1], a->what[1]);
 }
 
-/* Of an interrupted analysis only those that were tried stay. */
+/* An interrupted analysis keeps only the cases that were tried. */
 static void keep_done(struct failure_analysis *s, const bool *done)
 {
 	size_t n = 0;

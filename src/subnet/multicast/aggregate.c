@@ -247,7 +247,7 @@ static enum hd_status fault(const struct trial *t, struct diag *d, const char *w
 			 what, switch_node(t->s, sw)->name);
 }
 
-/* What a member gives goes up to the root. */
+/* Traces a member's contribution up to the root. */
 static enum hd_status climb(struct trial *t, port_id member, struct diag *d)
 {
 	unsigned in;

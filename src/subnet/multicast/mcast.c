@@ -453,7 +453,7 @@ enum hd_status mcast_admit_sender(struct subnet *s, uint32_t group, port_id send
 	return HD_OK;
 }
 
-/* Those of `ports` that still have LIDs, into `out`; returns how many. */
+/* Writes the ports of `ports` that still have LIDs to `out`; returns their number. */
 static uint32_t still_there(const struct subnet *s, const port_id *ports, uint32_t n, port_id *out)
 {
 	uint32_t kept = 0;

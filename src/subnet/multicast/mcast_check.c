@@ -163,7 +163,7 @@ static void flood_from(struct flood *f, port_id sender)
 	bool is_adapter = t->ports[sender].number > 0;
 
 	f->n = 0;
-	/* What the sender waits for is no channel that others hold. */
+	/* The sender's injection is not a channel that other packets hold. */
 	place_of(f, is_adapter ? t->ports[sender].peer : sender, VL_MANAGEMENT);
 	discover(f);
 	if (f->out) {

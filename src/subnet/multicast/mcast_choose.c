@@ -20,7 +20,7 @@ struct chooser {
 	struct mcast_load more;
 };
 
-/* What a way to have all groups is worth. */
+/* Cost of one choice of trees for all groups. */
 struct worth {
 	bool fits;
 	uint32_t cycle;
@@ -200,7 +200,7 @@ static bool is_better(const struct worth *a, const struct worth *b)
 	return a->n_mlids < b->n_mlids;
 }
 
-/* The same kind for all, if that is better. */
+/* The same kind of tree for all groups, if that is better. */
 static void try_kind(struct chooser *c, enum mcast_method kind, struct mcast_choice *out,
 		     struct worth *best)
 {

@@ -113,7 +113,7 @@ static void follow(struct tracer *t, switch_id sw, unsigned sl, unsigned vl)
 		sw = e->to;
 		unsigned out;
 
-		/* What arrives at an adapter is taken in: it waits no more. */
+		/* An adapter consumes arriving packets: they do not wait further. */
 		if ((t->next[sw] == PATH_ARRIVED && !to_router) || !out_of(t, sw, &out))
 			return;
 		unsigned next_vl = vl_toward(t, sw, e->in, out, sl);
@@ -190,7 +190,7 @@ static void follow_choices(struct tracer *t)
 		struct hop hop = t->hops[i];
 		const struct sw_edge *e = &t->g->edges[hop.edge];
 
-		/* What arrives at an adapter is taken in: it waits no more. */
+		/* An adapter consumes arriving packets: they do not wait further. */
 		if (e->to != t->target || joins_subnets(t, t->dest.owner))
 			choose(t, e->to, e->in, hop.vl, hop.sl);
 	}

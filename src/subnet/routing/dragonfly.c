@@ -36,7 +36,7 @@ struct dragonfly {
 	bool around;        /* ways that are not minimal, too */
 };
 
-/* Of one target: hops to it under the rule. */
+/* State of one target: hops to it under the rule. */
 struct aims {
 	uint32_t group; /* the target's */
 	uint16_t cost[];

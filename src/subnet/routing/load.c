@@ -75,7 +75,7 @@ static void measure(const struct loads *l, struct load_spread *out)
 	}
 }
 
-/* Of one thread: to add up the flows toward one destination after another. */
+/* Work space of one thread, for one destination at a time. */
 struct funnel {
 	const struct loads *l;
 	const uint64_t *n_hosts; /* per subnet */
@@ -148,7 +148,7 @@ static void pour_dest(void *context, unsigned member, const struct path_view *v)
 	f->n_lost += n_flows - pour(f, v);
 }
 
-/* Those whose one way is a cable, which no channel counts. */
+/* Adds the flows whose only path is a direct cable, which no channel counts. */
 static void pour_cables(const struct loads *l, const uint64_t *n_hosts, struct load_spread *out)
 {
 	for (uint32_t i = 0; i < l->n_hosts; i++) {
@@ -482,7 +482,7 @@ static void try_traffic(struct loads *l, const struct load_traffic *traffic,
 
 /* ---- port by port -------------------------------------------------------- */
 
-/* What hosts send and get by their own cables, which no channel counts. */
+/* Adds the flows on hosts' own cables, which no channel counts. */
 static void pour_ends(struct loads *l)
 {
 	const struct topo *t = l->s->topo;

@@ -118,7 +118,7 @@ void lft_share(uint8_t *rows, uint32_t n_switches, uint32_t stride, struct lft_b
 {
 	struct lft_fold f;
 
-	/* Those that are kept stand where rows were that have been read. */
+	/* Stored blocks overwrite rows that have been read already. */
 	lft_fold_begin(&f, n_switches, stride);
 	f.bytes = rows;
 	f.cap = (size_t)n_switches * f.in_row;

@@ -67,7 +67,7 @@ static enum hd_status refuse_two(const struct topo *t, port_id a, port_id b, str
 	return topo_refuse_name(t, t->ports[a].node, t->ports[b].node, d);
 }
 
-/* What is called so, or else has this GUID; *other as of_node has it. */
+/* Finds the nodes with this name or GUID; *other as in of_node. */
 static port_id by_name_or_guid(const struct topo *t, const char *text, port_id *other)
 {
 	port_id found = of_node(t, text, strlen(text), -1, other);

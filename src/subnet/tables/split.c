@@ -22,7 +22,7 @@ struct vl_split subnet_split_for(const struct subnet *s, const uint8_t classes[N
 	return split;
 }
 
-/* What of a split does not fit, in words; false if all does. */
+/* Describes the parts of a split that do not fit; false if all do. */
 static bool lacks(const struct subnet *s, const struct vl_split *split, struct diag *d)
 {
 	const struct topo *t = s->topo;

@@ -133,7 +133,7 @@ static void print_route(const struct discovery_routes *r, node_id v, struct strb
 		strbuf_printf(out, ",%u", path[--n]);
 }
 
-/* What dump_fts tells of the owner of a LID. */
+/* dump_fts' description of the owner of a LID. */
 static void print_owner(const struct subnet *s, unsigned sub, lid_t lid, struct strbuf *out)
 {
 	port_id p = s->port_of_lid[sub][lid];

@@ -264,7 +264,7 @@ static uint16_t sls_from(const struct united *u, port_id source)
 	return sls;
 }
 
-/* What the end ports of one switch send to the destination. */
+/* Adds the packets of a switch's end ports to the destination. */
 static void enter(struct united *u, switch_id sw)
 {
 	const struct topo *t = u->tables[1]->topo;

@@ -206,7 +206,7 @@ static int ascending(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* What the vertices from position `at` on must add at least. */
+/* Lower bound on the cut added by the vertices from position `at`. */
 static uint64_t least_to_come(struct bisection_search *s, uint32_t at)
 {
 	uint32_t left = s->g->n - at;
@@ -320,7 +320,7 @@ static bool is_fair(const struct shape *g, const idx_t *part)
 	return weight[0] <= most && weight[1] <= most;
 }
 
-/* What moving `v` to the other side adds to the cut. */
+/* Change of the cut when `v` moves to the other side. */
 static int64_t price(const struct shape *g, const idx_t *part, uint32_t v)
 {
 	int64_t sum = 0;
