@@ -39,7 +39,7 @@ char *text_inert(const char *text, size_t len) __attribute__((malloc));
 
 /*
  * Offset of the first byte that does not occur in text files: NUL or another
- * control character that is not white space; `len` if there is none.
+ * control character that is not white space; `len` if none exists.
  */
 size_t text_find_binary(const char *text, size_t len);
 

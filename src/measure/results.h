@@ -141,7 +141,7 @@ void results_set_version(struct results *r, const char *version);
 void results_set_arguments(struct results *r, const char *arguments);
 /* Copies both strings; names need not be unique. */
 void results_parameter(struct results *r, const char *name, const char *value);
-/* The value of the first parameter with that name; NULL if there is none. */
+/* The value of the first parameter with that name; NULL if none exists. */
 const char *results_parameter_value(const struct results *r, const char *name);
 HD_PRINTF(2, 3)
 void results_remark(struct results *r, const char *format, ...);

@@ -36,7 +36,7 @@ void outcomes_fini(struct paper_outcomes *r);
 /* Writes the file. */
 void outcomes_print(const struct paper_outcomes *r, struct strbuf *out);
 
-/* The outcome at the printed size, or else of a quick run; NULL if there is none. */
+/* The outcome at the printed size, or else of a quick run; NULL if none exists. */
 const struct paper_outcome *outcomes_find(const struct paper_outcomes *r, const struct paper *p,
 					  const struct paper_experiment *e);
 

@@ -230,7 +230,7 @@ HD_MUST_CHECK enum hd_status paper_vary(struct paper *p, const char *text, struc
 
 /* Writes the experiment with its study and files as a separate file. */
 void paper_extract(const struct paper *p, const struct paper_experiment *e, struct strbuf *out);
-/* Writes the scenario that its command reads; false if there is none. */
+/* Writes the scenario that its command reads; false if none exists. */
 bool paper_scenario(const struct paper *p, const struct paper_experiment *e, struct strbuf *out);
 
 #endif

@@ -40,11 +40,11 @@ bool paper_value_find(const struct paper_value *v, const struct results *r,
 		      const struct bindings *in, struct paper_cells *out, struct strbuf *missing);
 void paper_cells_fini(struct paper_cells *f);
 
-/* Reduces the rows to one number; NaN, with a reason, if there is none. */
+/* Reduces the rows to one number; NaN, with a reason, if none exists. */
 double paper_cells_reduce(const struct paper_cells *f, const struct paper_value *v,
 			  struct strbuf *missing);
 
-/* Index of a column; n_columns if there is none. */
+/* Index of a column; n_columns if none exists. */
 size_t paper_column_find(const struct table *t, const char *name, size_t len);
 /* Whether a cell has the `len` characters at `text`. */
 bool paper_cell_is(const struct value *v, const char *text, size_t len);

@@ -32,7 +32,7 @@ void database_close(struct database *l);
 /* Reports content that Heddle did not write. */
 void database_damaged(struct database *l, const char *what);
 void database_execute(struct database *l, const char *sql);
-/* The number returned by `sql`; -1 and an error if there is none. */
+/* The number returned by `sql`; -1 and an error if none exists. */
 int64_t database_number(struct database *l, const char *sql);
 /* NULL after a failure: sqlite3's functions accept it and have no effect. */
 sqlite3_stmt *database_prepare(struct database *l, const char *sql);

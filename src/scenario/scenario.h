@@ -400,7 +400,7 @@ struct scn_faults {
 	size_t n_events;
 };
 
-/* A subnet manager that re-routes after failures; with neither time there is none. */
+/* A subnet manager that re-routes after failures; with neither time none exists. */
 struct scn_sm {
 	hd_time sweep, trap; /* HD_TIME_NEVER: no sweeps, no traps */
 	hd_time compute, program;
@@ -517,7 +517,7 @@ struct scenario {
 	struct policy *policy;         /* content of qos.policy, or NULL */
 	struct partitions *partitions; /* content of qos.partitions_file, or NULL */
 	struct schema_places places;   /* positions in the file */
-	const char *file;              /* for errors; NULL if there is none */
+	const char *file;              /* for errors; NULL if none exists */
 	char *text;                    /* text of the file, without overrides */
 };
 

@@ -87,7 +87,7 @@ struct schema_row {
 	const char *initial; /* default; NULL: required */
 	const char *low;     /* range, in user notation; NULL: none */
 	const char *high;    /* both inclusive */
-	const char *word;    /* a word that stands for word_value */
+	const char *word;    /* a word with the value word_value */
 	uint64_t word_value; /* (a rate or share of word_value over 1) */
 	/* Names of a choice, units of an amount, or the only permitted numbers. */
 	const char *const *choices;

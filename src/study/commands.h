@@ -72,7 +72,7 @@ void study_commands_list(struct strbuf *out);
 HD_MUST_CHECK enum hd_status study_table_check(const struct study_command *c, const char *name,
 					       struct diag *d);
 
-/* Index of a measure; m->n if there is none of that name. */
+/* Index of a measure; m->n if no measure has that name. */
 size_t study_measure_index(const struct measures *m, const char *name);
 /* Checks that a term refers to measures, in their units. */
 HD_MUST_CHECK enum hd_status study_measure_check(const struct measures *m, const struct term *t,

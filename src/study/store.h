@@ -35,7 +35,7 @@ HD_MUST_CHECK enum hd_status store_open(struct store *s, const char *path, const
 					struct diag *d);
 void store_close(struct store *s);
 
-/* Reads the last stored outcome of this content; NULL: there is none. */
+/* Reads the last stored outcome of this content; NULL: none exists. */
 HD_MUST_CHECK enum hd_status store_read(const struct store *s, const char *key, struct diag *d,
 					struct results **out);
 

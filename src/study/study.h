@@ -91,7 +91,7 @@ struct study {
 	const struct study_command *command;
 	struct measures measures;
 	const struct option *const *options; /* of the command; NULL: any option is accepted */
-	char *base_file, *base; /* name and text of the scenario; "" if there is none */
+	char *base_file, *base;              /* name and text of the scenario; "" if none exists */
 	struct overrides overrides;
 	struct axis *axes;
 	size_t n_axes;
@@ -142,7 +142,7 @@ void study_fini(struct study *s);
 size_t study_value(const struct study *s, size_t axis, size_t cell);
 /* Value, or label, of an axis at a point. */
 const char *study_value_text(const struct study *s, size_t axis, size_t point);
-/* Index of the axis of a field; s->n_axes if there is none. */
+/* Index of the axis of a field; s->n_axes if none exists. */
 size_t study_axis_of(const struct study *s, const char *field, size_t len);
 /* Writes the template with the values of a point filled in. */
 void study_fill_template(const struct study *s, size_t point, struct strbuf *out);
@@ -159,7 +159,7 @@ uint64_t study_seed(const struct study *s, size_t point);
 
 /*
  * Finds a cell, by rank, for which `refusal` returns NULL (otherwise it returns
- * a line that the caller frees); n_cells if there is none. The search is not
+ * a line that the caller frees); n_cells if none exists. The search is not
  * exhaustive: if every value of every axis, and a thousand cells spread over
  * the grid, give the same error text, the error does not depend on the axes.
  */

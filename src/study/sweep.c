@@ -261,7 +261,7 @@ static enum hd_status run_round(struct sweep_round *r, const struct stores *stor
 
 /* ---- all of it ---------------------------------------------------------- */
 
-/* The error of a cell's points, one line; NULL if there is none. */
+/* The error of a cell's points, one line; NULL if none exists. */
 static char *refusal_of(const struct study *s, size_t rank)
 {
 	struct diag why = { .status = HD_OK };

@@ -18,7 +18,7 @@
 
 /*
  * Finds the first end port of the node with that name or GUID, or the end port
- * with that GUID; needs no LIDs. HD_ERR_NOT_FOUND if there is none,
+ * with that GUID; needs no LIDs. HD_ERR_NOT_FOUND if none exists,
  * HD_ERR_INPUT if several nodes have the name.
  */
 HD_MUST_CHECK enum hd_status end_named(const struct topo *t, const char *name, struct diag *d,
