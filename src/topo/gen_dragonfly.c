@@ -65,7 +65,7 @@ static void global_cables(const struct dragonfly_groups *s, struct topo *t)
 	}
 }
 
-/* As many groups as there can be, unless the user said how many. */
+/* The maximum number of groups, unless the user gave a number. */
 static enum hd_status count_groups(const struct topo_params *p, uint64_t globals, struct diag *d,
 				   uint32_t *out)
 {

@@ -98,7 +98,7 @@ enum hd_status net_read_router_guid(struct net *n)
 	return read_guid(n, NODE_ROUTER);
 }
 
-/* From the first quote to the last one of the line; false if there are none. */
+/* Parses from the first quote to the last one of the line; false if there are no quotes. */
 bool net_quoted_name(struct topo_reader *r, struct slice *name)
 {
 	const char *first = r->at, *last = r->line_end - 1;

@@ -20,7 +20,7 @@ void rows_fini(struct rows *rows)
 	*rows = (struct rows){ .n = 0 };
 }
 
-/* By GUID: a switch's rows then stand together. */
+/* Sorts by GUID, so that the rows of a switch are consecutive. */
 static int by_guid(const void *a, const void *b)
 {
 	const struct topo_port_row *p = a, *q = b;

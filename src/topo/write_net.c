@@ -141,7 +141,7 @@ static bool is_xsigo(uint64_t guid, unsigned type)
 	return guid >> 32 == (UINT64_C(0x00139700) | type);
 }
 
-/* Where it sits, or NULL. */
+/* Position in a chassis, or NULL. */
 static const struct topo_place *place_of(const struct net_writer *w, node_id node)
 {
 	return w->groups ? w->groups->place[node] : NULL;

@@ -204,7 +204,7 @@ static const struct column traffic_columns[] = {
 	{ NULL },
 };
 
-/* How long the flows take on a link, at a bit each. */
+/* Time of the flows on a link, at one bit each. */
 static double time_of(const struct subnet *s, port_id port, uint64_t flows)
 {
 	const struct hd_rate rate = s->rate_of_port[port];

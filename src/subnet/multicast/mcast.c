@@ -401,7 +401,7 @@ static bool is_on_tree(struct subnet *s, const struct mcast_group *m, switch_id 
 	return any != 0;
 }
 
-/* From `home` to the nearest switch of the tree; false if there is no way. */
+/* Path from `home` to the nearest switch of the tree; false if there is no path. */
 static bool lead_to_tree(struct subnet *s, const struct mcast_group *m, switch_id home)
 {
 	struct sw_graph g;

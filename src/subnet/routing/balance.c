@@ -47,7 +47,7 @@ struct port_choice {
 	uint8_t ports[TOPO_MAX_PORTS + 1];
 	/* A set of those that have the least load; empty: not known. */
 	uint64_t least[4];
-	/* Where the ports lead; only for the second and further LIDs. */
+	/* Next switches of the ports; used for the second and further LIDs only. */
 	switch_id to[TOPO_MAX_PORTS + 1];
 	uint32_t system[TOPO_MAX_PORTS + 1];
 };
@@ -119,13 +119,13 @@ static switch_id neighbour(const struct balancer *b, switch_id at, uint8_t port)
 	return b->g->edges[edge_of(b->g, at, port)].to;
 }
 
-/* How near to a port the earlier LIDs of the same destination already went. */
+/* Whether earlier LIDs of the same destination use the port's system or node. */
 struct reuse {
 	bool system, node;
 	unsigned times;
 };
 
-/* Where the earlier LIDs of a destination go from one switch. */
+/* Next hops of a destination's earlier LIDs at one switch. */
 struct earlier {
 	unsigned n;
 	switch_id ways[1u << MAX_LMC];

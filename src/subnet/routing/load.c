@@ -87,7 +87,7 @@ struct funnel {
 	switch_id *ready;
 };
 
-/* From the farthest switches on; what loops never gets ready. */
+/* Processes switches from the farthest to the target; switches in a loop never become ready. */
 static uint64_t pour(struct funnel *f, const struct path_view *v)
 {
 	const struct loads *l = f->l;
@@ -124,7 +124,7 @@ static uint64_t pour(struct funnel *f, const struct path_view *v)
 	return f->next[target] == PATH_ARRIVED && f->n_from[target] == 0 ? f->count[target] : 0;
 }
 
-/* How many end ports are in the subnet of each. */
+/* Number of end ports per subnet. */
 static uint64_t *hosts_by_subnet(const struct loads *l)
 {
 	uint64_t *n = hd_alloc(l->s->n_subnets, sizeof(*n));

@@ -72,7 +72,7 @@ static void extend_illegally(const struct sw_graph *g, struct updn_spot *spots)
 	}
 }
 
-/* From the target against the way down: who reaches it so. */
+/* Finds the switches that reach the target by going down only, from the target upwards. */
 static void go_down(const struct updn *u, struct updn_spot *spots, switch_id target,
 		    switch_id *queue)
 {

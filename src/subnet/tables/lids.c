@@ -22,7 +22,7 @@ static const char *name_of(const struct subnet *s, port_id p)
 	return topo_node_of(s->topo, p)->name;
 }
 
-/* How many LIDs a port gets, as a power of two. */
+/* Number of LIDs of a port, as a power of two. */
 static unsigned lmc_for(const struct assignment *a, port_id p)
 {
 	if (!topo_is_end_port(a->s->topo, p))

@@ -100,7 +100,7 @@ static void count_dest(struct states *s, uint32_t dest)
 
 enum path_end { ENDS_WELL, ENDS_BADLY, ENDS_NEVER };
 
-/* How the path from one switch ends. */
+/* End of the path from one switch. */
 static enum path_end end_of(const struct states *s, uint32_t dest, switch_id sw)
 {
 	const struct path_dest *d = &s->dests.dests[dest];
