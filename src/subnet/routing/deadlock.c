@@ -12,7 +12,7 @@
 
 #define ALL_SLS UINT16_MAX
 
-/* Ports by which packets enter a switch from end ports. */
+/* Input ports of a switch for packets from end ports. */
 struct entrances {
 	uint8_t *ports; /* of switch sw: ports[first[sw]] .. first[sw + 1] */
 	uint32_t *first;
