@@ -17,10 +17,9 @@ struct compared {
 };
 
 struct compare_options {
-	const char
-		*table; /* the only table to compare; NULL: all with up to COMPARE_MOST_ROWS rows */
-	bool all;       /* include equal values */
-	bool brief;     /* output that fits a screen; excludes the other options */
+	const char *table; /* NULL: all tables of up to COMPARE_MOST_ROWS rows */
+	bool all;          /* include equal values */
+	bool brief;        /* output that fits a screen; excludes the other options */
 };
 
 /* Larger tables are compared only if selected by name. */

@@ -224,7 +224,7 @@ void subnet_limit_vls(struct subnet *s, unsigned max);
 /*
  * Stores equal forwarding tables and equal VL maps once. The subnet must be
  * programmed; a large one then needs a fraction of its memory. A writer that
- * modifies shared tables directly must first unshare them, so that each switch
+ * modifies shared tables directly must first call subnet_own, so that each switch
  * has its own. Functions that route or set VLs do this themselves. New routes
  * of a subnet with shared tables are shared too, by most algorithms during
  * routing.
