@@ -52,7 +52,7 @@ HD_MUST_CHECK enum hd_status lab_use_flows(struct lab *lab, struct diag *d);
 /*
  * Attaches the adapters to a simulation made with lab_rules or lab_program_rules, before its
  * first instant. The caller owns the simulation and frees it after the lab. A lab with programs
- * attaches after they are spawned; such a run is not partitioned.
+ * attaches after they are spawned; that run is not partitioned.
  */
 void lab_use_sim(struct lab *lab, struct sim *s);
 /* Extends the rules to packets of adapters. */

@@ -90,8 +90,8 @@ void testbed_close(struct testbed *bed)
 }
 
 /*
- * The MTU of the port, or less if a VL buffer cannot hold such a packet, which would wait for
- * ever.
+ * The MTU of the port, or less if a VL buffer cannot hold a packet of that size, which would wait
+ * for ever.
  */
 uint32_t hca_port_mtu(const struct fabric *fabric, uint32_t port)
 {

@@ -25,7 +25,7 @@
 #include "hca/lab.h"
 #include "measure/results.h"
 
-/* Whether the scenario has such a row. */
+/* Whether the scenario has a row with a transport. */
 bool traffic_rows_any(const struct fabric *fabric);
 /* Call before the first sim_run. Fabric and simulator must outlive the lab. */
 HD_MUST_CHECK enum hd_status qp_rows_new(struct fabric *fabric, struct sim *s, struct diag *d,

@@ -68,7 +68,7 @@ static bool number_repeats(const struct repeat *r, size_t i)
 	}
 }
 
-/* Number of periods by which this number can still grow without reaching its limit. */
+/* How many more periods this number can grow without reaching its limit. */
 static uint64_t room_of(const struct repeat *r, size_t i)
 {
 	const struct state_list *l = &r->at[2]->state;

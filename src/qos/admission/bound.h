@@ -14,9 +14,9 @@
  *
  * A switch with queues at inputs and outputs has a crossbar before each output port, which
  * serves the VLs in turns of one packet. A packet that is still arriving occupies the crossbar
- *until its tail has arrived, so the speed-up is not effective then: a VL is guaranteed one packet
- *per turn, and the length of a turn is determined by the slowest link. Crossbar and link in series
- *serve at the smaller of the two rates, after both latencies.
+ * until its tail has arrived, so the speed-up is not effective then: a VL is guaranteed one packet
+ * per turn, and the length of a turn is determined by the slowest link. Crossbar and link in series
+ * serve at the smaller of the two rates, after both latencies.
  *
  * If a port has an arbitration table (and flows have VLs), packets leave in order per VL, not
  * per class. A VL in the high table is served before the low table, up to the high

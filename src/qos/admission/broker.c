@@ -818,7 +818,7 @@ static void print_link(const struct topo *t, port_id link, struct strbuf *out)
 			      t->ports[p->peer].number);
 }
 
-/* Prints the deadline that fails, with its bound or the reason why there is none. */
+/* Prints the deadline that fails, with its bound or the reason why the bound is unknown. */
 static void print_deadline(const struct broker *b, const struct broker_refusal *r,
 			   struct strbuf *out)
 {

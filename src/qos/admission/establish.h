@@ -22,8 +22,7 @@ struct establish_class {
 struct establish_params {
 	uint64_t seed;
 	uint32_t tried;   /* limit of attempts */
-	uint32_t retries; /* consecutive failures of an SL that end it; the paper's "certain number"
-			   */
+	uint32_t retries; /* consecutive failures that end an SL: "certain number" of the paper */
 	struct hd_ratio lead; /* of an SL, relative to the smallest count */
 	uint32_t lead_count;  /* plus this number of connections */
 	uint32_t payload;     /* bytes per packet */

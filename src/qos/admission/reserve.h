@@ -13,7 +13,7 @@
  * part of the path: from the source or the ingress router to the destination or the egress
  * router. If a part does not fit, RESV_ERROR is sent to the destination, and the parts
  * behind it are released. The class is carried as TClass; each subnet has its own SL for it, given
- *in the segments of the path.
+ * in the segments of the path.
  *
  * A deadline applies to the whole path. The bounds of the parts are added (RESV names the part
  * behind), and the manager of the source, the last one to reserve, compares the sum with the

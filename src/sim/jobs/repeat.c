@@ -246,7 +246,7 @@ static void steps_continue(const struct placed_job *from, struct placed_job *to,
 		uint64_t like = i < now   ? i
 				: i < end ? now - r->iterations + (i - now) % r->iterations
 					  : i - skipped;
-		/* A job that stands still may have ranks that are ahead: their times stay. */
+		/* A hung job may have ranks that are ahead; their times do not change. */
 		uint64_t m = i < now || !r->iterations ? 0
 			     : i < end                 ? (i - like) / r->iterations
 						       : r->n;
