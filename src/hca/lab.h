@@ -13,7 +13,7 @@
  *
  * A program is a function that calls verbs (verbs.h) as on a real host. Each call takes the
  * processor time given by the profile, on the clock of the program's thread. This clock may run
- *ahead of the simulation while the effects of the program's calls are at its own time; a call that
+ * ahead of the simulation while the effects of the program's calls are at its own time; a call that
  * reads the effects of others waits for the simulation. A polling loop is therefore a
  * single wait, and the results of a run depend only on its inputs.
  *

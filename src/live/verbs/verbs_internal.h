@@ -458,8 +458,7 @@ struct soft_qp {
 	uint64_t drain; /* SQD: value of head at which SQ_DRAINED is raised; or 0 */
 	struct peer_program *peer;
 	uint64_t since, until;    /* start and end of the wait, in ns; until 0: no end */
-	uint64_t not_ready_until; /* receivers are not ready until then, by an injected fault; in ns
-				   */
+	uint64_t not_ready_until; /* in ns; until then a fault keeps receivers not ready */
 	uint64_t next_try;        /* time of the next try by the background thread, in ns */
 	struct soft_qp *next_waiting;
 	uint64_t building; /* ibv_wr_*: value of tail after wr_complete */
