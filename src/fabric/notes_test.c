@@ -27,7 +27,7 @@ struct expected {
 	bool row, host, leaf, half, deadlock;
 };
 
-static double bits(const struct scn_traffic *t, double link)
+static double offered_bits(const struct scn_traffic *t, double link)
 {
 	double wire = (double)t->payload + 26;
 
@@ -82,7 +82,7 @@ static bool crosses(const struct fabric *f, const bool *side, double *carries)
 			    side[t->ports[from].node] == side[t->ports[to].node])
 				continue;
 			*(side[t->ports[from].node] ? &out : &in) +=
-				bits(row, hd_rate_bps(f->subnet.rate_of_port[from])) *
+				offered_bits(row, hd_rate_bps(f->subnet.rate_of_port[from])) *
 				chance(f, flow, from, to);
 		}
 	}
@@ -122,9 +122,9 @@ static void sum_hosts(const struct fabric *f, struct expected *e)
 
 		if (row->kind > SIM_PARETO)
 			continue;
-		sum[p] += bits(row, link);
-		alone[p] |= bits(row, link) > link * (1 + 1e-9);
-		e->row |= bits(row, link) > link * (1 + 1e-9);
+		sum[p] += offered_bits(row, link);
+		alone[p] |= offered_bits(row, link) > link * (1 + 1e-9);
+		e->row |= offered_bits(row, link) > link * (1 + 1e-9);
 	}
 	for (port_id p = 0; p < f->topo.n_ports; p++)
 		e->host |=
@@ -336,8 +336,8 @@ static void notes_say_what_holds(void **state)
 	for (unsigned round = 0; round < rounds; round++)
 		check_notes(&rng, seen);
 	for (unsigned i = 0; i < N_NOTES; i++) {
-		assert_true(seen[i][0] > 5);
-		assert_true(seen[i][1] > 5);
+		assert_true(seen[i][0] > rounds / 50);
+		assert_true(seen[i][1] > rounds / 50);
 	}
 }
 

@@ -217,8 +217,9 @@ bool chain_repeats(const struct placed_job *p, const struct job_periods *r, uint
 		const struct posting *x = posting_of(p, actor, i - d);
 		const struct posting *y = posting_of(p, actor, i);
 
-		if (x && y ? !postings_repeat(r, x, y)
-			   : y && y->cause.number && y->cause.until <= r->begin)
+		if (x && y && !postings_repeat(r, x, y))
+			return false;
+		if (!x && y && y->cause.number && y->cause.until <= r->begin)
 			return false;
 	}
 	return true;
