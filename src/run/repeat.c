@@ -21,7 +21,7 @@
 #define MOST_BYTES   ((uint64_t)256 << 20) /* limit of listed states and notes */
 #define LEAST_LOOKS  3
 #define LEAST_GAIN   4   /* least number of iterations worth skipping */
-#define ROOM         8   /* a second run needs at most this multiple of the memory in use */
+#define ROOM_FACTOR  8   /* a multiple of the memory in use must be free for a second run */
 #define HOP_NUMBERS  20  /* numbers listed in the time of one hop */
 #define SHARE        100 /* listing may take 1 / SHARE of the run's time */
 #define PORT_NUMBERS 64  /* initial estimate of a list's length, per port */
@@ -294,8 +294,9 @@ static bool continue_after(struct repeats *r, const struct repeat *found, struct
 	struct state_list after = { .n = 0 };
 	struct jobs *new_jobs;
 
-	/* Both runs exist until the state is copied, and what the first one leaves is in pieces. */
-	if (memory_room() < ROOM * memory_used() ||
+	/* Both runs exist until the state is copied; the memory freed by the first is fragmented.
+	 */
+	if (memory_room() < ROOM_FACTOR * memory_used() ||
 	    jobs_new(r->fabric, r->which, &ignored, &new_jobs) != HD_OK)
 		return false;
 	struct sim *new_sim = sim_new(&r->fabric->setup, NULL, 0, &r->rules);

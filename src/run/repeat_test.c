@@ -267,7 +267,7 @@ static void random_programs(void **state)
 }
 
 /* A rank of the job that hangs is iterations ahead of the others. */
-static void jobs_that_hang_stay_where_they_are(void **state)
+static void a_hung_job_keeps_the_times_of_its_iterations(void **state)
 {
 	static const char text[] =
 		"fabric: {topology: {kind: star, hosts: 8}, link: {rate: 4x HDR}}\n"
@@ -285,7 +285,7 @@ static void jobs_that_hang_stay_where_they_are(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(jobs_that_hang_stay_where_they_are),
+		cmocka_unit_test(a_hung_job_keeps_the_times_of_its_iterations),
 		cmocka_unit_test(random_programs),
 	};
 

@@ -28,7 +28,7 @@ enum {
 };
 
 struct timed_transits {
-	struct subnet vls; /* default SL2VL and arbitration for the setup; no tables */
+	struct subnet subnet; /* default SL2VL and arbitration for the setup; no tables */
 	struct sim_setup setup;
 	struct sim *sim;
 	uint32_t endpoint;
@@ -288,7 +288,7 @@ static void add_nodes(struct timed_transits *m, const struct topo *t, node_id v)
 			.kind = SIM_SWITCH,
 			.first_port = n->first_port,
 			.n_ports = n->n_ports,
-			.sw = m->vls.switch_of_node[v],
+			.sw = m->subnet.switch_of_node[v],
 			.node = v,
 		};
 		return;
@@ -308,10 +308,10 @@ static void make_setup(struct timed_transits *m, const struct agents *a)
 	const struct agents_timing *times = a->options.times;
 	struct sim_setup *u = &m->setup;
 
-	subnet_init(&m->vls, a->topo);
-	subnet_limit_vls(&m->vls, 1);
+	subnet_init(&m->subnet, a->topo);
+	subnet_limit_vls(&m->subnet, 1);
 	*u = (struct sim_setup){
-		.subnet = &m->vls,
+		.subnet = &m->subnet,
 		.nodes = hd_alloc(a->n_ports, sizeof(*u->nodes)),
 		.ports = hd_alloc(a->n_ports, sizeof(*u->ports)),
 		.n_ports = a->n_ports,
@@ -370,7 +370,7 @@ void agents_timed_fini(struct agents *a)
 	sim_free(m->sim);
 	free(m->setup.nodes);
 	free(m->setup.ports);
-	subnet_fini(&m->vls);
+	subnet_fini(&m->subnet);
 	free(m);
 }
 
