@@ -294,8 +294,7 @@ static bool continue_after(struct repeats *r, const struct repeat *found, struct
 	struct state_list after = { .n = 0 };
 	struct jobs *new_jobs;
 
-	/* Both runs exist until the state is copied; the memory freed by the first is fragmented.
-	 */
+	/* Both runs exist until the state is copied, and freed memory is fragmented. */
 	if (memory_room() < ROOM_FACTOR * memory_used() ||
 	    jobs_new(r->fabric, r->which, &ignored, &new_jobs) != HD_OK)
 		return false;
