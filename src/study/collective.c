@@ -228,11 +228,11 @@ static void fill_flow(struct operation *r, const struct subnet *s, uint32_t i,
 
 		for (uint32_t q = 0; q < r->packets; q++) {
 			uint32_t turn = op->per_packet ? i + n : i + k;
-			uint8_t sl = (uint8_t)(turn % op->vls);
+			uint8_t sl = (uint8_t)(op->sl + turn % op->vls);
 
 			/* The VLs to which a method assigns its groups. */
 			if (many && op->tree == MCAST_DOUBLE)
-				sl = s->groups[first + k].sl % op->vls;
+				sl = (uint8_t)(op->sl + s->groups[first + k].sl % op->vls);
 
 			/* Some routing algorithms require their SL for a path. */
 			if (r->scheme == COLLECTIVE_UNICAST)

@@ -13,9 +13,10 @@
  * operation is complete when the last member has received the last message
  * completely.
  *
- * With `per_packet`, a source distributes its packets over the SLs 0 .. VLs - 1
- * in round-robin order. Packets of one message may then overtake each other,
- * and members reassemble them by number. Otherwise a message keeps one SL.
+ * With `per_packet`, a source distributes its packets over the SLs sl .. sl +
+ * vls - 1 in round-robin order. Packets of one message may then overtake each
+ * other, and members reassemble them by number. Otherwise a message keeps one
+ * SL.
  */
 
 #include "fabric/fabric.h"
@@ -33,7 +34,7 @@ struct collective_op {
 	uint32_t mtu;      /* payload bytes of a packet */
 	uint32_t overhead; /* bytes of headers per packet */
 	uint32_t grh;      /* additional bytes of multicast packets (GRH) */
-	uint8_t vls;       /* number of SLs to use, from 0 */
+	uint8_t sl, vls;   /* first SL, and number of SLs to use */
 	bool per_packet;
 	enum mcast_method tree;
 	hd_time horizon; /* 0: no time limit */

@@ -10,7 +10,6 @@
 #include <cmocka.h>
 
 #include "fabric/fabric.h"
-#include "subnet/routing/direction.h"
 
 #define MAX_HOSTS 256
 
@@ -26,6 +25,7 @@ struct wish {
 	const char *sw; /* what is said of switches besides */
 	uint64_t bytes;
 	const char *faults; /* in YAML, or NULL */
+	const char *ports;  /* of qos, in YAML, or NULL */
 };
 
 static void set_up(struct bed *b, const struct wish *w)
@@ -47,6 +47,8 @@ static void set_up(struct bed *b, const struct wish *w)
 		 (unsigned)(w->bytes < 4096 ? w->bytes : 4096));
 	if (w->faults)
 		overrides_put(&overrides, "faults", "faults", "%s", w->faults);
+	if (w->ports)
+		overrides_put(&overrides, "ports", "qos.ports", "%s", w->ports);
 	if (fabric_load(text, strlen(text), "test", &overrides, &d, &b->fabric) != HD_OK)
 		fail_msg("%u:%u: %s", d.line, d.column, d.message);
 	overrides_fini(&overrides);
@@ -112,7 +114,7 @@ static void all_to_all_delivers_255_copies_to_each_of_256(void **state)
 
 	(void)state;
 	set_up(&b, &(struct wish){ 16, 16, 1, NULL, 32 });
-	for (int scheme = 0; scheme < N_COLLECTIVE_SCHEMES; scheme++) {
+	for (enum collective_scheme scheme = 0; scheme < N_COLLECTIVE_SCHEMES; scheme++) {
 		run(&b, scheme, &r);
 		assert_int_equal(r.messages, 255 * 256);
 		assert_int_equal(r.delivered, 255 * 256);
@@ -215,16 +217,20 @@ static void packets_on_different_vls_overtake_and_are_put_together(void **state)
 	fabric_free(b.fabric);
 }
 
-static hd_time run_dedicated(const struct direction_vls *l, unsigned vls,
-			     enum collective_scheme scheme, double *mean)
+/* Each direction has a VL. Ports: 1 east, 2 north, 3 west, 4 south. */
+static hd_time run_dedicated(const unsigned vl[4], enum collective_scheme scheme, double *mean)
 {
+	char ports[256];
 	struct bed b;
 	struct collective_result r;
-	struct diag d = { .status = HD_OK };
 
-	set_up(&b, &(struct wish){ 6, 5, vls, ", order: fifo, input_buffer: 2 packets", 8192 });
-	if (direction_set_vls(&b.fabric->subnet, l, &d) != HD_OK)
-		fail_msg("%s", d.message);
+	snprintf(ports, sizeof(ports),
+		 "[{ports: 's*:1', sl2vl: %u}, {ports: 's*:2', sl2vl: %u},"
+		 " {ports: 's*:3', sl2vl: %u}, {ports: 's*:4', sl2vl: %u}]",
+		 vl[0], vl[1], vl[2], vl[3]);
+	set_up(&b, &(struct wish){ 6, 5, 4, ", order: fifo, input_buffer: 2 packets", 8192,
+				   .ports = ports });
+	b.op.vls = 1;
 	run(&b, scheme, &r);
 	hd_time done = r.completion;
 
@@ -237,12 +243,15 @@ static hd_time run_dedicated(const struct direction_vls *l, unsigned vls,
 
 static void both_namings_of_four_vls_give_the_same(void **state)
 {
+	static const unsigned e_n_w_s[] = { 0, 1, 2, 3 }, n_e_s_w[] = { 1, 0, 3, 2 };
+	static const unsigned ne_sw[] = { 0, 0, 1, 1 };
+
 	(void)state;
-	for (int scheme = 0; scheme < N_COLLECTIVE_SCHEMES; scheme++) {
+	for (enum collective_scheme scheme = 0; scheme < N_COLLECTIVE_SCHEMES; scheme++) {
 		double text, figures, two;
-		hd_time a = run_dedicated(&grid_vls_e_n_w_s, 4, scheme, &text);
-		hd_time c = run_dedicated(&grid_vls_n_e_s_w, 4, scheme, &figures);
-		hd_time e = run_dedicated(&grid_vls_ne_sw, 2, scheme, &two);
+		hd_time a = run_dedicated(e_n_w_s, scheme, &text);
+		hd_time c = run_dedicated(n_e_s_w, scheme, &figures);
+		hd_time e = run_dedicated(ne_sw, scheme, &two);
 
 		assert_int_equal(a, c);
 		assert_true(text == figures);
@@ -321,7 +330,7 @@ static void a_failing_switch_ends_in_a_list_of_who_lacks_what(void **state)
 	b.op.n_members = 3;
 	for (unsigned x = 1; x < 4; x++)
 		b.members[x - 1] = port_at(&b, x, 0);
-	for (int scheme = 0; scheme < N_COLLECTIVE_SCHEMES; scheme++) {
+	for (enum collective_scheme scheme = 0; scheme < N_COLLECTIVE_SCHEMES; scheme++) {
 		run(&b, scheme, &r);
 		assert_int_equal(r.n_lacking, 2);
 		assert_int_equal(r.lacking[0].member, 1);

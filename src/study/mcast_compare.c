@@ -11,7 +11,6 @@
 #include "measure/interval.h"
 #include "subnet/multicast/mcast_load.h"
 #include "subnet/routing/deadlock.h"
-#include "subnet/routing/direction.h"
 #include "subnet/tables/packet.h"
 
 #define MTU      4096
@@ -240,7 +239,8 @@ static enum hd_status run_seed(struct mcast_comparison *s, uint32_t seed, struct
 		.mtu = MTU,
 		.overhead = s->o->headers ? PLAIN_OVERHEAD : 0,
 		.grh = s->o->headers ? GRH_BYTES : 0,
-		.vls = (uint8_t)(s->o->dedicated ? 1 : s->o->vls),
+		.sl = (uint8_t)s->o->sl,
+		.vls = (uint8_t)s->o->vls,
 		.per_packet = s->o->per_packet,
 		.progress = show_share,
 		.context = s,
@@ -329,13 +329,8 @@ static enum hd_status open_fabric(struct mcast_comparison *s, uint32_t seed,
 		fabric_free(s->fabric);
 		return status;
 	}
-	d->file = NULL;                 /* it was right: nothing later is its fault */
-	if (o->dedicated && o->vls > 1) /* else all directions share it */
-		status = direction_set_vls(&s->fabric->subnet,
-					   o->vls < 4 ? &grid_vls_ne_sw : &grid_vls_n_e_s_w, d);
-	if (status != HD_OK)
-		fabric_free(s->fabric);
-	return status;
+	d->file = NULL; /* it was right: nothing later is its fault */
+	return HD_OK;
 }
 
 /* ---- output ------------------------------------------------------------- */
@@ -399,8 +394,11 @@ static enum hd_status check_options(const struct mcast_compare_options *o, struc
 {
 	if (o->size == 0 || o->size > MAX_SIZE)
 		return diag_fail(d, HD_ERR_USAGE, "option --size: must be 1 byte to 1 GiB");
-	if (o->dedicated && o->vls != 1 && o->vls != 2 && o->vls != 4)
-		return diag_fail(d, HD_ERR_USAGE, "--dedicated needs --vls 1, 2 or 4");
+	if (o->sl + o->vls > N_SLS)
+		return diag_fail(d, HD_ERR_USAGE,
+				 "--sl %llu and --vls %llu need SL %llu: SLs are 0 to 15",
+				 (unsigned long long)o->sl, (unsigned long long)o->vls,
+				 (unsigned long long)(o->sl + o->vls - 1));
 	return HD_OK;
 }
 

@@ -23,10 +23,10 @@ struct mcast_compare_options {
 	const char *routing; /* routing algorithm among the overrides; may be NULL */
 	/* Hosts in scenario notation, or "one": one host chosen by the seed. */
 	const char *sources, *members;
-	uint64_t size;   /* of a message */
-	uint64_t buffer; /* packets of it per input buffer; 0: the fabric's buffer size */
-	uint64_t vls;    /* number of SLs to use, from 0 */
-	bool per_packet, dedicated, headers;
+	uint64_t size;    /* of a message */
+	uint64_t buffer;  /* packets of it per input buffer; 0: the fabric's buffer size */
+	uint64_t sl, vls; /* first SL, and number of SLs to use */
+	bool per_packet, headers;
 	/* Names of mcast_method_names; empty: all that the fabric supports. */
 	struct option_list trees;
 	uint64_t seed, seeds;

@@ -20,8 +20,9 @@ status 1 "$HEDDLE" mcast compare --topology "$ring" --ber 1e-4 --sources all
 status 0 "$HEDDLE" mcast compare --topology "$ring" --sources all --headers
 
 # The table of draws has each one: two seeds, each as multicast and unicast.
-status 0 "$HEDDLE" mcast compare --topology 'kind: node-mesh, columns: 5, rows: 4' \
-	--engine xy --tree xy --seeds 2 --dedicated --json
+small='--set fabric.topology.columns=5 --set fabric.topology.rows=4'
+directions=$SRC/papers/002/directions.yaml
+status 0 "$HEDDLE" mcast compare "$directions" --sl 4 $small --tree xy --seeds 2 --json
 jq -e '.tables.draws.rows | length == 4 and all(.amiss == 0 and
 	.completion >= .bound - 1e-9)' out >jq.out ||
 	fail "draws: $(jq -c .tables.draws.rows out)"
@@ -31,13 +32,22 @@ jq -e '[.tables.draws.rows[] | select(.sent == "xy") |
 	.completion - .bound | fabs < 1e-6] | all' out >jq.out ||
 	fail 'a lone multicast is not as fast as its bound'
 
+# VLs by direction keep XY free of deadlock, here and in a run, whose links use one VL each: ports
+# 1 to 4 of a switch lead east, north, west and south, and N is VL 0, E 1, S 2, W 3.
+jq -e '[.tables.ways.rows[].cycle] | all(. == 0)' out >jq.out || fail 'a cycle with VLs by direction'
+status 0 "$HEDDLE" sim "$directions" $small --json --all --set run.warmup=0us \
+	--set 'traffic=[{name: t, sl: 4, kind: poisson, load: 10%, payload: 1KiB}]' \
+	--set run.measure=100us
+jq -e '[.tables["port VLs"].rows[] | select(.packets > 0 and (.port | test(":[1-4]$"))) |
+	[(.port | split(":") | last | tonumber), .VL]] | unique ==
+	[[1, 1], [2, 0], [3, 3], [4, 2]]' out >jq.out || fail 'a direction has another VL in a run'
+
 # What is invalid.
 status 2 "$HEDDLE" mcast compare
 status 2 "$HEDDLE" mcast compare --topology "$ring" --tree oak
 has err "unknown tree 'oak'"
-status 2 "$HEDDLE" mcast compare --topology "$ring" --dedicated --vls 3
-status 3 "$HEDDLE" mcast compare --topology "$ring" --dedicated --vls 2
-has err 'mesh or torus'
+status 2 "$HEDDLE" mcast compare --topology "$ring" --sl 14 --vls 3
+has err 'SLs are 0 to 15'
 status 3 "$HEDDLE" mcast compare --topology "$ring" --tree xy
 has err "engine 'xy'"
 status 3 "$HEDDLE" mcast compare --topology "$ring" --fail unknown
