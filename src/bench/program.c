@@ -144,13 +144,13 @@ static void run_pair(struct nic *nic, struct bench_point *point)
 {
 	const struct bench_params *p = &point->params;
 	bool first = nic->rank == 0;
-	unsigned guests = first ? p->contenders : p->loaders;
+	unsigned n_hosted = first ? p->contenders : p->loaders;
 	struct endpoint e, *others;
 	core_fn *core = bench_core_of(p, first);
 
 	endpoint_open(&e, nic, point, first ? 1 : 0, p->qps);
-	others = host_contenders(nic, point, first ? 2 : 2 + p->contenders, guests);
-	for (unsigned i = 0; i < guests; i++)
+	others = host_contenders(nic, point, first ? 2 : 2 + p->contenders, n_hosted);
+	for (unsigned i = 0; i < n_hosted; i++)
 		e.ok &= others[i].ok;
 	if (first)
 		carry_loaders(&e);
@@ -165,7 +165,7 @@ static void run_pair(struct nic *nic, struct bench_point *point)
 	endpoint_barrier(&e);
 	if (first)
 		point->found.done = e.ok;
-	for (unsigned i = 0; i < guests; i++)
+	for (unsigned i = 0; i < n_hosted; i++)
 		endpoint_close(&others[i]);
 	free(others);
 	endpoint_close(&e);

@@ -74,7 +74,7 @@ const struct command command_model_fabric = {
 	.summary = "compare thresholds in a simulated fabric with the model",
 	.arguments = "FILE",
 	.description = "Runs the scenario in FILE (heddle-scenario(5); it has\n"
-		       "qos.thresholds) on the fabric simulator, without borrowed VLs\n"
+		       "qos.thresholds) on the fabric simulator, without acquired VLs\n"
 		       "and once as it says, and compares queue length, blocking and delay\n"
 		       "of each host's VLs with the model's prediction. Says which of the\n"
 		       "model's assumptions the fabric keeps.\n",

@@ -62,7 +62,7 @@ static const char *no_bounds(const struct fabric *fabric)
 		return no_service(fabric);
 	if (u->credits == SIM_CREDITS_EXACT)
 		return "credits: exact takes time of the links";
-	if (u->borrowing.on)
+	if (u->vl_sharing.on)
 		return "VLs lend their buffers to others";
 	if (fabric->scenario->qos.admission.fill == FILL_PAPER)
 		return "fill 'paper' makes no tables";

@@ -319,7 +319,7 @@ enum hd_status fabric_build_control(struct fabric *fabric, struct diag *d)
 
 	if (c->algorithm == SCN_CONTROL_SAME)
 		return HD_OK;
-	if (fabric->setup.borrowing.hosts)
+	if (fabric->setup.vl_sharing.hosts)
 		return scenario_refuse(
 			fabric->scenario, d, &c->algorithm,
 			"congestion.algorithm needs qos.thresholds.ports: switches, because throttled flows of a host have no VL queue");

@@ -433,7 +433,7 @@ static enum hd_status build_row(struct fabric *fabric, uint32_t number, struct d
 
 	if (t->kind == SIM_TRACE)
 		return fabric_build_trace(fabric, number, d);
-	if (t->transport && fabric->setup.borrowing.hosts)
+	if (t->transport && fabric->setup.vl_sharing.hosts)
 		return scenario_refuse(
 			fabric->scenario, d, &t->transport,
 			"traffic '%s': transport needs qos.thresholds.ports: switches, because queue pairs of a host have no VL queue",

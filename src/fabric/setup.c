@@ -397,10 +397,10 @@ static const struct scn_levels *thresholds_of_vl(const struct scn_thresholds *t,
 }
 
 /* The thresholds of each VL, and the VLs that it may acquire (B3). */
-static void set_borrowing(struct fabric *fabric)
+static void set_vl_sharing(struct fabric *fabric)
 {
 	const struct scn_thresholds *t = &fabric->scenario->qos.thresholds;
-	struct sim_borrowing *w = &fabric->setup.borrowing;
+	struct sim_vl_sharing *w = &fabric->setup.vl_sharing;
 
 	w->on = scenario_shares(fabric->scenario);
 	w->hosts = scenario_shares_at_hosts(fabric->scenario);
@@ -413,11 +413,11 @@ static void set_borrowing(struct fabric *fabric)
 		for (unsigned k = 0; k < at->n; k++)
 			w->thresholds[vl][k] = at->at[k];
 		if (t->mechanism == SCN_ET)
-			w->lenders[vl] = (uint16_t)(0x7fffu & ~(1u << vl));
+			w->shareable[vl] = (uint16_t)(0x7fffu & ~(1u << vl));
 		else if (t->high.vls >> vl & 1)
-			w->lenders[vl] = t->high_lent.vls;
+			w->shareable[vl] = t->high_shared.vls;
 		else if (t->low.vls >> vl & 1)
-			w->lenders[vl] = t->low_lent.vls;
+			w->shareable[vl] = t->low_shared.vls;
 	}
 }
 
@@ -513,7 +513,7 @@ enum hd_status fabric_build_setup(struct fabric *fabric, struct diag *d)
 	add_nodes(fabric);
 	plug(fabric);
 	set_model(fabric);
-	set_borrowing(fabric);
+	set_vl_sharing(fabric);
 	fabric->setup.reduction_delay = fabric->scenario->fabric.reduction.delay;
 	enum hd_status status = set_routers(fabric, d);
 

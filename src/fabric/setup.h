@@ -156,18 +156,18 @@ struct sim_control_change {
 
 /*
  * VL sharing (docs/timing-rules.md, B1 to B8) at end ports, outputs of switches or both: a VL with
- * many packets uses other VLs too. Also bounds the injection queues.
+ * many packets acquires other VLs. The capacity of the injection queues belongs to it.
  */
-#define SIM_MAX_LOANS (N_DATA_VLS - 1)
-struct sim_borrowing {
+#define SIM_MAX_ACQUIRED (N_DATA_VLS - 1)
+struct sim_vl_sharing {
 	bool on;           /* anywhere */
 	bool hosts;        /* at end ports */
 	bool switches;     /* at outputs of switches and routers */
 	uint32_t capacity; /* packets per VL of an end port; 0 = no limit */
-	/* With thresholds[vl][k] packets a VL asks for its (k + 1)th VL. */
+	/* With thresholds[vl][k] jobs a VL is entitled to k + 1 additional VLs (B3). */
 	unsigned n_thresholds[N_DATA_VLS];
-	uint32_t thresholds[N_DATA_VLS][SIM_MAX_LOANS]; /* rising, at least 2 */
-	uint16_t lenders[N_DATA_VLS];                   /* per VL: set of lenders */
+	uint32_t thresholds[N_DATA_VLS][SIM_MAX_ACQUIRED]; /* rising, at least 2 */
+	uint16_t shareable[N_DATA_VLS]; /* per VL: set of the VLs that it may acquire */
 };
 
 #define SIM_LEAST_BYTES PLAIN_OVERHEAD             /* of any packet */
@@ -244,7 +244,7 @@ struct sim_setup {
 	uint32_t n_faults, n_changes, n_routes, n_paths, n_trees;
 	/* T1: size of the largest packet that the fabric carries; 0: that is sent. */
 	uint32_t most_bytes;
-	struct sim_borrowing borrowing;
+	struct sim_vl_sharing vl_sharing;
 	const struct sim_control *control;   /* NULL: none */
 	struct sim_control_change *settings; /* of it, by time */
 	uint32_t n_settings;

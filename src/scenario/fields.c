@@ -12,7 +12,7 @@
 #define ROUTING(member)   offsetof(struct scenario, fabric.routing.member)
 #define QOS(member)       offsetof(struct scenario, qos.member)
 #define ADMISSION(member) offsetof(struct scenario, qos.admission.member)
-#define LOANS(member)     offsetof(struct scenario, qos.thresholds.member)
+#define SHARE(member)     offsetof(struct scenario, qos.thresholds.member)
 #define VL_LEVEL(member)  offsetof(struct scn_vl_levels, member)
 #define LINK(member)      offsetof(struct scn_link, member)
 #define GROUP(member)     offsetof(struct scn_group, member)
@@ -320,37 +320,37 @@ const struct schema_row scenario_fields[] = {
 	  .help = "whether switches drop packets of foreign partitions" },
 
 	{ "qos.thresholds", SCHEMA_MAP, .shorthand = "mechanism",
-	  .help = "VLs that a full VL may use in addition to its own" },
-	{ "qos.thresholds.mechanism", SCHEMA_CHOICE, LOANS(mechanism), .initial = "none",
+	  .help = "VLs that a VL with many packets acquires in addition" },
+	{ "qos.thresholds.mechanism", SCHEMA_CHOICE, SHARE(mechanism), .initial = "none",
 	  .choices = scn_mechanism_words,
 	  .help = "et: at the entry threshold, any VL that is empty; ajt: at each job threshold one more of the shared VLs of its priority" },
-	{ "qos.thresholds.ports", SCHEMA_CHOICE, LOANS(ports), .initial = "hosts",
+	{ "qos.thresholds.ports", SCHEMA_CHOICE, SHARE(ports), .initial = "hosts",
 	  .choices = scn_share_ports_words,
 	  .help = "where VLs are shared: at end ports, at outputs of switches and routers, or both" },
-	{ "qos.thresholds.at", SCHEMA_CUSTOM, LOANS(at), .initial = "none",
+	{ "qos.thresholds.at", SCHEMA_CUSTOM, SHARE(at), .initial = "none",
 	  .custom = &notation_levels, .joins = true,
 	  .help = "packets of a VL, waiting or being sent, from which it has one VL more; et has one" },
-	{ "qos.thresholds.vls", SCHEMA_LIST, LOANS(vls), .count = LOANS(n_vls),
+	{ "qos.thresholds.vls", SCHEMA_LIST, SHARE(vls), .count = SHARE(n_vls),
 	  .item_size = sizeof(struct scn_vl_levels), .help = "VLs with thresholds of their own" },
 	{ "qos.thresholds.vls[].vl", SCHEMA_UINT, VL_LEVEL(vl), .high = "14", .help = "the VL" },
 	{ "qos.thresholds.vls[].at", SCHEMA_CUSTOM, VL_LEVEL(at), .initial = "none",
 	  .custom = &notation_levels, .joins = true,
 	  .help = "its thresholds, in place of qos.thresholds.at; none: it acquires no VL" },
-	{ "qos.thresholds.capacity", SCHEMA_UINT, LOANS(capacity), .initial = "unlimited",
+	{ "qos.thresholds.capacity", SCHEMA_UINT, SHARE(capacity), .initial = "unlimited",
 	  .word = "unlimited", .low = "1", .high = "1000000",
-	  .help = "packets that a host holds per VL, borrowed ones too; more are refused; counts without a mechanism as well" },
-	{ "qos.thresholds.high", SCHEMA_CUSTOM, LOANS(high), .initial = "none",
+	  .help = "packets that a host holds per VL, with acquired VLs; more are refused; counts without a mechanism as well" },
+	{ "qos.thresholds.high", SCHEMA_CUSTOM, SHARE(high), .initial = "none",
 	  .custom = &notation_vls, .joins = true, .when = "qos.thresholds.mechanism",
 	  .only = BIT(SCN_AJT), .help = "normal VLs of high priority" },
-	{ "qos.thresholds.high_shared", SCHEMA_CUSTOM, LOANS(high_lent), .initial = "none",
+	{ "qos.thresholds.high_shared", SCHEMA_CUSTOM, SHARE(high_shared), .initial = "none",
 	  .custom = &notation_vls, .joins = true, .when = "qos.thresholds.mechanism",
-	  .only = BIT(SCN_AJT), .help = "VLs that those may borrow" },
-	{ "qos.thresholds.low", SCHEMA_CUSTOM, LOANS(low), .initial = "none",
+	  .only = BIT(SCN_AJT), .help = "VLs that those may acquire" },
+	{ "qos.thresholds.low", SCHEMA_CUSTOM, SHARE(low), .initial = "none",
 	  .custom = &notation_vls, .joins = true, .when = "qos.thresholds.mechanism",
 	  .only = BIT(SCN_AJT), .help = "normal VLs of low priority" },
-	{ "qos.thresholds.low_shared", SCHEMA_CUSTOM, LOANS(low_lent), .initial = "none",
+	{ "qos.thresholds.low_shared", SCHEMA_CUSTOM, SHARE(low_shared), .initial = "none",
 	  .custom = &notation_vls, .joins = true, .when = "qos.thresholds.mechanism",
-	  .only = BIT(SCN_AJT), .help = "VLs that those may borrow" },
+	  .only = BIT(SCN_AJT), .help = "VLs that those may acquire" },
 
 	{ "traffic", SCHEMA_LIST, offsetof(struct scenario, traffic),
 	  .count = offsetof(struct scenario, n_traffic), .item_size = sizeof(struct scn_traffic),

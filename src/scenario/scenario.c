@@ -49,7 +49,7 @@ enum hd_status scenario_lacks_jobs(const struct scenario *s, const char *who, st
 
 bool scenario_shares(const struct scenario *s)
 {
-	return s->qos.thresholds.mechanism != SCN_NO_LOANS || s->qos.thresholds.capacity;
+	return s->qos.thresholds.mechanism != SCN_NO_VL_SHARING || s->qos.thresholds.capacity;
 }
 
 bool scenario_shares_at_hosts(const struct scenario *s)
@@ -359,7 +359,7 @@ static enum hd_status check_vl_levels(const struct scenario *s, struct diag *d)
 	for (size_t i = 0; i < t->n_vls && status == HD_OK; i++) {
 		const struct scn_vl_levels *v = &t->vls[i];
 
-		if (t->mechanism == SCN_NO_LOANS)
+		if (t->mechanism == SCN_NO_VL_SHARING)
 			return scenario_refuse(s, d, &v->vl,
 					       "qos.thresholds.vls needs a mechanism, et or ajt");
 		if (v->vl >= s->qos.vls)
@@ -382,7 +382,7 @@ static enum hd_status check_share_ports(const struct scenario *s, struct diag *d
 
 	if (t->ports == SCN_SHARE_HOSTS)
 		return HD_OK;
-	if (t->mechanism == SCN_NO_LOANS)
+	if (t->mechanism == SCN_NO_VL_SHARING)
 		return scenario_refuse(s, d, &t->ports,
 				       "qos.thresholds.ports needs a mechanism, et or ajt");
 	if (s->fabric.sw.queueing != SIM_INPUT_QUEUED || s->fabric.sw.order != SIM_VOQ)
@@ -405,7 +405,7 @@ static enum hd_status check_levels(const struct scenario *s, struct diag *d)
 		status = check_vl_levels(s, d);
 	if (status != HD_OK)
 		return status;
-	if (t->mechanism == SCN_NO_LOANS)
+	if (t->mechanism == SCN_NO_VL_SHARING)
 		return t->at.n ? scenario_refuse(s, d, &t->at,
 						 "qos.thresholds.at needs a mechanism, et or ajt")
 			       : HD_OK;
@@ -416,10 +416,10 @@ static enum hd_status check_levels(const struct scenario *s, struct diag *d)
 }
 
 /* Every VL has one role at most, and no priority lends without a user. */
-static enum hd_status check_loans(const struct scenario *s, struct diag *d)
+static enum hd_status check_vl_sharing(const struct scenario *s, struct diag *d)
 {
 	const struct scn_thresholds *t = &s->qos.thresholds;
-	const struct scn_vls *sets[] = { &t->high, &t->high_lent, &t->low, &t->low_lent };
+	const struct scn_vls *sets[] = { &t->high, &t->high_shared, &t->low, &t->low_shared };
 	unsigned seen = 0;
 
 	if (t->mechanism != SCN_AJT)
@@ -433,7 +433,7 @@ static enum hd_status check_loans(const struct scenario *s, struct diag *d)
 			return scenario_refuse(s, d, sets[i], "a VL that has another role already");
 		seen |= sets[i]->vls;
 	}
-	if (!(t->high.vls && t->high_lent.vls) && !(t->low.vls && t->low_lent.vls))
+	if (!(t->high.vls && t->high_shared.vls) && !(t->low.vls && t->low_shared.vls))
 		return scenario_refuse(
 			s, d, &t->mechanism,
 			"ajt needs a normal and a shared VL of one priority: high and high_shared, or low and low_shared");
@@ -607,7 +607,7 @@ static enum hd_status check(const struct scenario *s, struct diag *d)
 	if (status == HD_OK)
 		status = check_levels(s, d);
 	if (status == HD_OK)
-		status = check_loans(s, d);
+		status = check_vl_sharing(s, d);
 	if (status == HD_OK)
 		status = check_manager(s, d);
 	for (size_t i = 0; i < s->n_traffic && status == HD_OK; i++)

@@ -220,7 +220,7 @@ struct scn_levels {
 	uint32_t at[N_DATA_VLS - 1];
 };
 
-enum scn_mechanism { SCN_NO_LOANS, SCN_ET, SCN_AJT };
+enum scn_mechanism { SCN_NO_VL_SHARING, SCN_ET, SCN_AJT };
 
 enum scn_share_ports {
 	SCN_SHARE_HOSTS,
@@ -240,9 +240,9 @@ struct scn_thresholds {
 	struct scn_levels at;
 	struct scn_vl_levels *vls; /* VLs with individual thresholds */
 	size_t n_vls;
-	uint64_t capacity;              /* packets per VL; 0: unlimited */
-	struct scn_vls high, high_lent; /* ajt */
-	struct scn_vls low, low_lent;
+	uint64_t capacity;                /* packets per VL; 0: unlimited */
+	struct scn_vls high, high_shared; /* ajt */
+	struct scn_vls low, low_shared;
 };
 
 struct scn_qos {

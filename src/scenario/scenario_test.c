@@ -219,7 +219,7 @@ static void refuses_what_makes_no_sense(void **state)
 	}
 }
 
-/* One VL may have all others lent: each threshold up to what they hold. */
+/* One VL may acquire all others: each threshold up to what they hold. */
 static void thresholds_are_at_most_one_per_vl_to_lend(void **state)
 {
 	for (unsigned n = 1; n < 16; n++) {

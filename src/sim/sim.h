@@ -491,7 +491,7 @@ void sim_port_times(const struct sim_metrics *m, uint32_t port, double *sent, do
 /* Checksum of the measured interval, all deliveries and losses, and all counters of all ports. */
 uint64_t sim_checksum(const struct sim_metrics *m);
 
-/* ---- VLs on loan ------------------------------------------------------ */
+/* ---- VL sharing ------------------------------------------------------- */
 
 /* Use of a VL of an end port while measuring (B1 to B6); times in ps. */
 struct sim_vl_use {
@@ -503,10 +503,10 @@ struct sim_vl_use {
 	uint32_t most;             /* maximum number of jobs */
 	uint64_t acquired;         /* acquired VLs */
 	uint64_t refused;          /* requests for a VL while none was free */
-	double in_line;            /* share of time in the line for a VL */
+	double waiting;            /* share of time spent waiting for a VL */
 	/* By number of acquired VLs: share of time with jobs present, and packets sent. */
-	double busy[SIM_MAX_LOANS + 1];
-	uint64_t sent_with[SIM_MAX_LOANS + 1];
+	double busy[SIM_MAX_ACQUIRED + 1];
+	uint64_t sent_with[SIM_MAX_ACQUIRED + 1];
 };
 
 /* False if the run has no such VLs, or no packets were offered. */

@@ -72,7 +72,7 @@ static const char *const report_tables[] = {
 	"control",
 	"uncontrolled",
 	"marks",
-	"loans",
+	"VL sharing",
 	"adaptive",
 	"around",
 	"sm",

@@ -372,7 +372,7 @@ static void validity_vl(const struct study_vl_sharing *s, struct table *t, size_
 	       "%u flow%s, Ca2 %.3g", f->n_flows, f->n_flows == 1 ? "" : "s", f->ca2);
 	assume(t, &row, "service times are GE: Cs2 of 1 or more", f->cs2 > 0.97, "Cs2 %.3f",
 	       f->cs2);
-	assume(t, &row, "a borrowed VL serves faster", faster || f->with.n_regions == 1,
+	assume(t, &row, "an acquired VL serves faster", faster || f->with.n_regions == 1,
 	       "%.2f times as fast with all VLs", ratio);
 	assume(t, &row, "a VL is free whenever one is asked for", u->refused == 0,
 	       "%llu acquired, %llu times unsuccessfully", (unsigned long long)u->acquired,

@@ -161,14 +161,14 @@ static enum hd_status solve(const struct ge_queue *q, struct diag *d, struct ge_
 	return HD_OK;
 }
 
-/* The k-th VL without traffic that the home VL would borrow. */
-static uint32_t lenders_of(const struct sim_borrowing *r, const struct demand *demand, unsigned vls,
-			   unsigned home, unsigned k)
+/* The first k VLs without traffic that the home VL may acquire. */
+static uint32_t acquired_of(const struct sim_vl_sharing *r, const struct demand *demand,
+			    unsigned vls, unsigned home, unsigned k)
 {
 	uint32_t chosen = 0;
 
 	for (unsigned vl = 0; vl < vls && k > 0; vl++) {
-		if ((r->lenders[home] >> vl & 1) && vl != home && !demand[vl].n_paced &&
+		if ((r->shareable[home] >> vl & 1) && vl != home && !demand[vl].n_paced &&
 		    !demand[vl].n_saturating) {
 			chosen |= 1u << vl;
 			k--;
@@ -180,7 +180,7 @@ static uint32_t lenders_of(const struct sim_borrowing *r, const struct demand *d
 static enum hd_status forecast(const struct fabric *fabric, uint32_t port, const struct demand *vls,
 			       struct diag *d, struct vl_forecast *f)
 {
-	const struct sim_borrowing *r = &fabric->setup.borrowing;
+	const struct sim_vl_sharing *r = &fabric->setup.vl_sharing;
 	const struct sim_port *p = &fabric->setup.ports[port];
 	const struct demand *own = &vls[f->vl];
 	bool strict = fabric->setup.arbiter == SIM_STRICT || p->vls == 1;
@@ -202,11 +202,11 @@ static enum hd_status forecast(const struct fabric *fabric, uint32_t port, const
 	f->with.n_regions = 1;
 	for (unsigned k = 0; k <= r->n_thresholds[f->vl]; k++) {
 		double variation;
-		uint32_t lent = lenders_of(r, vls, p->vls, f->vl, k);
+		uint32_t acquired = acquired_of(r, vls, p->vls, f->vl, k);
 
-		if (k && t.own == (1u << f->vl | lent))
-			break; /* no further VL to borrow */
-		t.own = 1u << f->vl | lent;
+		if (k && t.own == (1u << f->vl | acquired))
+			break; /* no further VL to acquire */
+		t.own = 1u << f->vl | acquired;
 		t.all |= t.own;
 		f->with.mu[k] = speed_of(&t, &table, strict, &variation);
 		if (k == 0)
@@ -234,7 +234,7 @@ enum hd_status study_vl_sharing_forecast(const struct fabric *fabric, size_t mos
 
 	*n = 0;
 	for (uint32_t node = 0; node < fabric->setup.n_nodes; node++) {
-		if (fabric->setup.nodes[node].kind != SIM_END || !fabric->setup.borrowing.capacity)
+		if (fabric->setup.nodes[node].kind != SIM_END || !fabric->setup.vl_sharing.capacity)
 			continue;
 		for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
 			demand[vl] = (struct demand){ 0 };

@@ -8,7 +8,7 @@
  *
  * The model is a single queue whose service rate increases with the number of
  * packets. The service rates come from running the port's own arbiter over VLs
- * that always have a packet: the VL itself, the borrowed VLs of the level, and
+ * that always have a packet: the VL itself, the acquired VLs of the level, and
  * the VLs of saturating traffic. Times are in microseconds.
  */
 

@@ -133,7 +133,7 @@ static uint64_t on_vl(const struct hand *h, unsigned vl)
 	return h->record.counters[h->port].xmit_packets_vl[vl];
 }
 
-static void a_full_vl_refuses_and_a_borrowed_one_adds_its_room(void **state)
+static void full_vl_refuses_and_acquired_vl_adds_capacity(void **state)
 {
 	struct hand bounded = { .n = 0 }, et = { .n = 0 };
 
@@ -154,7 +154,7 @@ static void a_full_vl_refuses_and_a_borrowed_one_adds_its_room(void **state)
  * Five packets, threshold 3: VL 1 takes the second, while three or more are
  * left another one, and goes back when two are.
  */
-static void a_borrowed_vl_takes_turns_until_it_is_given_back(void **state)
+static void acquired_vl_takes_turns_until_released(void **state)
 {
 	struct hand h = { .n = 0 };
 
@@ -169,7 +169,7 @@ static void a_borrowed_vl_takes_turns_until_it_is_given_back(void **state)
 }
 
 /* Assumption (b): what VL 1 gets of its own waits until VL 0 has done. */
-static void a_vl_on_loan_serves_its_borrower_first(void **state)
+static void acquired_vl_sends_packets_of_its_user_first(void **state)
 {
 	struct hand h = { .n = 0 }, without = { .n = 0 };
 
@@ -190,9 +190,9 @@ static void a_vl_on_loan_serves_its_borrower_first(void **state)
 
 /*
  * Assumptions (a) and (c): VL 0 and VL 1 reach their threshold, VL 2 is the
- * only VL to be had. VL 1 waits in line and gets it when VL 0 is done.
+ * only free VL. VL 1 waits and acquires it when VL 0 is done.
  */
-static void who_finds_no_free_vl_waits_in_line(void **state)
+static void user_without_a_free_vl_waits(void **state)
 {
 	struct hand h = { .n = 0 };
 
@@ -268,7 +268,7 @@ static void each_job_threshold_opens_one_vl_more(void **state)
 	}
 }
 
-static void a_vl_with_packets_of_its_own_is_not_borrowed(void **state)
+static void vl_with_own_packets_is_not_acquired(void **state)
 {
 	struct hand h = { .n = 0 };
 
@@ -336,7 +336,7 @@ static void chain_run(struct rig *r, struct sim_vl_use *use)
 	sim_free(s);
 }
 
-/* The room of a VL, own or borrowed. */
+/* Capacity of a VL, own or acquired. */
 #define VL_ROOM 8
 
 struct sweep_chain {
@@ -475,7 +475,7 @@ static void job_thresholds_are_the_chain_of_their_turns(void **state)
 }
 
 /* No other VL competes: a second VL has room, but the link is no faster. */
-static void without_rivals_a_borrowed_vl_adds_room_only(void **state)
+static void without_rivals_an_acquired_vl_adds_capacity_only(void **state)
 {
 	struct vl_forecast f;
 	struct diag d = { .status = HD_OK };
@@ -607,18 +607,18 @@ static void without_delay_the_fabric_is_one_queue(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_full_vl_refuses_and_a_borrowed_one_adds_its_room),
-		cmocka_unit_test(a_borrowed_vl_takes_turns_until_it_is_given_back),
-		cmocka_unit_test(a_vl_on_loan_serves_its_borrower_first),
-		cmocka_unit_test(who_finds_no_free_vl_waits_in_line),
+		cmocka_unit_test(full_vl_refuses_and_acquired_vl_adds_capacity),
+		cmocka_unit_test(acquired_vl_takes_turns_until_released),
+		cmocka_unit_test(acquired_vl_sends_packets_of_its_user_first),
+		cmocka_unit_test(user_without_a_free_vl_waits),
 		cmocka_unit_test(a_vl_that_waits_to_be_given_back_takes_nothing),
 		cmocka_unit_test(job_thresholds_open_shared_vls_of_their_priority_only),
 		cmocka_unit_test(each_job_threshold_opens_one_vl_more),
-		cmocka_unit_test(a_vl_with_packets_of_its_own_is_not_borrowed),
+		cmocka_unit_test(vl_with_own_packets_is_not_acquired),
 		cmocka_unit_test(bounded_vls_are_the_exact_queue),
 		cmocka_unit_test(entry_thresholds_are_the_chain_of_their_turns),
 		cmocka_unit_test(job_thresholds_are_the_chain_of_their_turns),
-		cmocka_unit_test(without_rivals_a_borrowed_vl_adds_room_only),
+		cmocka_unit_test(without_rivals_an_acquired_vl_adds_capacity_only),
 		cmocka_unit_test(the_credit_chain_with_delay_is_the_fabric),
 		cmocka_unit_test(without_delay_the_fabric_is_one_queue),
 	};

@@ -561,18 +561,18 @@ claim connections "there is no formula where no single link decides" '
 	[.tables.connections.rows[] | .["by formula"] == null and
 		(.formula | startswith("none: "))] | length == 3 and all'
 
-# Ten packets per VL, twenty and thirty with one and two VLs on loan.
+# Ten packets per VL, twenty and thirty with one and two acquired VLs.
 run entry-threshold 0
 claim entry-threshold "eight packets open a second VL" '
-	(.tables.loans.rows[] | select(.VL == 0)) as $vl |
+	(.tables["VL sharing"].rows[] | select(.VL == 0)) as $vl |
 	$vl.most == 20 and $vl.acquired > 0 and $vl.refused == 0'
 run switch-thresholds 0
 claim switch-thresholds "VL 0 acquires VL 1 at switches, and the job meets its goal" '
-	([.tables.loans.rows[] | select(.VL == 0) | .acquired] | add > 0) and
+	([.tables["VL sharing"].rows[] | select(.VL == 0) | .acquired] | add > 0) and
 	(.tables["job goals"].rows | map(.met) | all)'
 run job-threshold 0
 claim job-threshold "sixteen open a third" '
-	(.tables.loans.rows[] | select(.VL == 0)) as $vl |
+	(.tables["VL sharing"].rows[] | select(.VL == 0)) as $vl |
 	$vl.most == 30 and ([.tables.VLs.rows[].VL] == [0, 1, 2, 3])'
 status 0 "$HEDDLE" model fabric "$examples/entry-threshold.yaml" --json
 cp out nearby.json

@@ -23,8 +23,8 @@ echo 'a: 88%, packets 1' >goals.yaml
 printf '%s: 1.3%%, packets 1\n' b c d e f g h >>goals.yaml
 echo 'qos TRUE' >old.conf
 printf '%s\n' 'qos TRUE' 'qos_max_vls 4' >new.conf
-sed 's/measure: *[0-9]*[mu]s/measure: 900ms/' "$SRC/examples/entry-threshold.yaml" >loans.yaml
-has loans.yaml 900ms
+sed 's/measure: *[0-9]*[mu]s/measure: 900ms/' "$SRC/examples/entry-threshold.yaml" >sharing.yaml
+has sharing.yaml 900ms
 
 # work WORDS...: a command line of that command that takes minutes, most of
 # them in small pieces.
@@ -43,7 +43,7 @@ work() {
 	'cc tune') set -- incast.yaml --senders 8 --stress 1 --floor 50% --held-out 1000 ;;
 	'model queue') set -- mm1 --lambda 0.1..0.9:0.0001 --mu 1 --simulate 10000 ;;
 	'model credit') set -- --lambda 0.1..5:0.0001 --downstream 3 --simulate 10000 ;;
-	'model fabric') set -- loans.yaml ;;
+	'model fabric') set -- sharing.yaml ;;
 	model*) set -- --lambda 1..8:0.0001 --simulate 10000 ;;
 	bench) set -- send-lat write-lat read-lat --size 1..4KiB -n 100000 ;;
 	'paper calibrate') set -- 004/table3.2 --jobs 1 ;;

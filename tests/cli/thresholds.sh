@@ -8,8 +8,8 @@ jq -e '(.tables["job goals"].rows | map(.met) | all) and
 	(.tables.marks.rows[0].number > 0) and
 	(.tables.admission.rows | map(.answer) == ["admitted"]) and
 	(.tables["queue pairs"].rows[0] | .failed == 0 and .completed > 100) and
-	([.tables.loans.rows[] | select(.VL == 0) | .acquired] | add > 0) and
-	([.tables.loans.rows[] | select(.VL == 3) | .acquired] | add == 0)' out >jq.out ||
+	([.tables["VL sharing"].rows[] | select(.VL == 0) | .acquired] | add > 0) and
+	([.tables["VL sharing"].rows[] | select(.VL == 3) | .acquired] | add == 0)' out >jq.out ||
 	fail "$file"
 # Without thresholds the job misses its goal.
 status 1 "$HEDDLE" sim "$file" --set qos.thresholds=none
@@ -20,7 +20,7 @@ status 0 "$HEDDLE" sim "$file" --format checksum --threads 2
 cmp out one || fail "another result on two threads"
 
 # "bursty" and "bulk" come over fast links; at the output bursty has every second packet, or two of
-# three with the lent VL 1. A packet of bursty takes 232 ns, one of bulk 2152 ns in the mean: 0.41946
+# three with the acquired VL 1. A packet of bursty takes 232 ns, one of bulk 2152 ns in the mean: 0.41946
 # and 0.76453 per us. The variation of bulk gives the service of bursty a Cs2 of 1.
 cat >output.yaml <<END
 title: one output
@@ -44,7 +44,7 @@ END
 for at in 8 399; do
 	sed "s/at: 8/at: $at/" output.yaml >at.yaml
 	status 0 "$HEDDLE" sim at.yaml --json
-	simulated=$(jq '.tables.loans.rows[] | select(.VL == 0) | .jobs' out)
+	simulated=$(jq '.tables["VL sharing"].rows[] | select(.VL == 0) | .jobs' out)
 	status 0 "$HEDDLE" model et --lambda 0.3125 --mu 0.41946,0.76453 --ca2 5 --cs2 1 \
 		--threshold $at --capacity 400 --json
 	# The thesis considers an error of 10 % accurate.

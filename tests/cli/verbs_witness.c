@@ -11,7 +11,7 @@
  * not notice if nothing came. So the inside of a buffer that is as good as any
  * other is filled again for each message as soon as the last one is not needed,
  * and what a message is to fill holds other bytes until it does: a receive for
- * which the program has no memory of its own is lent some. The first and last
+ * which the program has no memory of its own gets some from the witness. The first and last
  * bytes of a message are always the program's.
  *
  * When the program ends it says how much was compared, and ends with status 9
@@ -40,8 +40,8 @@ struct op {
 	enum ibv_wr_opcode opcode;
 	bool is_signaled;
 	uint64_t there, hash;
-	uint64_t before, after; /* what an atomic finds and leaves */
-	struct ibv_mr *lent;    /* of a receive */
+	uint64_t before, after;  /* what an atomic finds and leaves */
+	struct ibv_mr *supplied; /* of a receive */
 	uint32_t length, n;
 	struct piece pieces[MOST_SGE];
 };
@@ -285,11 +285,11 @@ static void take_receive(struct list *l, struct ibv_recv_wr *wr, struct ibv_pd *
 		return;
 	uint8_t *bytes = malloc(o->length + 1);
 
-	o->lent = ibv_reg_mr(pd, bytes, o->length, IBV_ACCESS_LOCAL_WRITE);
+	o->supplied = ibv_reg_mr(pd, bytes, o->length, IBV_ACCESS_LOCAL_WRITE);
 	o->n = 1;
 	o->pieces[0] = (struct piece){ bytes, o->length };
 	poison(o);
-	*sge = (struct ibv_sge){ (uintptr_t)bytes, o->length, o->lent->lkey };
+	*sge = (struct ibv_sge){ (uintptr_t)bytes, o->length, o->supplied->lkey };
 	wr->sg_list = sge;
 	wr->num_sge = 1;
 }
@@ -427,10 +427,10 @@ static void has_come(struct queue *q, const struct ibv_wc *wc)
 	if (!is_sent(q, wc, length, hash_pieces(o, skip, length)))
 		wrong(q, "a message", length);
 	tally.received++;
-	if (o->lent) {
-		void *bytes = o->lent->addr;
+	if (o->supplied) {
+		void *bytes = o->supplied->addr;
 
-		ibv_dereg_mr(o->lent);
+		ibv_dereg_mr(o->supplied);
 		free(bytes);
 	}
 }

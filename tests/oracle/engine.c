@@ -135,9 +135,9 @@ static void rows_write(const struct oracle_pairs *pairs, uint32_t mtu, uint32_t 
 	}
 }
 
-/* What is the case's in a fabric, while it runs. */
-struct guest {
-	struct fabric *in, own; /* own: what was there */
+/* A fabric with the members of a case in place of its own, for one run. */
+struct case_run {
+	struct fabric *in, own; /* own: members before the run */
 	char **goals;           /* files, of jobs that have one */
 	struct mft forwarding;  /* with trees that jobs make */
 	struct sim_address *addresses;
@@ -155,7 +155,7 @@ static uint32_t flows_of(const struct oracle_case *c)
 }
 
 /* All arrivals of a flow as a trace; some flow may have none. */
-static void flow_fill(const struct oracle_case *c, struct guest *g, uint32_t flow, size_t *used)
+static void flow_fill(const struct oracle_case *c, struct case_run *g, uint32_t flow, size_t *used)
 {
 	struct sim_flow *f = &g->in->flows[flow];
 	struct sim_arrival *first = g->traces + *used;
@@ -190,7 +190,7 @@ static void flow_fill(const struct oracle_case *c, struct guest *g, uint32_t flo
 }
 
 /* C8: it makes its packets when it may. */
-static void ask_fill(const struct oracle_case *c, struct guest *g, uint32_t i)
+static void ask_fill(const struct oracle_case *c, struct case_run *g, uint32_t i)
 {
 	const struct oracle_ask *a = &c->asks->list[i];
 	struct sim_flow *f = &g->in->flows[a->flow];
@@ -202,7 +202,7 @@ static void ask_fill(const struct oracle_case *c, struct guest *g, uint32_t i)
 	f->interval = (struct sim_interval){ a->gap, 1 };
 }
 
-static void pair_fill(const struct oracle_case *c, struct guest *g, uint32_t i)
+static void pair_fill(const struct oracle_case *c, struct case_run *g, uint32_t i)
 {
 	const struct oracle_pair *p = &c->pairs->list[i];
 	struct sim_flow *f = &g->in->flows[p->flow];
@@ -251,7 +251,7 @@ static bool answers_alike(const struct cc_config *a, const struct cc_config *b)
 	       memcmp(a->cct, b->cct, sizeof(a->cct)) == 0;
 }
 
-static void answers_fill(const struct oracle_case *c, struct guest *g)
+static void answers_fill(const struct oracle_case *c, struct case_run *g)
 {
 	const struct oracle_pairs *p = c->pairs;
 	struct cc_config got;
@@ -287,7 +287,7 @@ static void origins_fill(struct fabric *fabric)
 }
 
 /* A sender after the end: a run with nothing to do ends before. */
-static void last_flow_fill(const struct oracle_case *c, struct guest *g)
+static void last_flow_fill(const struct oracle_case *c, struct case_run *g)
 {
 	struct sim_arrival *a = &g->traces[c->n_arrivals];
 	uint32_t n = g->in->n_flows++;
@@ -305,7 +305,7 @@ static void last_flow_fill(const struct oracle_case *c, struct guest *g)
 	g->in->flow_target[n] = TOPO_NONE;
 }
 
-static void scenario_load(const struct oracle_case *c, struct guest *g)
+static void scenario_load(const struct oracle_case *c, struct case_run *g)
 {
 	struct strbuf text = STRBUF_INIT;
 	struct diag d = { .status = HD_OK };
@@ -326,7 +326,7 @@ static void scenario_load(const struct oracle_case *c, struct guest *g)
 }
 
 /* Jobs make their trees themselves, in addition to the groups. */
-static void groups_copy(const struct oracle_case *c, struct guest *g)
+static void groups_copy(const struct oracle_case *c, struct case_run *g)
 {
 	struct subnet *s = &g->in->subnet;
 	size_t size;
@@ -344,7 +344,7 @@ static void groups_copy(const struct oracle_case *c, struct guest *g)
 	g->in->setup.subnet = s;
 }
 
-static void guest_enter(const struct oracle_case *c, struct guest *g)
+static void case_run_init(const struct oracle_case *c, struct case_run *g)
 {
 	uint32_t n = flows_of(c);
 	size_t used = 0;
@@ -372,7 +372,7 @@ static void guest_enter(const struct oracle_case *c, struct guest *g)
 	g->in->selector = selector_new(&g->in->topo);
 }
 
-static void guest_leave(const struct oracle_case *c, struct guest *g)
+static void case_run_fini(const struct oracle_case *c, struct case_run *g)
 {
 	for (uint32_t i = 0; i < n_jobs(c); i++) {
 		if (g->goals[i])
@@ -435,18 +435,18 @@ static void completions_record(const struct oracle_case *c, const struct jobs *j
 	}
 }
 
-static uint32_t guest_replay(const struct oracle_case *c, struct sim_replay_cut cut,
-			     struct sim_record *out, hd_time *end)
+static uint32_t case_run_replay(const struct oracle_case *c, struct sim_replay_cut cut,
+				struct sim_record *out, hd_time *end)
 {
 	struct diag d = { .status = HD_OK };
 	struct lab *rows = NULL;
 	struct jobs *jobs = NULL;
 	struct sim_rules rules;
-	struct guest g;
+	struct case_run g;
 	const char *why;
 	uint32_t parts;
 
-	guest_enter(c, &g);
+	case_run_init(c, &g);
 	*out = (struct sim_record){ 0 };
 	out->counters = hd_alloc(c->setup->n_ports, sizeof(*out->counters));
 	sim_rules_init(&rules);
@@ -480,7 +480,7 @@ static uint32_t guest_replay(const struct oracle_case *c, struct sim_replay_cut 
 	sim_free(s);
 	if (jobs)
 		jobs_free(jobs);
-	guest_leave(c, &g);
+	case_run_fini(c, &g);
 	return parts;
 }
 
@@ -489,7 +489,7 @@ uint32_t engine_replay(const struct oracle_case *c, struct sim_replay_cut cut,
 {
 	*end = c->horizon;
 	if (c->generates)
-		return guest_replay(c, cut, out, end);
+		return case_run_replay(c, cut, out, end);
 	if (cut.parts == 1) {
 		sim_replay(c->setup, c->arrivals, c->n_arrivals, c->horizon, out);
 		return 1;

@@ -224,16 +224,16 @@ mutant vl_sharing.c 'k < r->n_thresholds[vl] && jobs >= r->thresholds[vl][k]' \
 	'B3: every VL has the thresholds of VL 0'
 mutant vl_sharing.c '		    jobs_of(b, v) == 0)' '		    true)' \
 	'B3: a VL with jobs of its own is free'
-mutant vl_sharing.c '		vls_release(s, b, u, s->now);' '' 'B7: nothing is returned'
-mutant vl_sharing.c '	line_serve(s, b, s->now);
+mutant vl_sharing.c '		vls_release(s, b, u, s->now);' '' 'B7: nothing is released'
+mutant vl_sharing.c '	waiters_serve(s, b, s->now);
 ' '' 'B7: the queue for VLs has no order'
 mutant vl_sharing.c 'holder != NO_USER && b->users[holder].waiting > 0 ? holder : vl;' \
 	'holder != NO_USER && b->users[vl].waiting == 0 ? holder : vl;' \
-	'B8: a lent VL sends its own packets first'
+	'B8: an acquired VL sends its own packets first'
 mutant hop.h '		in = hop_pick_input(s, port, port_vl, credits);' \
 	'		in = hop_pick_input(s, port, port_vl, s->credits[port_vl - s->port_vls]);' \
 	"B8: the credits of the user's VL count"
 mutant hop.h 'IS_NOT_GENERAL ? vl : p->out_vl, IS_NOT_GENERAL' \
-	'vl, IS_NOT_GENERAL' 'B8: a packet is marked as one of the lent VL'
+	'vl, IS_NOT_GENERAL' 'B8: a packet is marked as one of the acquired VL'
 echo "$caught caught, $missed missed, $hung hang, of $count scenarios each"
 [ "$missed" -eq 0 ] && [ "$hung" -eq 0 ] && { [ -n "$rules" ] || [ "$caught" -ge 40 ]; }

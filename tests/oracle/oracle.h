@@ -297,7 +297,7 @@ enum oracle_mutation {
 	MUT_SHARE_NO_QUEUE,              /* B7: by number only */
 	MUT_SHARE_KEPT,                  /* B7: nothing is returned */
 	MUT_SHARE_FIRST_RETURNED,        /* B7: not the last acquired */
-	MUT_SHARE_OWN_FIRST,             /* B8: a lent VL sends its own first */
+	MUT_SHARE_OWN_FIRST,             /* B8: an acquired VL sends its own first */
 	MUT_SHARE_USERS_CREDITS,         /* B8: of the user's VL, to choose by */
 	ORACLE_MUTATIONS
 };

@@ -316,12 +316,12 @@ void tables_draw(struct scenario *s, struct rng *r)
 
 /* ---- VL sharing at switches (B7) ---- */
 
-/* ET, or AJT with VLs that are users or lent, or both. */
+/* ET, or AJT with VLs that are users, shareable or both. */
 void sharing_draw(struct scenario *s, struct rng *r)
 {
-	struct sim_borrowing *b = &s->fabric.setup.borrowing;
+	struct sim_vl_sharing *b = &s->fabric.setup.vl_sharing;
 	bool et = chance(r, 40);
-	uint16_t lent = (uint16_t)(rng_next(r) & 0x7fff);
+	uint16_t shareable = (uint16_t)(rng_next(r) & 0x7fff);
 
 	b->on = b->switches = true;
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
@@ -332,7 +332,7 @@ void sharing_draw(struct scenario *s, struct rng *r)
 			at += 1 + below(r, 2);
 			b->thresholds[vl][k] = at;
 		}
-		b->lenders[vl] = (uint16_t)((et ? 0x7fffu : lent) & ~(1u << vl));
+		b->shareable[vl] = (uint16_t)((et ? 0x7fffu : shareable) & ~(1u << vl));
 	}
 }
 

@@ -14,13 +14,13 @@ void shares_init(struct oracle *o)
 
 static bool shares(const struct oracle *o, uint32_t port)
 {
-	return o->setup->borrowing.switches && is_switch_port(o, port);
+	return o->setup->vl_sharing.switches && is_switch_port(o, port);
 }
 
 /* B3: number of additional VLs that `jobs` jobs entitle to. */
 static unsigned entitlement(const struct oracle *o, unsigned vl, uint32_t jobs)
 {
-	const struct sim_borrowing *b = &o->setup->borrowing;
+	const struct sim_vl_sharing *b = &o->setup->vl_sharing;
 	unsigned of = o->mutation == MUT_SHARE_BY_VL0 ? 0 : vl, n = 0;
 
 	for (unsigned k = 0; k < b->n_thresholds[of]; k++) {
@@ -79,7 +79,7 @@ static int free_vl(const struct oracle *o, uint32_t port, unsigned vl, const uin
 	for (int w = 0; w < o->setup->ports[port].vls && w < N_DATA_VLS; w++) {
 		bool busy = jobs[w] > 0 && o->mutation != MUT_SHARE_BUSY;
 
-		if (!(o->setup->borrowing.lenders[vl] >> w & 1) || w == (int)vl || busy ||
+		if (!(o->setup->vl_sharing.shareable[vl] >> w & 1) || w == (int)vl || busy ||
 		    s->user[w] != NO_VL)
 			continue;
 		if (found == NO_VL || o->mutation == MUT_SHARE_HIGHEST)

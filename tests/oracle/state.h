@@ -123,7 +123,7 @@ struct table_state {
 
 /* VL sharing at an output of a switch (B7). */
 struct share {
-	int user[N_DATA_VLS]; /* the VL that a VL is lent to, or NO_VL */
+	int user[N_DATA_VLS]; /* the VL that acquired a VL, or NO_VL */
 	uint8_t held[N_DATA_VLS][N_DATA_VLS];
 	unsigned n_held[N_DATA_VLS];
 	uint8_t queue[N_DATA_VLS]; /* VLs that wait for a VL */
@@ -466,7 +466,7 @@ void shares_init(struct oracle *o);
 void share_update(struct oracle *o, uint32_t port);
 /* The VL whose packets a VL of an output sends now. */
 uint8_t share_source(const struct oracle *o, uint32_t port, uint8_t vl);
-/* With the VLs that are lent to one of these. */
+/* With the VLs that these acquired. */
 unsigned share_wanted(const struct oracle *o, uint32_t port, unsigned wanted);
 
 /* sender.c: end ports (T13, T13p, C1, C2). */

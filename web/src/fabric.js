@@ -30,7 +30,7 @@ export function colour(percent) {
 }
 const gradient = `linear-gradient(90deg,${STOPS.map(([at, c]) => `rgb(${c.join(",")}) ${at}%`).join(",")})`;
 
-// ---- where things stand ----------------------------------------------------
+// ---- layout ----------------------------------------------------------------
 
 // Positions in pixels; hosts are below their switch, or around it.
 function place(f) {
@@ -39,14 +39,14 @@ function place(f) {
   // Wide trees have tall tiers.
   const high = f.layout === "layers" ? Math.max(1, (span("x") / Math.max(1, span("y"))) * 0.42) * UNIT : UNIT;
   for (const n of own) at.set(n.node, [n.x * UNIT, -n.y * high]);
-  const guests = new Map();
+  const hostsOf = new Map();
   for (const n of f.nodes) {
     if (n.x !== null) continue;
     const owner = n.out.length ? n.out[0].to : null;
-    if (!guests.has(owner)) guests.set(owner, []);
-    guests.get(owner).push(n);
+    if (!hostsOf.has(owner)) hostsOf.set(owner, []);
+    hostsOf.get(owner).push(n);
   }
-  for (const [owner, hosts] of guests) {
+  for (const [owner, hosts] of hostsOf) {
     const centre = at.get(owner) || [0, 0], host = f.nodes[owner];
     let away = [0, 0];
     for (const l of host ? host.out : []) {

@@ -141,7 +141,7 @@ static void check_text(const char *text, uint64_t seed, bool observed)
 	fabric_free(fabric);
 }
 
-static void control_probes_and_loans_go_on(void **state)
+static void control_probes_and_vl_sharing_go_on(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < MODES; i++) {
@@ -315,7 +315,7 @@ static void endpoints_must_agree(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(control_probes_and_loans_go_on),
+		cmocka_unit_test(control_probes_and_vl_sharing_go_on),
 		cmocka_unit_test(observers_are_told_the_rest),
 		cmocka_unit_test(kinds_of_traffic_go_on),
 		cmocka_unit_test(idle_runs_end_at_the_same_time),

@@ -405,7 +405,7 @@ HOT bool instants(struct sim *s, hd_time until, const enum hop_variant variant)
 		instant_events(s, first, variant);
 		if (!IS_NOT_GENERAL)
 			instant_middle(s);
-		if (IF_GENERAL(s->borrow != NULL))
+		if (IF_GENERAL(s->sharing != NULL))
 			vl_sharing_prepare(s);
 		for (uint32_t i = 0; i < s->instant.pending_links.n; i++)
 			hop_arbitrate(s, s->instant.pending_links.ports[i], variant);

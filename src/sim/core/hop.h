@@ -79,7 +79,7 @@ HOT void hop_ready(struct sim *s, struct packet_record *p, uint32_t port, unsign
 		crossbar_request(s, port);
 		return;
 	}
-	if (IF_GENERAL(s->borrow != NULL))
+	if (IF_GENERAL(s->sharing != NULL))
 		vl_sharing_ready(s, port, vl);
 	hop_request(s, port, variant);
 	if (IF_GENERAL(s->mode.hoq) && voq_first(s, port_vl, p->in) == packet_id(s, p))
@@ -266,7 +266,7 @@ HOT bool hop_offers(struct sim *s, uint32_t port, const struct sim_output *l,
 		return IF_SENDERS(l->flags & L_PULLS)
 			       ? injection_pick(s, port, port_vl) != NONE
 			       : blocks_of(packet_at(s, port_vl->queue.first)->bytes) <= credits;
-	if (IF_GENERAL(s->borrow != NULL))
+	if (IF_GENERAL(s->sharing != NULL))
 		port_vl = vl_sharing_queue(s, port, port_vl, vl);
 	return hop_pick_input(s, port, port_vl, credits) != NONE;
 }
@@ -327,7 +327,7 @@ HOT struct packet_record *hop_take(struct sim *s, uint32_t port, struct sim_outp
 	}
 	uint32_t credits = s->credits[port_vl - s->port_vls];
 
-	if (IF_GENERAL(s->borrow != NULL))
+	if (IF_GENERAL(s->sharing != NULL))
 		port_vl = vl_sharing_queue(s, port, port_vl, vl);
 	if (IS_NOT_GENERAL && likely(!(l->low_credit >> vl & 1)))
 		in = bits_after(port_vl->inputs, port_vl->rr & 63);
@@ -411,7 +411,7 @@ HOT uint32_t hop_grant(struct sim *s, uint32_t port, struct sim_output *l, struc
 		c->bytes += bytes;
 		c->packets++;
 	}
-	if (IF_GENERAL(s->borrow != NULL) && !(l->flags & L_END))
+	if (IF_GENERAL(s->sharing != NULL) && !(l->flags & L_END))
 		vl_sharing_granted(s, port, p);
 	if (IF_SENDERS(s->notifies_passages))
 		injection_packet_passes(s, port, p);

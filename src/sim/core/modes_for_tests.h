@@ -4,7 +4,7 @@
 
 /*
  * Scenarios in which parts of the engine work that plain traffic leaves alone:
- * congestion control, probes, loans, losses, choices; and rules that end a run
+ * congestion control, probes, VL sharing, losses, choices; and rules that end a run
  * may end. For tests that compute one run in several ways.
  */
 

@@ -144,7 +144,7 @@ static bool vls_merge(const struct sim *s)
 static void sl_counters_init(struct sim *s)
 {
 	uint32_t taken = 0;
-	bool apart = !s->mode.mixes && !s->setup->borrowing.on;
+	bool apart = !s->mode.mixes && !s->setup->vl_sharing.on;
 
 	for (unsigned sl = 0; apart && sl < N_SLS; sl++) {
 		unsigned vl = s->nodes[0].vl_of_sl[sl];
@@ -187,7 +187,7 @@ void switch_nodes_init(struct sim *s)
 	s->heads.free = NONE;
 	s->mode.mixes = vls_merge(s);
 	/* A shared VL is used on one link only. */
-	s->mode.merges = s->mode.fifo && (s->setup->borrowing.on || s->mode.mixes);
+	s->mode.merges = s->mode.fifo && (s->setup->vl_sharing.on || s->mode.mixes);
 	sl_counters_init(s);
 }
 

@@ -23,7 +23,7 @@ void metrics_order_init(struct sim *s)
 			t->end_number[i] = t->n_ends++;
 	}
 	/* A shared VL holds for one link only; order across links is not defined. */
-	t->by_sl = s->mode.mixes && !s->setup->borrowing.on;
+	t->by_sl = s->mode.mixes && !s->setup->vl_sharing.on;
 	t->n_kinds = t->by_sl ? s->n_sls + 1 : s->n_vls;
 	uint64_t n = (uint64_t)t->n_ends * t->n_ends * t->n_kinds;
 	t->hashed = n > MAX_PAIRS;
@@ -104,7 +104,7 @@ void metrics_order_check(struct sim *s, const struct packet_record *p, uint32_t 
 	 * Reordering is legal with shared VLs (B6), route changes (T11r), VL changes (T11l) and
 	 * adaptive routing (D4).
 	 */
-	assert(t->m.checks.out_of_order == 0 || s->borrow || s->routes || s->mode.vls_change ||
+	assert(t->m.checks.out_of_order == 0 || s->sharing || s->routes || s->mode.vls_change ||
 	       s->choices);
 }
 

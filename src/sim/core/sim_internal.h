@@ -591,7 +591,7 @@ struct sim {
 	struct make_state make;
 	struct sums_state sums;
 	struct observer_state tell;
-	struct vl_sharing *borrow;     /* NULL: no VL sharing */
+	struct vl_sharing *sharing;    /* NULL: no VL sharing */
 	struct control *control;       /* NULL: no congestion control */
 	struct marks *marks;           /* NULL: no switch marks */
 	struct probes *probes;         /* NULL: no admission by probe (C8) */

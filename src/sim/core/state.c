@@ -285,7 +285,7 @@ static void sizes_init(struct sim *s)
 	}
 	assert(vls <= N_DATA_VLS);
 	/* Unused VLs would take most of the memory of a large fabric. */
-	if (!has_counters(s) && !s->setup->borrowing.on && vls_used(s) < vls)
+	if (!has_counters(s) && !s->setup->vl_sharing.on && vls_used(s) < vls)
 		vls = vls_used(s);
 	s->n_vls = vls + vl15;
 	s->vl15 = vls;
@@ -367,7 +367,7 @@ static enum hop_variant hop_variant_of(const struct sim *s)
 	for (uint32_t i = 0; i < s->setup->n_ports; i++)
 		care = care || (is_plugged(s, i) && fault_affects_link(s, i));
 	if (s->mode.cioq || s->mode.fifo || s->mode.oldest || s->mode.exact || s->mode.wide ||
-	    s->mode.hoq || s->n_readers || s->fc || s->reductions || care || s->borrow ||
+	    s->mode.hoq || s->n_readers || s->fc || s->reductions || care || s->sharing ||
 	    s->n_vls != s->vl15)
 		return HOP_GENERAL;
 	return s->control || s->choices ? HOP_CONTROLLED : HOP_FAST;

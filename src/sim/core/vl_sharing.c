@@ -11,12 +11,12 @@
 /*
  * VL sharing (docs/timing-rules.md, B1 to B8).
  *
- * At end ports, a lent VL takes a packet of its user as the first of its own queue; the packet then
- * counts as one of that VL. Grants since the last check are derived from the VL counters: a
- * port is checked before each of its arbitrations and sends one packet at a time. A departure is
+ * At end ports, a packet of the user moves to the head of the queue of the acquired VL and then
+ * counts as one of that VL. Grants since the last update are derived from the VL counters: a port
+ * is updated before each of its arbitrations and sends one packet at a time. A departure is
  * therefore noticed late, but accounted at its own time.
  *
- * At outputs of switches, packets stay in the queues of their VL; a grant of a lent VL takes
+ * At outputs of switches, packets stay in the queues of their VL; a grant of an acquired VL takes
  * them from there (vl_sharing_queue).
  */
 
@@ -35,37 +35,37 @@ struct level {
 struct user {
 	uint32_t waiting; /* packets of this user in queues of any VL */
 	uint8_t n_held;
-	uint8_t held[SIM_MAX_LOANS]; /* acquired VLs, in order of acquisition */
-	bool in_line;
+	uint8_t held[SIM_MAX_ACQUIRED]; /* acquired VLs, in order of acquisition */
+	bool waits;
 	struct level jobs;
 	struct batch_means blocking, stay;
 	uint64_t offered, blocked, sent, acquired, refused;
-	hd_time in_line_since, in_line_time;
-	hd_time busy[SIM_MAX_LOANS + 1], busy_since;
-	uint64_t sent_with[SIM_MAX_LOANS + 1];
+	hd_time waits_since, waited;
+	hd_time busy[SIM_MAX_ACQUIRED + 1], busy_since;
+	uint64_t sent_with[SIM_MAX_ACQUIRED + 1];
 };
 
 /* A VL in its role as a resource. */
 struct shared_vl {
-	uint8_t holder;   /* user number, or NO_USER */
-	uint32_t guest;   /* packet of the holder, first in the queue; or NONE */
-	uint32_t packets; /* sent, at the last check */
-	hd_time born;     /* of the first packet, at the last check */
+	uint8_t holder;     /* user that acquired it, or NO_USER */
+	uint32_t of_holder; /* packet of the holder, first in the queue; or NONE */
+	uint32_t packets;   /* sent, at the last update */
+	hd_time born;       /* of the first packet, at the last update */
 };
 
-struct loan_port {
+struct sharing_port {
 	struct user *users;
 	struct shared_vl *port_vls;
-	uint8_t n;                        /* data VLs in operation; 0: VLs are not shared */
-	bool is_output;                   /* output of a switch or router (B7, B8) */
-	uint8_t sending;                  /* user whose packet is on the link, or NO_USER */
-	uint8_t line[N_DATA_VLS], n_line; /* users that wait for a VL, in order */
+	uint8_t n;                              /* data VLs in operation; 0: VLs are not shared */
+	bool is_output;                         /* output of a switch or router (B7, B8) */
+	uint8_t sending;                        /* user whose packet is on the link, or NO_USER */
+	uint8_t waiters[N_DATA_VLS], n_waiters; /* users that wait for a VL, in order */
 };
 
 struct vl_sharing {
-	struct loan_port *ports; /* per sim port */
+	struct sharing_port *ports; /* per sim port */
 	hd_time window;
-	const struct sim_borrowing *rules;
+	const struct sim_vl_sharing *rules;
 };
 
 /* ---- mean levels ----------------------------------------------------------- */
@@ -96,13 +96,13 @@ static void level_set(struct level *l, hd_time when, hd_time window, uint32_t n)
 
 /* ---- users --------------------------------------------------------------- */
 
-static uint32_t jobs_of(const struct loan_port *b, unsigned u)
+static uint32_t jobs_of(const struct sharing_port *b, unsigned u)
 {
 	return b->users[u].waiting + (b->sending == u);
 }
 
 /* B3: number of VLs that a user with `jobs` packets is entitled to. */
-static unsigned entitled(const struct sim_borrowing *r, unsigned vl, uint32_t jobs)
+static unsigned entitled(const struct sim_vl_sharing *r, unsigned vl, uint32_t jobs)
 {
 	unsigned k = 0;
 
@@ -120,58 +120,58 @@ static void user_count(struct user *u, hd_time when)
 		u->busy_since = when;
 }
 
-static void jobs_changed(struct sim *s, struct loan_port *b, unsigned u, hd_time when)
+static void jobs_changed(struct sim *s, struct sharing_port *b, unsigned u, hd_time when)
 {
 	user_count(&b->users[u], when);
-	level_set(&b->users[u].jobs, when, s->borrow->window, jobs_of(b, u));
+	level_set(&b->users[u].jobs, when, s->sharing->window, jobs_of(b, u));
 }
 
-static void line_leave(struct loan_port *b, unsigned u, hd_time when)
+static void waiters_remove(struct sharing_port *b, unsigned u, hd_time when)
 {
 	struct user *user = &b->users[u];
 	unsigned kept = 0;
 
-	if (!user->in_line)
+	if (!user->waits)
 		return;
-	for (unsigned i = 0; i < b->n_line; i++) {
-		if (b->line[i] != u)
-			b->line[kept++] = b->line[i];
+	for (unsigned i = 0; i < b->n_waiters; i++) {
+		if (b->waiters[i] != u)
+			b->waiters[kept++] = b->waiters[i];
 	}
-	b->n_line = (uint8_t)kept;
-	user->in_line = false;
-	user->in_line_time += when - user->in_line_since;
+	b->n_waiters = (uint8_t)kept;
+	user->waits = false;
+	user->waited += when - user->waits_since;
 }
 
 /* ---- VLs --------------------------------------------------------------- */
 
 /* B3: the first VL that `u` may acquire, or NO_USER. */
-static unsigned vl_free(const struct sim *s, const struct loan_port *b, unsigned u)
+static unsigned vl_free(const struct sim *s, const struct sharing_port *b, unsigned u)
 {
-	uint32_t lenders = s->setup->borrowing.lenders[u];
+	uint32_t shareable = s->setup->vl_sharing.shareable[u];
 
 	for (unsigned v = 0; v < b->n; v++) {
-		if ((lenders >> v & 1) && v != u && b->port_vls[v].holder == NO_USER &&
+		if ((shareable >> v & 1) && v != u && b->port_vls[v].holder == NO_USER &&
 		    jobs_of(b, v) == 0)
 			return v;
 	}
 	return NO_USER;
 }
 
-static void vls_acquire(struct sim *s, struct loan_port *b, unsigned u, hd_time when)
+static void vls_acquire(struct sim *s, struct sharing_port *b, unsigned u, hd_time when)
 {
 	struct user *user = &b->users[u];
-	unsigned want = entitled(s->borrow->rules, u, jobs_of(b, u));
+	unsigned want = entitled(s->sharing->rules, u, jobs_of(b, u));
 
 	while (user->n_held < want) {
 		unsigned v = vl_free(s, b, u);
 
 		if (v == NO_USER) {
-			if (user->in_line)
+			if (user->waits)
 				return;
-			user->in_line = true;
-			user->in_line_since = when;
+			user->waits = true;
+			user->waits_since = when;
 			user->refused++;
-			b->line[b->n_line++] = (uint8_t)u;
+			b->waiters[b->n_waiters++] = (uint8_t)u;
 			return;
 		}
 		user_count(user, when);
@@ -179,20 +179,20 @@ static void vls_acquire(struct sim *s, struct loan_port *b, unsigned u, hd_time 
 		user->held[user->n_held++] = (uint8_t)v;
 		user->acquired++;
 	}
-	line_leave(b, u, when);
+	waiters_remove(b, u, when);
 }
 
 /* B5: releases the VLs that `u` is no longer entitled to, the last acquired first. */
-static bool vls_release(struct sim *s, struct loan_port *b, unsigned u, hd_time when)
+static bool vls_release(struct sim *s, struct sharing_port *b, unsigned u, hd_time when)
 {
 	struct user *user = &b->users[u];
-	unsigned keep = entitled(s->borrow->rules, u, jobs_of(b, u));
+	unsigned keep = entitled(s->sharing->rules, u, jobs_of(b, u));
 	bool any = false;
 
 	while (user->n_held > keep) {
 		struct shared_vl *port_vl = &b->port_vls[user->held[user->n_held - 1]];
 
-		if (port_vl->guest != NONE)
+		if (port_vl->of_holder != NONE)
 			break; /* B4: an accepted packet is sent first */
 		user_count(user, when);
 		port_vl->holder = NO_USER;
@@ -200,31 +200,31 @@ static bool vls_release(struct sim *s, struct loan_port *b, unsigned u, hd_time 
 		any = true;
 	}
 	if (user->n_held >= keep)
-		line_leave(b, u, when);
+		waiters_remove(b, u, when);
 	return any;
 }
 
-/* VLs were released: users in the line acquire them, in order. */
-static void line_serve(struct sim *s, struct loan_port *b, hd_time when)
+/* Users that wait acquire released VLs, in order. */
+static void waiters_serve(struct sim *s, struct sharing_port *b, hd_time when)
 {
-	uint8_t line[N_DATA_VLS];
-	unsigned n = b->n_line;
+	uint8_t waiters[N_DATA_VLS];
+	unsigned n = b->n_waiters;
 
 	for (unsigned i = 0; i < n; i++)
-		line[i] = b->line[i];
+		waiters[i] = b->waiters[i];
 	for (unsigned i = 0; i < n; i++)
-		vls_acquire(s, b, line[i], when);
+		vls_acquire(s, b, waiters[i], when);
 }
 
 /*
  * Removes a packet of u from its own queue: the second one, so that the first keeps its
- * position, unless there is only one or a guest is queued before it. NONE: the queue has no
- * packet of u.
+ * position, unless there is only one or a packet of the holder is queued before it. NONE: the queue
+ * has no packet of u.
  */
-static uint32_t home_pop(struct sim *s, uint32_t port, const struct loan_port *b, unsigned u)
+static uint32_t home_pop(struct sim *s, uint32_t port, const struct sharing_port *b, unsigned u)
 {
 	struct port_vl *from = &s->port_vls[port * s->n_vls + u];
-	uint32_t first = from->queue.first, before = b->port_vls[u].guest;
+	uint32_t first = from->queue.first, before = b->port_vls[u].of_holder;
 
 	if (first != NONE && before == NONE && packet_at(s, first)->next != NONE)
 		before = first;
@@ -243,16 +243,16 @@ static uint32_t home_pop(struct sim *s, uint32_t port, const struct loan_port *b
 	return id;
 }
 
-/* B4: every lent VL without a packet of its user takes one. */
-static void guests_take(struct sim *s, uint32_t port, struct loan_port *b, unsigned u)
+/* B4: moves a packet of u to each VL that u acquired and that has none of them. */
+static void acquired_vls_fill(struct sim *s, uint32_t port, struct sharing_port *b, unsigned u)
 {
-	unsigned keep = entitled(s->borrow->rules, u, jobs_of(b, u));
+	unsigned keep = entitled(s->sharing->rules, u, jobs_of(b, u));
 
 	for (unsigned i = 0; i < b->users[u].n_held && i < keep; i++) {
 		unsigned v = b->users[u].held[i];
 		struct port_vl *to = &s->port_vls[port * s->n_vls + v];
 
-		if (b->port_vls[v].guest != NONE)
+		if (b->port_vls[v].of_holder != NONE)
 			continue;
 		uint32_t id = home_pop(s, port, b, u);
 
@@ -266,14 +266,14 @@ static void guests_take(struct sim *s, uint32_t port, struct loan_port *b, unsig
 		if (to->queue.last == NONE)
 			to->queue.last = id;
 		s->links[port].requests |= (uint16_t)(1u << v);
-		b->port_vls[v].guest = id;
+		b->port_vls[v].of_holder = id;
 	}
 }
 
-/* ---- checks of a port ------------------------------------------------------ */
+/* ---- updates of a port ----------------------------------------------------- */
 
-/* Accounts the grant at an end port since the last check. */
-static void look_for_grant(struct sim *s, uint32_t port, struct loan_port *b)
+/* Accounts the grant at an end port since the last update. */
+static void account_grant(struct sim *s, uint32_t port, struct sharing_port *b)
 {
 	const struct port_vl *port_vls = &s->port_vls[port * s->n_vls];
 
@@ -282,11 +282,11 @@ static void look_for_grant(struct sim *s, uint32_t port, struct loan_port *b)
 
 		if (port_vls[v].packets == port_vl->packets)
 			continue;
-		unsigned u = port_vl->guest == NONE ? v : port_vl->holder;
+		unsigned u = port_vl->of_holder == NONE ? v : port_vl->holder;
 
 		assert(b->sending == NO_USER && b->users[u].waiting > 0);
 		port_vl->packets = port_vls[v].packets;
-		port_vl->guest = NONE;
+		port_vl->of_holder = NONE;
 		b->users[u].waiting--;
 		b->sending = (uint8_t)u;
 		batch_means_add(&b->users[u].stay,
@@ -295,12 +295,12 @@ static void look_for_grant(struct sim *s, uint32_t port, struct loan_port *b)
 }
 
 /* Updates the packet counts; VLs are released and reassigned. */
-static void look(struct sim *s, uint32_t port, struct loan_port *b)
+static void port_update(struct sim *s, uint32_t port, struct sharing_port *b)
 {
 	hd_time end = s->links[port].busy_until;
 
 	if (!b->is_output)
-		look_for_grant(s, port, b);
+		account_grant(s, port, b);
 	if (b->sending == NO_USER || end > s->now)
 		return;
 	unsigned u = b->sending;
@@ -316,16 +316,16 @@ static void look(struct sim *s, uint32_t port, struct loan_port *b)
 		if (b->users[v].n_held)
 			vls_release(s, b, v, end);
 	}
-	line_serve(s, b, end);
+	waiters_serve(s, b, end);
 }
 
-static void take_all(struct sim *s, uint32_t port, struct loan_port *b)
+static void all_vls_fill(struct sim *s, uint32_t port, struct sharing_port *b)
 {
 	const struct port_vl *port_vls = &s->port_vls[port * s->n_vls];
 
 	for (unsigned u = 0; u < b->n; u++) {
 		if (b->users[u].n_held)
-			guests_take(s, port, b, u);
+			acquired_vls_fill(s, port, b, u);
 	}
 	for (unsigned v = 0; v < b->n; v++) {
 		if (port_vls[v].queue.first != NONE)
@@ -336,7 +336,7 @@ static void take_all(struct sim *s, uint32_t port, struct loan_port *b)
 /* ---- outputs of switches -------------------------------------------------- */
 
 /* B8: the VL whose packets a VL of an output sends now. */
-static unsigned output_source(const struct loan_port *b, unsigned vl)
+static unsigned output_source(const struct sharing_port *b, unsigned vl)
 {
 	unsigned holder = vl < b->n ? b->port_vls[vl].holder : NO_USER;
 
@@ -344,7 +344,7 @@ static unsigned output_source(const struct loan_port *b, unsigned vl)
 }
 
 /* A VL requests the link while its user, or else its own queue, has packets. */
-static void output_requests(struct sim *s, uint32_t port, const struct loan_port *b)
+static void output_requests(struct sim *s, uint32_t port, const struct sharing_port *b)
 {
 	struct sim_output *l = &s->links[port];
 
@@ -364,25 +364,25 @@ static bool output_is_free(const struct sim *s, uint32_t port)
 	return (l->flags & L_UP) && l->requests && l->busy_until <= s->now;
 }
 
-/* B7: releases first, then the line, then the other users by number. */
-static void output_share(struct sim *s, struct loan_port *b)
+/* B7: releases first, then the waiting users, then the other users by number. */
+static void output_share(struct sim *s, struct sharing_port *b)
 {
 	for (unsigned u = 0; u < b->n; u++)
 		vls_release(s, b, u, s->now);
-	line_serve(s, b, s->now);
+	waiters_serve(s, b, s->now);
 	for (unsigned u = 0; u < b->n; u++)
 		vls_acquire(s, b, u, s->now);
 }
 
 void vl_sharing_ready(struct sim *s, uint32_t port, unsigned vl)
 {
-	struct loan_port *b = &s->borrow->ports[port];
+	struct sharing_port *b = &s->sharing->ports[port];
 
 	if (!b->is_output || vl >= b->n)
 		return;
 	struct user *u = &b->users[vl];
 
-	look(s, port, b);
+	port_update(s, port, b);
 	user_count(u, s->now);
 	u->offered++;
 	u->waiting++;
@@ -391,7 +391,7 @@ void vl_sharing_ready(struct sim *s, uint32_t port, unsigned vl)
 
 struct port_vl *vl_sharing_queue(struct sim *s, uint32_t port, struct port_vl *port_vl, unsigned vl)
 {
-	const struct loan_port *b = &s->borrow->ports[port];
+	const struct sharing_port *b = &s->sharing->ports[port];
 
 	if (!b->is_output || vl >= b->n)
 		return port_vl;
@@ -400,7 +400,7 @@ struct port_vl *vl_sharing_queue(struct sim *s, uint32_t port, struct port_vl *p
 
 void vl_sharing_granted(struct sim *s, uint32_t port, const struct packet_record *p)
 {
-	struct loan_port *b = &s->borrow->ports[port];
+	struct sharing_port *b = &s->sharing->ports[port];
 
 	if (!b->is_output || p->out_vl >= b->n)
 		return;
@@ -414,11 +414,11 @@ void vl_sharing_granted(struct sim *s, uint32_t port, const struct packet_record
 
 void vl_sharing_discarded(struct sim *s, uint32_t port, unsigned vl)
 {
-	struct loan_port *b = &s->borrow->ports[port];
+	struct sharing_port *b = &s->sharing->ports[port];
 
 	if (!b->is_output || vl >= b->n)
 		return;
-	look(s, port, b);
+	port_update(s, port, b);
 	b->users[vl].waiting--;
 	jobs_changed(s, b, vl, s->now);
 	output_requests(s, port, b);
@@ -434,15 +434,15 @@ static void refuse(struct sim *s, struct user *u, struct packet_record *p)
 
 bool vl_sharing_admit(struct sim *s, struct packet_record *p)
 {
-	struct loan_port *b = &s->borrow->ports[p->out];
-	uint32_t capacity = s->borrow->rules->capacity;
+	struct sharing_port *b = &s->sharing->ports[p->out];
+	uint32_t capacity = s->sharing->rules->capacity;
 	unsigned vl = p->out_vl;
 
 	if (b->n == 0 || b->is_output || vl == VL_MANAGEMENT)
 		return true;
 	struct user *u = &b->users[vl];
 
-	look(s, p->out, b);
+	port_update(s, p->out, b);
 	u->offered++;
 	bool full =
 		capacity && !(p->flags & P_SOURCE) && jobs_of(b, vl) >= capacity * (1u + u->n_held);
@@ -463,13 +463,13 @@ void vl_sharing_prepare(struct sim *s)
 {
 	for (uint32_t i = 0; i < s->instant.pending_links.n; i++) {
 		uint32_t port = s->instant.pending_links.ports[i];
-		struct loan_port *b = &s->borrow->ports[port];
+		struct sharing_port *b = &s->sharing->ports[port];
 
 		if (b->n == 0)
 			continue;
-		look(s, port, b);
+		port_update(s, port, b);
 		if (!b->is_output) {
-			take_all(s, port, b);
+			all_vls_fill(s, port, b);
 		} else if (output_is_free(s, port)) {
 			output_share(s, b);
 			output_requests(s, port, b);
@@ -487,8 +487,8 @@ static void user_start(struct user *u, hd_time now, hd_time window)
 	*u = (struct user){
 		.waiting = u->waiting,
 		.n_held = u->n_held,
-		.in_line = u->in_line,
-		.in_line_since = now,
+		.waits = u->waits,
+		.waits_since = now,
 		.busy_since = now,
 		.jobs = jobs,
 	};
@@ -499,18 +499,18 @@ static void user_start(struct user *u, hd_time now, hd_time window)
 void vl_sharing_restart(struct sim *s)
 {
 	for (uint32_t port = 0; port < s->setup->n_ports; port++) {
-		struct loan_port *b = &s->borrow->ports[port];
+		struct sharing_port *b = &s->sharing->ports[port];
 
 		if (b->n == 0 || !has_row(s, port))
 			continue;
-		look(s, port, b);
+		port_update(s, port, b);
 		for (unsigned v = 0; v < b->n; v++) {
-			uint8_t held[SIM_MAX_LOANS];
+			uint8_t held[SIM_MAX_ACQUIRED];
 
-			for (unsigned i = 0; i < SIM_MAX_LOANS; i++)
+			for (unsigned i = 0; i < SIM_MAX_ACQUIRED; i++)
 				held[i] = b->users[v].held[i];
-			user_start(&b->users[v], s->now, s->borrow->window);
-			for (unsigned i = 0; i < SIM_MAX_LOANS; i++)
+			user_start(&b->users[v], s->now, s->sharing->window);
+			for (unsigned i = 0; i < SIM_MAX_ACQUIRED; i++)
 				b->users[v].held[i] = held[i];
 			/* The engine resets its own counters at the same time. */
 			b->port_vls[v].packets = 0;
@@ -525,7 +525,7 @@ static bool is_end(const struct sim *s, uint32_t port)
 
 static bool is_shared(const struct sim *s, uint32_t port)
 {
-	const struct sim_borrowing *w = &s->setup->borrowing;
+	const struct sim_vl_sharing *w = &s->setup->vl_sharing;
 
 	return is_plugged(s, port) && (is_end(s, port) ? w->hosts : w->switches);
 }
@@ -535,11 +535,11 @@ void vl_sharing_init(struct sim *s)
 	const struct sim_setup *setup = s->setup;
 	hd_time longest = 0;
 
-	if (!setup->borrowing.on)
+	if (!setup->vl_sharing.on)
 		return;
-	s->borrow = hd_alloc(1, sizeof(*s->borrow));
-	s->borrow->rules = &setup->borrowing;
-	s->borrow->ports = hd_alloc(setup->n_ports, sizeof(struct loan_port));
+	s->sharing = hd_alloc(1, sizeof(*s->sharing));
+	s->sharing->rules = &setup->vl_sharing;
+	s->sharing->ports = hd_alloc(setup->n_ports, sizeof(struct sharing_port));
 	for (uint32_t port = 0; port < setup->n_ports; port++) {
 		hd_time d;
 
@@ -548,9 +548,9 @@ void vl_sharing_init(struct sim *s)
 		d = hd_rate_duration(setup->ports[port].rate, s->max_bytes);
 		longest = d > longest ? d : longest;
 	}
-	s->borrow->window = WINDOW_TURNS * longest + 1;
+	s->sharing->window = WINDOW_TURNS * longest + 1;
 	for (uint32_t port = 0; port < setup->n_ports; port++) {
-		struct loan_port *b = &s->borrow->ports[port];
+		struct sharing_port *b = &s->sharing->ports[port];
 
 		if (!is_shared(s, port))
 			continue;
@@ -560,28 +560,28 @@ void vl_sharing_init(struct sim *s)
 		b->users = hd_alloc(b->n, sizeof(*b->users));
 		b->port_vls = hd_alloc(b->n, sizeof(*b->port_vls));
 		for (unsigned v = 0; v < b->n; v++) {
-			user_start(&b->users[v], 0, s->borrow->window);
+			user_start(&b->users[v], 0, s->sharing->window);
 			b->port_vls[v].holder = NO_USER;
-			b->port_vls[v].guest = NONE;
+			b->port_vls[v].of_holder = NONE;
 		}
 	}
 }
 
 void vl_sharing_fini(struct sim *s)
 {
-	if (!s->borrow)
+	if (!s->sharing)
 		return;
 	for (uint32_t port = 0; port < s->setup->n_ports; port++) {
-		free(s->borrow->ports[port].users);
-		free(s->borrow->ports[port].port_vls);
+		free(s->sharing->ports[port].users);
+		free(s->sharing->ports[port].port_vls);
 	}
-	free(s->borrow->ports);
-	free(s->borrow);
+	free(s->sharing->ports);
+	free(s->sharing);
 }
 
 bool sim_vl_use(struct sim *s, uint32_t port, unsigned vl, double level, struct sim_vl_use *out)
 {
-	struct loan_port *b = s->borrow ? &s->borrow->ports[port] : NULL;
+	struct sharing_port *b = s->sharing ? &s->sharing->ports[port] : NULL;
 
 	if (!b || vl >= b->n || b->users[vl].offered == 0)
 		return false;
@@ -589,7 +589,7 @@ bool sim_vl_use(struct sim *s, uint32_t port, unsigned vl, double level, struct 
 	double time = (double)(s->now > from ? s->now - from : 1);
 	struct user *u = &b->users[vl];
 
-	look(s, port, b);
+	port_update(s, port, b);
 	jobs_changed(s, b, vl, s->now);
 	*out = (struct sim_vl_use){
 		.offered = u->offered,
@@ -602,10 +602,10 @@ bool sim_vl_use(struct sim *s, uint32_t port, unsigned vl, double level, struct 
 		.acquired = u->acquired,
 		.refused = u->refused,
 	};
-	hd_time in_line = u->in_line_time + (u->in_line ? s->now - u->in_line_since : 0);
+	hd_time waited = u->waited + (u->waits ? s->now - u->waits_since : 0);
 
-	out->in_line = (double)in_line / time;
-	for (unsigned k = 0; k <= SIM_MAX_LOANS; k++) {
+	out->waiting = (double)waited / time;
+	for (unsigned k = 0; k <= SIM_MAX_ACQUIRED; k++) {
 		out->busy[k] = (double)u->busy[k] / time;
 		out->sent_with[k] = u->sent_with[k];
 	}
@@ -616,55 +616,55 @@ bool sim_vl_use(struct sim *s, uint32_t port, unsigned vl, double level, struct 
 
 static const struct pack_member user_members[] = {
 	PACK(user, waiting),        PACK(user, n_held),           PACK_EACH(user, held),
-	PACK(user, in_line),        PACK(user, jobs.n),           PACK(user, jobs.most),
+	PACK(user, waits),          PACK(user, jobs.n),           PACK(user, jobs.most),
 	PACK(user, jobs.since),     PACK(user, jobs.window_ends), PACK(user, jobs.area),
 	PACK(user, offered),        PACK(user, blocked),          PACK(user, sent),
-	PACK(user, acquired),       PACK(user, refused),          PACK(user, in_line_since),
-	PACK(user, in_line_time),   PACK_EACH(user, busy),        PACK(user, busy_since),
+	PACK(user, acquired),       PACK(user, refused),          PACK(user, waits_since),
+	PACK(user, waited),         PACK_EACH(user, busy),        PACK(user, busy_since),
 	PACK_EACH(user, sent_with),
 };
 
-static const struct pack_member loan_vl_members[] = {
+static const struct pack_member shared_vl_members[] = {
 	PACK(shared_vl, holder),
 	PACK(shared_vl, packets),
 	PACK(shared_vl, born),
 };
 
-static const struct pack_member loan_port_members[] = {
-	PACK(loan_port, sending),
-	PACK_EACH(loan_port, line),
-	PACK(loan_port, n_line),
+static const struct pack_member sharing_port_members[] = {
+	PACK(sharing_port, sending),
+	PACK_EACH(sharing_port, waiters),
+	PACK(sharing_port, n_waiters),
 };
 
-static bool is_user(const struct loan_port *b, unsigned u)
+static bool is_user(const struct sharing_port *b, unsigned u)
 {
 	return u < b->n || u == NO_USER;
 }
 
-static void pack_user(struct pack *p, const struct loan_port *b, struct user *u)
+static void pack_user(struct pack *p, const struct sharing_port *b, struct user *u)
 {
 	PACK_STRUCT(p, user_members, u);
 	batch_means_pack(p, &u->jobs.means);
 	batch_means_pack(p, &u->blocking);
 	batch_means_pack(p, &u->stay);
-	pack_check(p, u->n_held <= SIM_MAX_LOANS);
-	for (unsigned i = 0; i < SIM_MAX_LOANS; i++)
+	pack_check(p, u->n_held <= SIM_MAX_ACQUIRED);
+	for (unsigned i = 0; i < SIM_MAX_ACQUIRED; i++)
 		pack_check(p, i >= u->n_held || u->held[i] < b->n);
 }
 
-static void pack_line(struct pack *p, struct loan_port *b)
+static void pack_waiters(struct pack *p, struct sharing_port *b)
 {
-	PACK_STRUCT(p, loan_port_members, b);
-	pack_check(p, is_user(b, b->sending) && b->n_line <= b->n);
+	PACK_STRUCT(p, sharing_port_members, b);
+	pack_check(p, is_user(b, b->sending) && b->n_waiters <= b->n);
 	for (unsigned i = 0; i < N_DATA_VLS; i++)
-		pack_check(p, i >= b->n_line || b->line[i] < b->n);
+		pack_check(p, i >= b->n_waiters || b->waiters[i] < b->n);
 }
 
-/* A user and its VL, except the VL's guest. */
-static void pack_loan_vl(struct pack *p, struct loan_port *b, unsigned i)
+/* A user and its VL, without the packet of the holder. */
+static void pack_shared_vl(struct pack *p, struct sharing_port *b, unsigned i)
 {
 	pack_user(p, b, &b->users[i]);
-	PACK_STRUCT(p, loan_vl_members, &b->port_vls[i]);
+	PACK_STRUCT(p, shared_vl_members, &b->port_vls[i]);
 	pack_check(p, is_user(b, b->port_vls[i].holder));
 }
 
@@ -672,15 +672,15 @@ void checkpoint_state_vl_sharing(struct checkpoint_state *v)
 {
 	struct sim *s = v->s;
 
-	for (uint32_t port = 0; s->borrow && port < s->setup->n_ports; port++) {
-		struct loan_port *b = &s->borrow->ports[port];
+	for (uint32_t port = 0; s->sharing && port < s->setup->n_ports; port++) {
+		struct sharing_port *b = &s->sharing->ports[port];
 
 		if (b->n == 0 || !checkpoint_state_has_port(v, port))
 			continue;
-		pack_line(v->p, b);
+		pack_waiters(v->p, b);
 		for (unsigned i = 0; i < b->n; i++) {
-			pack_loan_vl(v->p, b, i);
-			checkpoint_state_ref(v, sim_of_port(s, port), &b->port_vls[i].guest);
+			pack_shared_vl(v->p, b, i);
+			checkpoint_state_ref(v, sim_of_port(s, port), &b->port_vls[i].of_holder);
 		}
 	}
 }
@@ -688,15 +688,15 @@ void checkpoint_state_vl_sharing(struct checkpoint_state *v)
 void vl_sharing_pack(struct pack *k, struct sim *part)
 {
 	for (uint32_t port = 0; port < part->setup->n_ports; port++) {
-		struct loan_port *b = &part->borrow->ports[port];
+		struct sharing_port *b = &part->sharing->ports[port];
 
 		if (b->n == 0 || part->cut->part_of_port[port] != part->part)
 			continue;
-		pack_line(k, b);
+		pack_waiters(k, b);
 		for (unsigned i = 0; i < b->n; i++) {
-			pack_loan_vl(k, b, i);
-			/* Code after a restart only compares the guest with NONE. */
-			pack_u32(k, &b->port_vls[i].guest);
+			pack_shared_vl(k, b, i);
+			/* Code after a restart only compares this packet with NONE. */
+			pack_u32(k, &b->port_vls[i].of_holder);
 		}
 	}
 }

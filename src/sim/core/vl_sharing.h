@@ -3,9 +3,9 @@
 #define HD_SIM_CORE_VL_SHARING_H
 
 /*
- * VLs shared by thresholds (B1 to B8). Only runs with
- * sim.borrow may call these functions, except vl_sharing_init() and vl_sharing_fini().
- * Internal to src/sim.
+ * VL sharing by thresholds (docs/timing-rules.md, B1 to B8). A VL with many packets, the user,
+ * acquires other VLs of its port and releases them. Only runs with sim.sharing may call these
+ * functions, except vl_sharing_init() and vl_sharing_fini(). Internal to src/sim.
  */
 
 #include "sim/core/sim_internal.h"
@@ -23,7 +23,7 @@ void vl_sharing_restart(struct sim *s);
 bool vl_sharing_admit(struct sim *s, struct packet_record *p);
 /* B7, B8, of outputs of switches: a packet is ready on its own VL. */
 void vl_sharing_ready(struct sim *s, uint32_t port, unsigned vl);
-/* The queue from which a VL sends now: its own, or that of its user. */
+/* The queue from which a VL sends now: its own, or that of the user that acquired it. */
 struct port_vl *vl_sharing_queue(struct sim *s, uint32_t port, struct port_vl *port_vl,
 				 unsigned vl);
 /* A packet left its queue, for the link or by a discard. */

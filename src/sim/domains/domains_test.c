@@ -241,7 +241,7 @@ static void observers_are_told_in_one_order(void **state)
 	}
 }
 
-static void control_probes_and_loans_are_the_same_in_parts(void **state)
+static void control_probes_and_vl_sharing_are_the_same_in_parts(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < MODES; i++)
@@ -255,7 +255,7 @@ int main(void)
 		cmocka_unit_test(parts_agree_on_instants),
 		cmocka_unit_test(parts_become_idle_at_the_same_time),
 		cmocka_unit_test(observers_are_told_in_one_order),
-		cmocka_unit_test(control_probes_and_loans_are_the_same_in_parts),
+		cmocka_unit_test(control_probes_and_vl_sharing_are_the_same_in_parts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -95,7 +95,7 @@ static void pack_part(struct pack *k, struct sim *s, uint32_t i)
 		pack_u64(k, &part->marks->marked);
 	if (s->choices)
 		choice_pack(k, part);
-	if (s->borrow)
+	if (s->sharing)
 		vl_sharing_pack(k, part);
 	if (s->probes)
 		probes_pack_promises(k, part);

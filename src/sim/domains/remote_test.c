@@ -321,7 +321,7 @@ static void check_text(const char *text, bool heard, enum sim_state ends, unsign
 	fabric_free(fabric);
 }
 
-static void control_probes_and_loans_are_the_same_over_ranks(void **state)
+static void control_probes_and_vl_sharing_are_the_same_over_ranks(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < MODES; i++)
@@ -515,7 +515,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ranks_measure_what_one_process_does),
 		cmocka_unit_test(ranks_become_idle_at_the_same_time),
-		cmocka_unit_test(control_probes_and_loans_are_the_same_over_ranks),
+		cmocka_unit_test(control_probes_and_vl_sharing_are_the_same_over_ranks),
 		cmocka_unit_test(observers_of_rank_0_are_told_all),
 		cmocka_unit_test(ranks_go_on_with_what_others_saved),
 		cmocka_unit_test(rules_go_on_counting_after_a_restart),

@@ -245,7 +245,7 @@ static void copy_discard(struct sim *s, uint32_t port, struct packet_record *p)
 
 	metrics_lost(s, p, (struct ending){ SIM_LOST_DISCARD, port, s->now },
 		     &s->sums.rare[port].xmit_discards);
-	if (s->borrow)
+	if (s->sharing)
 		vl_sharing_discarded(s, port, p->out_vl);
 	if (s->marks)
 		mark_discard(s, port, p);
@@ -345,7 +345,7 @@ void fault_discard(struct sim *s, uint32_t port)
 		if (s->mode.cioq) {
 			queue_discard(s, port, vl);
 		} else {
-			if (s->borrow)
+			if (s->sharing)
 				port_vl = vl_sharing_queue(s, port, port_vl, vl);
 			unsigned in = inputs_lowest(s, port, port_vl);
 

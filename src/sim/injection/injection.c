@@ -371,7 +371,7 @@ void injection_init(struct sim *s)
 	}
 	place_throttles(s);
 	free(counts);
-	assert(!setup->borrowing.hosts || s->pull.n_ports == 0);
+	assert(!setup->vl_sharing.hosts || s->pull.n_ports == 0);
 	if (s->pull.n_ports && s->hop_variant == HOP_FAST)
 		s->hop_variant = HOP_CONTROLLED;
 }

@@ -229,7 +229,7 @@ static bool flow_is_plain(const struct sim *s, const struct sim_flow *f)
 /* The index of the flow's plan, or NONE for the general case. */
 static uint32_t plan_find(struct sim *s, const struct sim_flow *f)
 {
-	if (s->pool.extras || s->borrow || s->mode.routers || s->control ||
+	if (s->pool.extras || s->sharing || s->mode.routers || s->control ||
 	    s->setup->subnet->sl_of_path || s->setup->n_paths || !flow_is_plain(s, f))
 		return NONE;
 	struct source_plan plan = {
@@ -354,7 +354,7 @@ void source_packet_enter(struct sim *s, uint32_t id)
 		return;
 	if (unlikely(s->control != NULL) && throttle_enter(s, p))
 		return;
-	if (unlikely(s->borrow != NULL) && !vl_sharing_admit(s, p))
+	if (unlikely(s->sharing != NULL) && !vl_sharing_admit(s, p))
 		return;
 	injection_push(s, &s->port_vls[p->out * s->n_vls + index_of_vl(s, p->out_vl)], p);
 	if (!l->requests)

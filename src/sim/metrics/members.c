@@ -19,7 +19,7 @@
 struct members {
 	hd_time *changes; /* instants at which sets change, in order */
 	uint32_t n_changes;
-	bool is_part; /* borrows them */
+	bool is_part; /* lists are owned by the whole */
 	/* End ports behind an output, by (MLID, port), of one epoch: between
 	 * two changes. */
 	struct map behind;

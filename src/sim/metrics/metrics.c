@@ -161,7 +161,7 @@ void metrics_start(struct sim *s)
 {
 	size_t n = s->setup->n_ports;
 
-	if (s->borrow)
+	if (s->sharing)
 		vl_sharing_restart(s);
 	if (s->control)
 		control_restart(s);

@@ -65,7 +65,7 @@ bool findings_goals(const struct report_input *f, const struct report_row *rows,
 void findings_deadlock(const struct report_input *f, struct results *r);
 
 /* tables_vl_sharing.c; nothing if no VLs are bounded. */
-void findings_loans(const struct report_input *f, struct results *r);
+void findings_vl_sharing(const struct report_input *f, struct results *r);
 
 /* tables_vls.c: maps and arbitration tables */
 void findings_vl_tables(const struct report_input *f, struct results *r);

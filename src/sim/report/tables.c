@@ -453,10 +453,10 @@ static void add_remarks(const struct report_input *f, const struct report_row *r
 				"'%s' is offered more than it gets: its queues, and with them its latencies, grow until the run ends",
 				s->traffic[i].name);
 	}
-	if (c->out_of_order && f->fabric->setup.borrowing.on)
+	if (c->out_of_order && f->fabric->setup.vl_sharing.on)
 		results_remark(
 			r,
-			"%llu packets arrived before an older one of theirs: VLs on loan overtake each other",
+			"%llu packets arrived before an older one of theirs: packets on acquired VLs overtake each other",
 			(unsigned long long)c->out_of_order);
 	else if (c->out_of_order && f->fabric->n_sweeps)
 		results_remark(

@@ -45,7 +45,7 @@ bool report_tables(const struct report_input *f, struct results *r);
 
 /*
  * Of end ports: congestion control (rates of the rows, marks, who was
- * admitted), VLs whose queues are bounded or that borrow others (B1 to B6).
+ * admitted), VLs whose queues are bounded or that acquire others (B1 to B6).
  */
 void report_end_tables(const struct report_input *f, struct results *r);
 

@@ -296,5 +296,5 @@ void report_end_tables(const struct report_input *f, struct results *r)
 		if (warning)
 			results_remark(r, "%s: %s", control_name(f), warning);
 	}
-	findings_loans(f, r);
+	findings_vl_sharing(f, r);
 }
