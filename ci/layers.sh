@@ -2,7 +2,8 @@
 # A module of src/ includes its own headers and those of the modules in its row
 # of src/modules.txt; of modules with an 'offers' row only the headers listed
 # there. Each entry of the list is used. Scenario fields are set by their paths
-# (src/scenario/override.h): no source prints YAML. Tests are exempt.
+# (src/scenario/override.h): no source prints YAML. Only src/run opens simulations.
+# Tests are exempt.
 # docs/architecture.md describes every module, and the functions and structs that
 # it names exist.
 set -eu
@@ -29,6 +30,10 @@ if product | xargs grep -nE \
 	"$mapping"'([^"]|[\]")*%[0-9.]*[a-z]|put[sc]\(.*'"$mapping" /dev/null
 then
 	echo "layers: print no YAML, set fields by their paths"
+	exit 1
+fi
+if product | grep -v -e '^src/run/' -e '^src/sim/' | xargs grep -n 'sim_new(' /dev/null; then
+	echo "layers: only src/run opens a simulation (src/run/run.h)"
 	exit 1
 fi
 product | xargs grep -EH '^#include "' |

@@ -177,6 +177,13 @@ HD_MUST_CHECK enum hd_status fabric_read_programmed(const char *name,
 						    const struct overrides *overrides,
 						    const struct fabric_programmer *by,
 						    struct diag *d, struct fabric **out);
+/*
+ * A fabric without LIDs and tables, as before a subnet manager has addressed it: an endpoint that
+ * routes its packets (A5) uses it. Sim ports are ports of the topology and have one VL; `ports` has
+ * their rates, propagation times and buffers.
+ */
+struct fabric *fabric_unaddressed(const struct topo *t, const struct sim_switch_model *sw,
+				  const struct sim_port *ports);
 void fabric_free(struct fabric *fabric);
 
 /* What is programmed at a time: tables of the same nodes, links down. */

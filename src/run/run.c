@@ -128,7 +128,7 @@ static enum hd_status make_sim(struct run *s, struct diag *d)
 		lab_rules(&rules);
 	if (s->options.carries_programs)
 		rules.threads = rules.parts = 1;
-	if (s->jobs || s->options.outside)
+	if (s->jobs || (s->options.outside && !s->options.load))
 		jobs_rules(s->fabric, &rules);
 	if (s->options.outside)
 		rules_without_end(&rules);
@@ -161,8 +161,8 @@ enum hd_status run_open(struct fabric *fabric, const struct run_options *o, stru
 {
 	struct run *s = hd_alloc(1, sizeof(*s));
 
-	assert(!o->load || !(o->pcap || o->trace || o->sampled || o->checkpoint || o->restart ||
-			     o->world || o->outside));
+	assert(!o->load ||
+	       !(o->pcap || o->trace || o->sampled || o->checkpoint || o->restart || o->world));
 	s->options = *o;
 	s->fabric = fabric;
 	s->restart = (struct strbuf)STRBUF_INIT;

@@ -4,11 +4,10 @@
 
 #include "base/alloc.h"
 #include "base/pack.h"
-#include "fabric/flow.h"
-#include "fabric/setup.h"
+#include "fabric/fabric.h"
 #include "mgmt/agents/agents_internal.h"
+#include "run/run.h"
 #include "sim/sim.h"
-#include "subnet/subnet.h"
 #include "subnet/tables/packet.h"
 #include "wire/headers.h"
 
@@ -28,9 +27,9 @@ enum {
 };
 
 struct timed_transits {
-	struct subnet subnet; /* default SL2VL and arbitration for the setup; no tables */
-	struct sim_setup setup;
-	struct sim *sim;
+	struct fabric *fabric;
+	struct run *run;
+	struct sim *sim; /* of the run */
 	uint32_t endpoint;
 	struct mad_transit *all; /* a free one has agents == NULL */
 	size_t n, cap;
@@ -103,7 +102,7 @@ static void inject(const struct mad_transit *t, port_id out, uint32_t slot)
 	const struct timed_transits *m = t->agents->timed;
 	const struct sim_arrival a = {
 		.time = t->now,
-		.source = m->setup.ports[t->source].node,
+		.source = m->fabric->setup.ports[t->source].node,
 		.bytes = MAD_SIZE + MAD_OVERHEAD,
 		.management = t->path.management,
 	};
@@ -138,7 +137,8 @@ static bool start_packet(struct mad_transit t)
 	if (step == PATH_FORWARD)
 		inject(&t, out, slot);
 	else
-		sim_timer(m->sim, m->endpoint, m->setup.ports[t.at].node, serve(&t, t.now), slot);
+		sim_timer(m->sim, m->endpoint, m->fabric->setup.ports[t.at].node, serve(&t, t.now),
+			  slot);
 	return step == PATH_FORWARD;
 }
 
@@ -154,6 +154,14 @@ static bool next_segment(const struct mad_transit *t, hd_time now, struct mad_tr
 	return t->message && out->segment < n_segments(t);
 }
 
+/* Out of memory ends the program: no error is possible. */
+static void run_to(const struct timed_transits *m, hd_time when)
+{
+	struct diag d = { .status = HD_OK };
+
+	(void)!run_until(m->run, when, &d);
+}
+
 /* A host sends a segment when the one before it is granted, a switch sends all of them at once. */
 void agents_timed_start(const struct mad_transit *first)
 {
@@ -162,7 +170,7 @@ void agents_timed_start(const struct mad_transit *first)
 
 	/* After a pause the engine has nothing to do but to look for deadlocks. */
 	if (t.now > sim_now(m->sim) && sim_next(m->sim) == HD_TIME_NEVER)
-		(void)!sim_run(m->sim, t.now, NULL, NULL);
+		run_to(m, t.now);
 	t.now = t.now > sim_now(m->sim) ? t.now : sim_now(m->sim);
 	keep_message(&t);
 	while (start_packet(t) && is_from_switch(&t) && next_segment(&t, t.now, &t))
@@ -258,7 +266,7 @@ static void on_delivered(void *context, hd_time now, uint32_t node, const struct
 	on_served(context, now, p->cookie);
 }
 
-/* ---- the fabric of the engine: nodes and ports of the topology, without tables */
+/* ---- the run */
 
 /* Rate of the link at port `p`. */
 static struct hd_rate link_rate(const struct agents *a, port_id p)
@@ -276,61 +284,25 @@ static struct hd_rate link_rate(const struct agents *a, port_id p)
 	return hd_rate_of_link(lanes, speed);
 }
 
-/* A switch is a node of the setup, as is each end port. */
-static void add_nodes(struct timed_transits *m, const struct topo *t, node_id v)
-{
-	const struct topo_node *n = &t->nodes[v];
-
-	if (n->kind == NODE_SWITCH) {
-		for (unsigned i = 0; i <= n->n_ports; i++)
-			m->setup.ports[n->first_port + i].node = m->setup.n_nodes;
-		m->setup.nodes[m->setup.n_nodes++] = (struct sim_node){
-			.kind = SIM_SWITCH,
-			.first_port = n->first_port,
-			.n_ports = n->n_ports,
-			.sw = m->subnet.switch_of_node[v],
-			.node = v,
-		};
-		return;
-	}
-	for (unsigned i = 1; i <= n->n_ports; i++) {
-		m->setup.ports[n->first_port + i].node = m->setup.n_nodes;
-		m->setup.nodes[m->setup.n_nodes++] =
-			(struct sim_node){ .kind = SIM_END,
-					   .first_port = n->first_port + i - 1,
-					   .n_ports = 1,
-					   .node = v };
-	}
-}
-
-static void make_setup(struct timed_transits *m, const struct agents *a)
+static struct fabric *make_fabric(const struct agents *a)
 {
 	const struct agents_timing *times = a->options.times;
-	struct sim_setup *u = &m->setup;
+	const struct sim_switch_model sw = { .speedup = { 1, 1 },
+					     .routing = times->switch_delay,
+					     .pick = times->oldest ? SIM_OLDEST : SIM_ROUND_ROBIN };
+	struct sim_port *ports = hd_alloc(a->n_ports, sizeof(*ports));
 
-	subnet_init(&m->subnet, a->topo);
-	subnet_limit_vls(&m->subnet, 1);
-	*u = (struct sim_setup){
-		.subnet = &m->subnet,
-		.nodes = hd_alloc(a->n_ports, sizeof(*u->nodes)),
-		.ports = hd_alloc(a->n_ports, sizeof(*u->ports)),
-		.n_ports = a->n_ports,
-		.sw = { .speedup = { 1, 1 },
-			.routing = times->switch_delay,
-			.pick = times->oldest ? SIM_OLDEST : SIM_ROUND_ROBIN },
-	};
 	for (port_id p = 0; p < a->n_ports; p++)
-		u->ports[p] = (struct sim_port){
-			.peer = a->topo->ports[p].peer,
-			.origin = p,
+		ports[p] = (struct sim_port){
 			.rate = link_rate(a, p),
 			.propagation = times->cables[p].propagation,
 			.in_blocks = DATA_BLOCKS,
 			.vl15_blocks = times->vl15_blocks,
-			.vls = 1,
 		};
-	for (node_id v = 0; v < a->n_nodes; v++)
-		add_nodes(m, a->topo, v);
+	struct fabric *fabric = fabric_unaddressed(a->topo, &sw, ports);
+
+	free(ports);
+	return fabric;
 }
 
 void agents_timed_init(struct agents *a)
@@ -345,16 +317,21 @@ void agents_timed_init(struct agents *a)
 		.lost = on_lost,
 		.routes = on_head,
 	};
-	struct sim_rules rules;
+	struct run_load load = { .ends_without_memory = true };
+	struct diag d = { .status = HD_OK };
+	const struct run_options options = { .load = &load, .outside = &endpoint };
+	struct sim_rules *rules = &load.rules;
 
-	make_setup(m, a);
-	sim_rules_init(&rules);
-	rules.flow_metrics = rules.port_metrics = rules.check_order = false;
-	rules.threads = 1;
-	rules.injects = rules.injects_management = rules.injects_at_switches = true;
-	rules.injects_bytes = MAD_SIZE + MAD_OVERHEAD;
-	m->sim = sim_new(&m->setup, NULL, 0, &rules);
-	m->endpoint = sim_attach(m->sim, &endpoint);
+	sim_rules_init(rules);
+	rules->flow_metrics = rules->port_metrics = rules->check_order = false;
+	rules->threads = 1;
+	rules->injects = rules->injects_management = rules->injects_at_switches = true;
+	rules->injects_bytes = MAD_SIZE + MAD_OVERHEAD;
+	m->fabric = make_fabric(a);
+	/* No file is opened and no job is built: nothing can fail. */
+	(void)!run_open(m->fabric, &options, &d, &m->run);
+	m->sim = run_sim(m->run);
+	m->endpoint = run_outside(m->run);
 }
 
 void agents_timed_fini(struct agents *a)
@@ -367,10 +344,8 @@ void agents_timed_fini(struct agents *a)
 		if (m->all[i].agents)
 			slot_free(m, i);
 	free(m->all);
-	sim_free(m->sim);
-	free(m->setup.nodes);
-	free(m->setup.ports);
-	subnet_fini(&m->subnet);
+	run_close(m->run);
+	fabric_free(m->fabric);
 	free(m);
 }
 
@@ -392,7 +367,7 @@ hd_time agents_timed_next(const struct agents *a)
 void agents_timed_run(struct agents *a, hd_time now)
 {
 	while (agents_timed_next(a) <= now)
-		(void)!sim_run(a->timed->sim, now, NULL, NULL);
+		run_to(a->timed, now);
 }
 
 /* ---- packing */
