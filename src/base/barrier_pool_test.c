@@ -11,26 +11,27 @@
 #include "base/memory.h"
 
 #define MEMBERS 5
-#define TURNS   3000
+#define ROUNDS  3000
 
 struct bed {
 	unsigned size;
-	/* [turn modulo 2][member] */
+	/* [round modulo 2][share] */
 	uint64_t wrote[2][MEMBERS];
-	uint64_t turn, sum[MEMBERS];
+	uint64_t round, sum[MEMBERS], computed[MEMBERS];
 };
 
-/* Reads what all have written in the turn before; unsynchronised otherwise. */
-static void work(void *context, unsigned member)
+/* Reads what all shares wrote in the round before; unsynchronised otherwise. */
+static void work(void *context, unsigned share)
 {
 	struct bed *b = context;
 
 	for (unsigned i = 0; i < b->size; i++)
-		b->sum[member] += b->wrote[(b->turn + 1) % 2][i];
-	b->wrote[b->turn % 2][member] = b->turn * (member + 1);
+		b->sum[share] += b->wrote[(b->round + 1) % 2][i];
+	b->wrote[b->round % 2][share] = b->round * (share + 1);
+	b->computed[share]++;
 }
 
-static void a_turn_sees_the_one_before(void **state)
+static void a_round_sees_the_one_before(void **state)
 {
 	(void)state;
 	for (unsigned n = 1; n <= MEMBERS; n++) {
@@ -40,17 +41,22 @@ static void a_turn_sees_the_one_before(void **state)
 
 		b.size = barrier_pool_size(c);
 		assert_in_range(b.size, 1, n);
-		for (b.turn = 1; b.turn <= TURNS / n; b.turn++) {
-			barrier_pool_run(c);
-			want += (b.turn - 1) * b.size * (b.size + 1) / 2;
+		for (b.round = 1; b.round <= ROUNDS / n; b.round++) {
+			if (b.round % 64 < 8)
+				barrier_pool_run_alone(c);
+			else
+				barrier_pool_run(c);
+			want += (b.round - 1) * b.size * (b.size + 1) / 2;
 		}
-		for (unsigned i = 0; i < b.size; i++)
+		for (unsigned i = 0; i < b.size; i++) {
 			assert_int_equal(b.sum[i], want);
+			assert_int_equal(b.computed[i], ROUNDS / n);
+		}
 		barrier_pool_free(c);
 	}
 }
 
-static void a_crew_may_do_nothing(void **state)
+static void a_pool_may_do_nothing(void **state)
 {
 	struct bed b = { 0 };
 
@@ -66,20 +72,20 @@ static void one_runs_short(void *context, unsigned member)
 		memory_refused(5);
 }
 
-static void turn_once(void *context)
+static void run_once(void *context)
 {
 	barrier_pool_run(context);
-	fail_msg("the turn went on without memory");
+	fail_msg("the round went on without memory");
 }
 
-static void who_calls_the_turn_meets_lack_of_memory(void **state)
+static void who_calls_the_round_meets_lack_of_memory(void **state)
 {
 	struct barrier_pool *c = barrier_pool_new(3, one_runs_short, NULL);
 	char line[MEMORY_LINE] = "";
 
 	(void)state;
 	assert_true(barrier_pool_size(c) > 1);
-	assert_false(memory_try(turn_once, c, line));
+	assert_false(memory_try(run_once, c, line));
 	assert_non_null(strstr(line, "no 5 bytes more"));
 	barrier_pool_free(c);
 }
@@ -87,9 +93,9 @@ static void who_calls_the_turn_meets_lack_of_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_turn_sees_the_one_before),
-		cmocka_unit_test(a_crew_may_do_nothing),
-		cmocka_unit_test(who_calls_the_turn_meets_lack_of_memory),
+		cmocka_unit_test(a_round_sees_the_one_before),
+		cmocka_unit_test(a_pool_may_do_nothing),
+		cmocka_unit_test(who_calls_the_round_meets_lack_of_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

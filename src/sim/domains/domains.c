@@ -58,11 +58,11 @@ static void part_begin_window(struct domains *p, uint32_t i)
 	mail_read(s, p->boxes[(p->window + 1) & 1]);
 }
 
-void domain_window(void *context, unsigned member)
+void domain_window(void *context, unsigned share)
 {
 	struct domains *p = context;
 
-	for (uint32_t i = p->first + member; i < p->last; i += barrier_pool_size(p->pool)) {
+	for (uint32_t i = p->first + share; i < p->last; i += barrier_pool_size(p->pool)) {
 		struct sim *s = p->part[i];
 
 		if (p->goes_on)
@@ -95,6 +95,14 @@ static bool is_all_dry(const struct domains *p)
 	return true;
 }
 
+static void pool_run(struct domains *p)
+{
+	if (p->tempo.way == TEMPO_ALONE)
+		barrier_pool_run_alone(p->pool);
+	else
+		barrier_pool_run(p->pool);
+}
+
 /*
  * Timers of flow control never end, but do not run beyond the end of a run that
  * has nothing else to do. A part that finds itself dry waits with them until it
@@ -104,14 +112,14 @@ static bool is_all_dry(const struct domains *p)
 static void window_turn(struct domains *p)
 {
 	p->goes_on = false;
-	barrier_pool_run(p->pool);
+	pool_run(p);
 	if (!p->stops_dry)
 		return;
 	remote_exchange(p, false);
 	if (is_all_dry(p))
 		return;
 	p->goes_on = true;
-	barrier_pool_run(p->pool);
+	pool_run(p);
 }
 
 static int late_order(const void *x, const void *y)
@@ -143,7 +151,7 @@ static void deliveries_gather(struct domains *p)
 static void window_run(struct domains *p, hd_time end)
 {
 	struct sim *whole = p->whole;
-	uint64_t n = 0, sum = 0, most = 0;
+	uint64_t n = 0, sum = 0, most = 0, all = 0;
 
 	p->end = end;
 	window_turn(p);
@@ -155,8 +163,11 @@ static void window_run(struct domains *p, hd_time end)
 		n += part->mail.window_n;
 		sum += part->mail.window_sum;
 		most = events > most ? events : most;
+		all += part->mail.is_elsewhere ? 0 : events;
 	}
 	p->busiest += most;
+	if (barrier_pool_size(p->pool) > 1)
+		tempo_add(&p->tempo, all);
 	if (!metrics_mean_sums(whole, n))
 		deliveries_gather(p);
 	metrics_mean(whole, n, sum, p->all);
@@ -340,6 +351,7 @@ enum sim_state domains_run(struct sim *s, hd_time until, sim_progress_fn *progre
 {
 	struct domains *p = s->parts;
 
+	tempo_resume(&p->tempo, tempo_clock());
 	remote_exchange(p, false);
 	enum sim_state state = run_parts(s, until, progress, context);
 

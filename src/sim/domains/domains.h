@@ -11,6 +11,7 @@
  *	port_state.c		what ports have, made once it is known whose they are
  *	mailbox.c		what parts tell each other
  *	domains.c		going through time together
+ *	tempo.c		with all threads or with one
  *
  * Every part is a struct sim. Arrays by port, node and flow are shared: a row
  * belongs to the part of its port, node or source, and only that part touches
@@ -33,6 +34,7 @@
 
 #include "base/barrier_pool.h"
 #include "sim/core/engine.h"
+#include "sim/domains/tempo.h"
 #include "sim/injection/control.h"
 #include "sim/metrics/flow_tally.h"
 
@@ -88,6 +90,7 @@ struct domains {
 	bool stops_dry;     /* see window_turn */
 	bool goes_on;       /* this turn, with parts that had stopped */
 	struct barrier_pool *pool;
+	struct tempo tempo;
 	uint64_t looked;  /* events at the last look at progress */
 	uint64_t busiest; /* events of the busiest part, over all windows */
 	struct late *all; /* deliveries of a window, in order */
@@ -173,8 +176,8 @@ struct sim *event_owner(struct sim *s, uint64_t key);
 
 /* ---- domains.c ----------------------------------------------------------- */
 
-/* What one member of the pool does: its parts' window. */
-void domain_window(void *context, unsigned member);
+/* One share of the pool's work: the window of some parts. */
+void domain_window(void *context, unsigned share);
 enum sim_state domains_run(struct sim *s, hd_time until, sim_progress_fn *progress, void *context);
 
 /* Who has the events and packets of a port. */

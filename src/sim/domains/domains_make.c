@@ -309,6 +309,7 @@ void domains_make(struct sim *s, const uint16_t *part_of_node, uint32_t n, unsig
 	endpoints_cut(s);
 	n = p->last - p->first;
 	p->pool = barrier_pool_new(threads < n ? threads : n, domain_window, p);
+	tempo_init(&p->tempo);
 }
 
 void domains_free(struct sim *s)
