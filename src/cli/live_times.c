@@ -45,6 +45,7 @@ enum hd_status cli_live_times(const struct fabric *fabric, struct diag *d,
 		return status;
 	*out = (struct agents_timing){
 		.switch_delay = sw->routing_delay + sw->arbitration_delay,
+		.agent_delay = fabric->scenario->fabric.agent_delay,
 		.vl15_blocks = fabric_vl15_blocks(fabric),
 		.oldest = sw->arbitration == SIM_OLDEST,
 		.cables = hd_alloc(fabric->topo.n_ports, sizeof(*out->cables)),

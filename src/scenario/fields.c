@@ -113,6 +113,8 @@ const struct schema_row scenario_fields[] = {
 	{ "fabric.host.out_of_order", SCHEMA_UINT, FABRIC(out_of_order), .initial = "0",
 	  .high = "65536",
 	  .help = "packets ahead of the expected one, at most, that a queue pair (rc) keeps until that one comes; it asks for what is further ahead again. 0: for all" },
+	{ "fabric.agent_delay", SCHEMA_TIME, FABRIC(agent_delay), .initial = "10us", .high = "1s",
+	  .help = "of a management agent per MAD, one MAD after the other; for 'live up --clock simulated'" },
 	{ "fabric.packet", SCHEMA_MAP, .help = "what packets look like" },
 	{ "fabric.packet.overhead", SCHEMA_SIZE, FABRIC(overhead), .initial = "26", .high = "256",
 	  .help = "bytes beyond the payload: 26 are LRH, BTH and CRCs, 66 with a GRH; other values have no packet format" },

@@ -118,6 +118,7 @@ struct scn_fabric {
 	size_t n_links;
 	struct scn_switch sw;
 	struct schema_amount host_buffer;
+	hd_time agent_delay;   /* of a management agent per MAD */
 	uint64_t out_of_order; /* maximum number of out-of-order packets that rc stores */
 	uint64_t overhead;
 	enum scn_grh multicast_grh; /* additional header of multicast packets */

@@ -37,7 +37,9 @@ static void begin(struct strbuf *out, bool timed)
 	uint8_t length[4];
 
 	/* MADs of links that are said, and that train. */
-	struct agents_timing times = { .switch_delay = 100 * HD_NS, .vl15_blocks = 64 };
+	struct agents_timing times = { .switch_delay = 100 * HD_NS,
+				       .agent_delay = 10 * HD_US,
+				       .vl15_blocks = 64 };
 
 	if (topo_generate_text("mesh --rows=1 --columns=2", 1, 0, &d, &t) != HD_OK)
 		abort();
@@ -52,7 +54,7 @@ static void begin(struct strbuf *out, bool timed)
 		agents_timing_pack(&p, &t, &times);
 	free(times.cables);
 	store_be32(length, (uint32_t)block.len);
-	strbuf_puts(out, "heddle live recording 3\n");
+	strbuf_puts(out, "heddle live recording 4\n");
 	strbuf_add(out, (const char *)length, sizeof(length));
 	strbuf_add(out, block.text, block.len);
 	strbuf_fini(&block);

@@ -10,7 +10,7 @@
 #include "topo/pack.h"
 #include "wire/cursor.h"
 
-static const char FIRST_LINE[] = "heddle live recording 3\n";
+static const char FIRST_LINE[] = "heddle live recording 4\n";
 enum { FIRST_LINE_SIZE = sizeof(FIRST_LINE) - 1, PIECE = 65536 };
 
 /* ---- writing */

@@ -200,6 +200,7 @@ static void some_times(const struct topo *t, struct rng *r, struct agents_timing
 {
 	*out = (struct agents_timing){
 		.switch_delay = rng_below(r, HD_US),
+		.agent_delay = rng_below(r, 20 * HD_US),
 		.vl15_blocks = 5 + (uint32_t)rng_below(r, 60),
 		.oldest = rng_below(r, 2),
 		.cables = hd_alloc(t->n_ports, sizeof(*out->cables)),

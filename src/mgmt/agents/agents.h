@@ -59,6 +59,7 @@ struct agents_events {
  */
 struct agents_timing {
 	hd_time switch_delay; /* from the arrival of the head until it may leave */
+	hd_time agent_delay;  /* of an agent per MAD, one MAD after the other */
 	uint32_t vl15_blocks; /* buffer of each port on VL15, in blocks of 64 bytes */
 	bool oldest;          /* the oldest packet first (T7); else round robin over inputs */
 	struct agents_cable_timing {

@@ -14,11 +14,9 @@
 /*
  * MADs that take time are packets of the simulation engine, by docs/timing-rules.md: SMPs on VL15,
  * others on VL 0. The engine asks the agents for the route at each node (A5). An agent processes
- * one MAD at a time, for AGENT_TIME, and the MAD stays in its buffer meanwhile. A cookie of the
- * engine is the index of a transit.
+ * one MAD at a time, for agents_timing.agent_delay, and the MAD stays in its buffer meanwhile. A
+ * cookie of the engine is the index of a transit.
  */
-
-static const hd_time AGENT_TIME = 10000000; /* in ps */
 
 enum {
 	MAD_OVERHEAD = PLAIN_OVERHEAD + DETH_SIZE,
@@ -87,7 +85,7 @@ static hd_time serve(const struct mad_transit *t, hd_time tail)
 
 	if (!agents_transit_is_for_agent(t))
 		return tail;
-	n->busy = (n->busy > tail ? n->busy : tail) + AGENT_TIME;
+	n->busy = (n->busy > tail ? n->busy : tail) + t->agents->options.times->agent_delay;
 	return n->busy;
 }
 
@@ -374,10 +372,11 @@ void agents_timed_run(struct agents *a, hd_time now)
 
 static const struct pack_member times_members[] = {
 	PACK(agents_timing, switch_delay),
+	PACK(agents_timing, agent_delay),
 	PACK(agents_timing, vl15_blocks),
 	PACK(agents_timing, oldest),
 };
-PACK_KNOWS(agents_timing, 24);
+PACK_KNOWS(agents_timing, 32);
 
 static const struct pack_member cable_members[] = {
 	PACK(agents_cable_timing, propagation),
@@ -406,7 +405,8 @@ static bool add_rate(struct hd_rate *set, unsigned *n, struct hd_rate rate)
 
 bool agents_timing_valid(const struct agents_timing *m, const struct topo *t)
 {
-	bool fit = m->switch_delay <= 2 * HD_S && m->vl15_blocks <= UINT16_MAX;
+	bool fit = m->switch_delay <= 2 * HD_S && m->agent_delay <= HD_S &&
+		   m->vl15_blocks <= UINT16_MAX;
 	struct hd_rate rates[AGENTS_MOST_RATES];
 	unsigned n = 0;
 

@@ -58,6 +58,7 @@ static void start(struct transit_fixture *w, unsigned switches)
 	struct agents_options o = { 0 };
 
 	*w = (struct transit_fixture){ .times = { .switch_delay = SWITCH,
+						  .agent_delay = AGENT,
 						  .vl15_blocks = 5 * ROOM + 4 } };
 	const struct agents_events e = { arrived, w, NULL, on_link };
 
@@ -136,6 +137,27 @@ static void request_takes_the_time_of_links_switches_and_agent(void **state)
 		/* hops - 1 switches on the way there, hops on the way back. */
 		assert_int_equal(w.last, 2 * duration + 2 * hops * (hd_time)CABLE + AGENT +
 						 (2 * (hd_time)hops - 1) * SWITCH);
+		finish(&w);
+	}
+}
+
+/* Of all nodes, down to 0; the agent of the switch adds it once. */
+static void agent_delay_is_that_of_the_timing(void **state)
+{
+	const hd_time delays[] = { 0, 1, 700 * HD_NS, 900 * HD_US };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(delays) / sizeof(delays[0]); i++) {
+		struct transit_fixture w;
+
+		start(&w, 1);
+		w.times.agent_delay = delays[i];
+		send_request(&w, 1);
+		run(&w);
+		assert_int_equal(w.responses, 1);
+		assert_int_equal(w.last,
+				 2 * hd_rate_duration(hd_rate_of_link(4, SPEED_SDR), BITS / 8) +
+					 2 * CABLE + SWITCH + delays[i]);
 		finish(&w);
 	}
 }
@@ -301,6 +323,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(request_takes_the_time_of_links_switches_and_agent),
+		cmocka_unit_test(agent_delay_is_that_of_the_timing),
 		cmocka_unit_test(agent_processes_requests_one_at_a_time),
 		cmocka_unit_test(mads_beyond_the_vl15_buffer_are_dropped_and_counted),
 		cmocka_unit_test(lost_mads_release_their_buffer),
