@@ -84,8 +84,8 @@ skipped() {
 tests() {
 	local name=test-$1 since=$EPOCHREALTIME status=0 bad total
 	local log=$logs/$name.full
-	# One more than there are processors: some only wait for daemons.
-	ctest --preset "$1" --no-tests=error -j $((jobs + 1)) >"$log" 2>&1 ||
+	# More than there are processors: many tests mostly wait for daemons and launchers.
+	ctest --preset "$1" --no-tests=error -j $((2 * jobs + 1)) >"$log" 2>&1 ||
 		status=$?
 	total=$(sed -n 's/.*tests failed out of \([0-9]*\)$/\1/p' "$log")
 	bad=$(sed -n 's/.* \([0-9]*\) tests failed out of .*/\1/p' "$log")

@@ -27,7 +27,7 @@ shows() {
 }
 
 shows packets sim long.yaml --db none.db
-shows runs cc compare long.yaml
+shows runs cc compare long.yaml --set run.measure=20ms
 cp "$SRC/examples/fat-tree-incast.yaml" . # its path may have blanks
 shows trials cc tune fat-tree-incast.yaml
 shows points sweep long.yaml --vary run.measure=100us,200us,300us,400us --seeds 99

@@ -113,7 +113,7 @@ def noise(port):
             try:
                 s.sendall(line)
                 s.shutdown(socket.SHUT_WR)
-                s.settimeout(5)
+                s.settimeout(0.2)  # what is incomplete may be waited for
                 while s.recv(4096):
                     pass
             except OSError:
