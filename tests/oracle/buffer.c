@@ -63,7 +63,11 @@ static void head_arrive(struct oracle *o, const struct flight *f)
 	counters->rcv_bytes_vl[f->vl] += f->packet->as.bytes;
 	counters->rcv_packets_sl[f->packet->as.sl]++;
 	counters->rcv_bytes_sl[f->packet->as.sl] += f->packet->as.bytes;
-	if (is_switch_port(o, f->to)) {
+	int mad = mad_of(o, f->packet);
+
+	if (mad != ORACLE_NO_MAD) {
+		mad_arrive(o, mad, f->to, slot);
+	} else if (is_switch_port(o, f->to)) {
 		if (node_of(o, f->to)->kind == SIM_ROUTER)
 			router_packet(o, f->to, slot);
 		else
@@ -132,7 +136,7 @@ static void buffer_clear(struct oracle *o, uint32_t port)
 
 		if (o->mutation == MUT_SLOT_FREED_BY_FIRST_COPY)
 			first_copy_frees(o, port, slot);
-		if (delivers || slot_leaves(o, slot) > o->now ||
+		if (delivers || slot->until > 0 || slot_leaves(o, slot) > o->now ||
 		    (slot->refused && p->stuck && o->mutation == MUT_STUCK_HOLDS_REFUSED)) {
 			p->slots[kept++] = slot;
 			continue;
@@ -280,7 +284,7 @@ static void sink_deliver(struct oracle *o, uint32_t port)
 
 		if (arrived && held && o->mutation == MUT_STUCK_FREES_SPACE)
 			slot_free_space(o, port, slot);
-		if (slot->dropped || !arrived || held) {
+		if (slot->dropped || slot->until > 0 || !arrived || held) {
 			p->slots[kept++] = slot;
 			continue;
 		}

@@ -129,6 +129,8 @@ void plan_draw(const struct plan *p, struct scenario *s)
 {
 	if (p->sharing)
 		scenario_draw_sharing(s, p->seed);
+	else if (p->managed)
+		scenario_draw_managed(s, p->seed);
 	else
 		(p->spread ? scenario_draw_spread : scenario_draw)(s, p->seed);
 }
@@ -194,6 +196,8 @@ void plan_print(const struct plan *p, FILE *to)
 	fprintf(to, "--scenario 0x%" PRIx64, p->seed);
 	if (p->sharing)
 		fprintf(to, " --sharing 1");
+	if (p->managed)
+		fprintf(to, " --managed 1");
 	if (p->spread)
 		fprintf(to, " --spread 1");
 	if (p->horizon)

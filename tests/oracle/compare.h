@@ -28,6 +28,7 @@ struct plan {
 	uint64_t seed;
 	bool spread;                        /* of scenario_draw_spread */
 	bool sharing;                       /* of scenario_draw_sharing */
+	bool managed;                       /* of scenario_draw_managed */
 	hd_time horizon;                    /* 0: as drawn */
 	uint64_t plain;                     /* bits of enum simplification */
 	uint32_t unplugged;                 /* bits of end numbers */

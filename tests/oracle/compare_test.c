@@ -4,7 +4,8 @@
  * counter equal, or the scenario is shrunk and printed.
  *
  *	compare_test [--seed S] [--count N] [--parts N] [--jobbed 1]
- *		     [--spread 1] [--sharing 1] [--adaptive 1] [--around 1] [--brief 1]
+ *		     [--spread 1] [--sharing 1] [--managed 1] [--adaptive 1] [--around 1]
+ *		     [--brief 1]
  *	compare_test --scenario S [--spread 1] [--sharing 1] [--horizon PS] [--plain BITS]
  *		     [--unplug BITS]
  *		     [--without-arrivals LIST] [--without-faults LIST]
@@ -18,7 +19,8 @@
  * without jobs are passed over, with --adaptive those whose switches do not
  * choose, with --around those without ways around; with --spread all have queue
  * pairs on switches that choose (scenario_draw_spread), else one of 16; with
- * --sharing all have thresholds at switches (scenario_draw_sharing), else one of 8.
+ * --sharing all have thresholds at switches (scenario_draw_sharing), else one of 8;
+ * with --managed datagrams have routes of their own (scenario_draw_managed), else one of 8.
  * With --brief the first difference ends it, and is not shrunk.
  * HD_LONG=1 means 4,000 scenarios from a fresh seed.
  */
@@ -59,7 +61,7 @@ static struct {
 /* Scenarios in which switches choose, with links that fail, in which a notice
  * changes what they choose, in which they have ways around, packets take one,
  * and the loads of both ways are why; and those that have control and jobs. */
-static uint64_t shared;
+static uint64_t shared, managed, of_switches;
 static uint64_t adaptive, failing, noticed, with_ways, around, overloaded, controlled, jobbed;
 
 static hd_time subject_replay(const struct oracle_case *c, void *context, struct sim_record *out)
@@ -166,6 +168,8 @@ static bool option_parse(struct options *o, const char *name, const char *value)
 		p->spread = number > 0;
 	else if (strcmp(name, "--sharing") == 0)
 		p->sharing = number > 0;
+	else if (strcmp(name, "--managed") == 0)
+		p->managed = number > 0;
 	else if (strcmp(name, "--brief") == 0)
 		o->brief = number > 0;
 	else if (strcmp(name, "--adaptive") == 0)
@@ -224,6 +228,8 @@ static void tally(const struct scenario *s, const struct oracle_stats *stats)
 	overloaded += stats->overloaded > 0;
 	controlled += s->controlled;
 	shared += stats->shared > 0;
+	managed += stats->mads > 0;
+	of_switches += stats->mads_of_switches > 0;
 	jobbed += s->jobs.n > 0;
 }
 
@@ -233,9 +239,11 @@ static void sum_up(void)
 	       " switches choose, in %" PRIu64 " of them with links that fail and in %" PRIu64
 	       " by notifications of neighbours, in %" PRIu64
 	       " with ways around, which packets take in %" PRIu64 " and for the load in %" PRIu64
-	       "; %" PRIu64 " have control, %" PRIu64 " have jobs; in %" PRIu64 " VLs are shared\n",
+	       "; %" PRIu64 " have control, %" PRIu64 " have jobs; in %" PRIu64
+	       " VLs are shared, in %" PRIu64 " datagrams have routes of their own, in %" PRIu64
+	       " of switches\n",
 	       cutting.cut, cutting.uncut, adaptive, failing, noticed, with_ways, around,
-	       overloaded, controlled, jobbed, shared);
+	       overloaded, controlled, jobbed, shared, managed, of_switches);
 }
 
 static bool is_passed_over(const struct options *o, uint64_t seed)
@@ -280,6 +288,8 @@ static int compare_many(const struct options *o)
 		p = (struct plan){ .seed = known_or(seed, o, i, spread), .spread = spread };
 		p.sharing = o->plan.sharing ||
 			    (!o->jobbed && !o->adaptive && !o->around && i % SHARING_EVERY == 4);
+		p.managed = o->plan.managed ||
+			    (!o->jobbed && !o->adaptive && !o->around && i % SHARING_EVERY == 6);
 		cutting.how.parts = o->parts ? o->parts : cuts[i % CUTS];
 		cutting.how.seed = (uint32_t)p.seed;
 		current_set(p.seed);

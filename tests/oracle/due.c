@@ -117,5 +117,6 @@ hd_time next_due(const struct oracle *o)
 	at(&l, jobs_next_due(o));
 	at(&l, notices_next_due(o));
 	at(&l, aggregators_next_due(o));
+	at(&l, mads_next_due(o));
 	return l.next;
 }

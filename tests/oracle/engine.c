@@ -110,6 +110,11 @@ static uint32_t n_pairs(const struct oracle_case *c)
 	return c->pairs ? c->pairs->n : 0;
 }
 
+static uint32_t n_mads(const struct oracle_case *c)
+{
+	return c->mads ? c->mads->n : 0;
+}
+
 /* Row 0 is for what goes without queue pairs, row k for pair k - 1. */
 static void rows_write(const struct oracle_pairs *pairs, uint32_t mtu, uint32_t payload,
 		       struct strbuf *to)
@@ -400,6 +405,15 @@ static void case_run_fini(const struct oracle_case *c, struct case_run *g)
 
 /* ---- what is seen of it ---- */
 
+/* Datagrams with a route of their own (A5), while the engine runs. */
+static struct mads_run {
+	const struct oracle_mads *of; /* NULL: none */
+	const struct sim_setup *setup;
+	struct sim *s;
+	uint32_t endpoint;
+	uint32_t *crossed; /* links, by datagram */
+} mads;
+
 /* A queue pair's packet has no flow: source, destination and length. */
 static void ended(void *context, const struct sim_event_record *e, const struct sim_packet *p)
 {
@@ -409,12 +423,80 @@ static void ended(void *context, const struct sim_event_record *e, const struct 
 	if (e->kind == SIM_CONTRIBUTION || e->kind == SIM_RESULT) {
 		kept.flow = oracle_reduction_flow(p->dlid);
 		kept.sequence = p->bytes;
+	} else if (p->flow == SIM_NONE && mads.of && p->endpoint == mads.endpoint + 1) {
+		kept.flow = mads.of->list[p->cookie].flow;
+		kept.sequence = 0;
 	} else if (p->flow == SIM_NONE) {
 		kept.flow = oracle_pair_flow(p->source, p->dlid);
 		kept.sequence = p->bytes;
 	}
 	r->events = hd_grow(r->events, &r->events_cap, r->n_events + 1, sizeof(*r->events));
 	r->events[r->n_events++] = kept;
+}
+
+/* ---- datagrams with a route of their own (A5) ---- */
+
+static void mad_send(uint32_t i, hd_time now)
+{
+	const struct oracle_mad *m = &mads.of->list[i];
+	const struct sim_arrival a = { .time = now,
+				       .source = m->from,
+				       .bytes = m->bytes,
+				       .dlid = 1,
+				       .target = TOPO_NONE,
+				       .sl = m->sl,
+				       .management = m->management,
+				       /* T13: answers first, as after deliveries. */
+				       .turn = m->time != HD_TIME_NEVER };
+	const struct sim_step step = { SIM_STEP_LEAVES, m->route[0].out, m->route[0].vl, 0 };
+
+	if (mads.setup->nodes[m->from].kind != SIM_END)
+		sim_inject_at_switch(mads.s, mads.endpoint, &a, &step, i);
+	else
+		sim_inject(mads.s, mads.endpoint, &a, i);
+}
+
+static void mad_routes(void *context, const struct sim_head *h, struct sim_step *out)
+{
+	const struct oracle_mad *m = &mads.of->list[h->cookie];
+	uint32_t step = ++mads.crossed[h->cookie];
+
+	(void)context;
+	if (step == m->n)
+		*out = (struct sim_step){ SIM_STEP_ENDS, 0, 0, h->tail + m->serves };
+	else
+		*out = (struct sim_step){ SIM_STEP_LEAVES, m->route[step].out, m->route[step].vl,
+					  0 };
+}
+
+static void mad_delivered(void *context, hd_time now, uint32_t node, const struct sim_packet *p)
+{
+	int answer = mads.of->list[p->cookie].answer;
+
+	(void)context;
+	(void)node;
+	if (answer != ORACLE_NO_MAD)
+		mad_send((uint32_t)answer, now);
+}
+
+static void mads_enter(const struct oracle_case *c, struct sim *s)
+{
+	const struct sim_endpoint endpoint = { .routes = mad_routes, .delivered = mad_delivered };
+
+	mads.of = c->mads;
+	mads.setup = c->setup;
+	mads.s = s;
+	mads.crossed = hd_alloc(c->mads->n, sizeof(*mads.crossed));
+	mads.endpoint = sim_attach(s, &endpoint);
+	for (uint32_t i = 0; i < c->mads->n; i++)
+		if (c->mads->list[i].time != HD_TIME_NEVER)
+			mad_send(i, c->mads->list[i].time);
+}
+
+static void mads_leave(void)
+{
+	free(mads.crossed);
+	mads = (struct mads_run){ 0 };
 }
 
 /* The end of a job, as if it were a packet's. */
@@ -456,6 +538,12 @@ static uint32_t case_run_replay(const struct oracle_case *c, struct sim_replay_c
 		must(jobs_new(g.in, JOBS_ALL, &d, &jobs), &d);
 		jobs_rules(g.in, &rules);
 	}
+	if (n_mads(c) > 0) {
+		rules.injects = rules.injects_management = rules.injects_at_switches = true;
+		for (uint32_t i = 0; i < c->mads->n; i++)
+			if (c->mads->list[i].bytes > rules.injects_bytes)
+				rules.injects_bytes = c->mads->list[i].bytes;
+	}
 	rules.stop = c->horizon;
 	rules.threads = 1;
 	rules.parts = cut.parts;
@@ -468,6 +556,8 @@ static uint32_t case_run_replay(const struct oracle_case *c, struct sim_replay_c
 		must(qp_rows_new(g.in, s, &d, &rows), &d);
 	if (jobs)
 		jobs_attach(jobs, s);
+	if (n_mads(c) > 0)
+		mads_enter(c, s);
 	if (sim_run(s, c->horizon, NULL, NULL) == SIM_DEADLOCK)
 		*end = sim_now(s);
 	for (uint32_t i = 0; i < c->setup->n_ports; i++)
@@ -478,6 +568,7 @@ static uint32_t case_run_replay(const struct oracle_case *c, struct sim_replay_c
 	if (rows)
 		lab_free(rows);
 	sim_free(s);
+	mads_leave();
 	if (jobs)
 		jobs_free(jobs);
 	case_run_fini(c, &g);
@@ -488,7 +579,7 @@ uint32_t engine_replay(const struct oracle_case *c, struct sim_replay_cut cut,
 		       struct sim_record *out, hd_time *end)
 {
 	*end = c->horizon;
-	if (c->generates)
+	if (c->generates || n_mads(c) > 0)
 		return case_run_replay(c, cut, out, end);
 	if (cut.parts == 1) {
 		sim_replay(c->setup, c->arrivals, c->n_arrivals, c->horizon, out);

@@ -166,12 +166,15 @@ static void instant(struct oracle *o)
 	if (o->mutation == MUT_ENDS_BEFORE_DELIVERIES)
 		jobs_listen(o);
 	deliveries(o);
+	mads_deliver(o);
+	copies_route(o); /* A5: what switches send now, if r is 0 */
 	sources_listen(o);
 	askers_ask(o);
 	pairs_listen(o);
 	jobs_listen(o);
 	freed_updates_leave(o);
 	sources_generate(o);
+	mads_send(o);
 	crossbar_grants(o);
 	if (o->mutation != MUT_HOQ_AFTER_GRANTS)
 		discards(o); /* F4: what has just come to a link that is down */
@@ -237,6 +240,7 @@ static void oracle_init(struct oracle *o)
 	jobs_init(o);
 	aggregators_init(o);
 	ends_init(o);
+	mads_init(o);
 	choosers_init(o);
 	notices_init(o);
 	for (uint32_t i = 0; i < s->n_ports; i++) {
@@ -261,6 +265,7 @@ static void oracle_fini(struct oracle *o)
 		free(p->slots);
 	}
 	ends_fini(o);
+	mads_fini(o);
 	choosers_fini(o);
 	notices_fini(o);
 	queue_pairs_fini(o);
@@ -302,6 +307,7 @@ void oracle_run(const struct oracle_case *c, enum oracle_mutation mutation, stru
 		.saturating = c->saturating,
 		.pairs = c->pairs && c->pairs->n > 0 ? c->pairs : NULL,
 		.jobs = c->jobs && c->jobs->n > 0 ? c->jobs : NULL,
+		.mads = c->mads && c->mads->n > 0 ? c->mads : NULL,
 		.mutation = mutation,
 		.out = out,
 		.stats = stats,
@@ -613,6 +619,9 @@ static const char *const mutation_names[ORACLE_MUTATIONS] = {
 	NAME(MUT_SHARE_FIRST_RETURNED),
 	NAME(MUT_SHARE_OWN_FIRST),
 	NAME(MUT_SHARE_USERS_CREDITS),
+	NAME(MUT_MAD_FREED_AT_TAIL),
+	NAME(MUT_MAD_OF_SWITCH_BY_LAST_INPUT),
+	NAME(MUT_MAD_OF_SWITCH_AT_ONCE),
 };
 
 const char *oracle_mutation_name(enum oracle_mutation m)

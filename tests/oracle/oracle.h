@@ -299,6 +299,9 @@ enum oracle_mutation {
 	MUT_SHARE_FIRST_RETURNED,        /* B7: not the last acquired */
 	MUT_SHARE_OWN_FIRST,             /* B8: an acquired VL sends its own first */
 	MUT_SHARE_USERS_CREDITS,         /* B8: of the user's VL, to choose by */
+	MUT_MAD_FREED_AT_TAIL,           /* A5 */
+	MUT_MAD_OF_SWITCH_BY_LAST_INPUT, /* A5: not input 0 */
+	MUT_MAD_OF_SWITCH_AT_ONCE,       /* A5: without r + a */
 	ORACLE_MUTATIONS
 };
 /* Where those about routers, about end ports and control, about queue pairs and
@@ -312,37 +315,39 @@ enum oracle_mutation {
 #define ORACLE_FIRST_OF_AROUND  MUT_AROUND_NEVER
 #define ORACLE_FIRST_OF_JOBS    MUT_JOBS_SHARE_SENDER
 #define ORACLE_FIRST_OF_SHARING MUT_SHARE_ABOVE_THRESHOLD
+#define ORACLE_FIRST_OF_MADS    MUT_MAD_FREED_AT_TAIL
 
 const char *oracle_mutation_name(enum oracle_mutation m);
 
 /* How much of the model a run has touched. */
 struct oracle_stats {
 	uint64_t delivered;
-	uint64_t queued;         /* grants later than the packet was ready */
-	uint64_t credit_stalls;  /* port-ticks: ready, link idle, no credit */
-	uint64_t table_wraps;    /* an arbitration table passed its end */
-	uint64_t limit_expired;  /* low went although high was usable */
-	uint64_t reader_stalls;  /* ready and fitting, but no reader */
-	uint64_t refused;        /* A2: by end ports */
-	uint64_t updates_lost;   /* F2 */
-	uint64_t counter_wraps;  /* FCTBS passed 4096 */
-	uint64_t multicast;      /* copies beyond the first */
-	uint64_t full_crossbars; /* output buffer had no room */
-	uint64_t routed;         /* forwarded by routers */
-	uint64_t table_changes;  /* T11c */
-	uint64_t rerouted;       /* T11r: by an entry that has changed */
-	uint64_t saturated;      /* T13: packets made at a grant */
-	uint64_t sender_turns;   /* T13p: chosen among several that may go */
-	uint64_t held_back;      /* C2: a packet waits for the gap */
-	uint64_t full_windows;   /* C2: a flow's packet waits for its window */
-	uint64_t full_inputs;    /* C3: of the rule's input buffers */
-	uint64_t marks;          /* C4: FECN set */
-	uint64_t answers;        /* C5: ACKs and CNPs made */
-	uint64_t echoes;         /* C6: marks that a source heard */
-	uint64_t rate_timers;    /* C6: cc_on_timer */
-	uint64_t timeouts;       /* C6 */
-	uint64_t settings;       /* C9: changes */
-	uint64_t probes;         /* C8: datagrams of all kinds */
+	uint64_t mads, mads_of_switches; /* A5: delivered; sent by switches */
+	uint64_t queued;                 /* grants later than the packet was ready */
+	uint64_t credit_stalls;          /* port-ticks: ready, link idle, no credit */
+	uint64_t table_wraps;            /* an arbitration table passed its end */
+	uint64_t limit_expired;          /* low went although high was usable */
+	uint64_t reader_stalls;          /* ready and fitting, but no reader */
+	uint64_t refused;                /* A2: by end ports */
+	uint64_t updates_lost;           /* F2 */
+	uint64_t counter_wraps;          /* FCTBS passed 4096 */
+	uint64_t multicast;              /* copies beyond the first */
+	uint64_t full_crossbars;         /* output buffer had no room */
+	uint64_t routed;                 /* forwarded by routers */
+	uint64_t table_changes;          /* T11c */
+	uint64_t rerouted;               /* T11r: by an entry that has changed */
+	uint64_t saturated;              /* T13: packets made at a grant */
+	uint64_t sender_turns;           /* T13p: chosen among several that may go */
+	uint64_t held_back;              /* C2: a packet waits for the gap */
+	uint64_t full_windows;           /* C2: a flow's packet waits for its window */
+	uint64_t full_inputs;            /* C3: of the rule's input buffers */
+	uint64_t marks;                  /* C4: FECN set */
+	uint64_t answers;                /* C5: ACKs and CNPs made */
+	uint64_t echoes;                 /* C6: marks that a source heard */
+	uint64_t rate_timers;            /* C6: cc_on_timer */
+	uint64_t timeouts;               /* C6 */
+	uint64_t settings;               /* C9: changes */
+	uint64_t probes;                 /* C8: datagrams of all kinds */
 	uint64_t admitted, rejected;
 	uint64_t retries;       /* Q4: times that a queue pair went back */
 	uint64_t ack_timers;    /* Q4: of them, without an answer */
@@ -437,6 +442,28 @@ struct oracle_asks {
 	uint32_t n;
 };
 
+/* A5: a datagram with a route of its own. */
+enum { ORACLE_MOST_LINKS = 8, ORACLE_NO_MAD = -1 };
+struct oracle_mad {
+	uint32_t flow; /* of no other packet */
+	hd_time time;  /* it is sent then; HD_TIME_NEVER: as an answer */
+	uint32_t from; /* end node; of answers, or a switch */
+	uint32_t bytes;
+	bool management;
+	uint8_t sl;
+	uint32_t n; /* links of its route */
+	struct {
+		uint32_t out; /* sim port that sends it */
+		uint8_t vl;   /* of a data VL, at a switch */
+	} route[ORACLE_MOST_LINKS];
+	hd_time serves; /* it stays in its last buffer this long after its tail */
+	int answer;     /* the datagram that is sent then, or ORACLE_NO_MAD */
+};
+struct oracle_mads {
+	struct oracle_mad *list;
+	uint32_t n;
+};
+
 struct oracle_case {
 	const struct sim_setup *setup;
 	const struct sim_arrival *arrivals;
@@ -455,6 +482,7 @@ struct oracle_case {
 	 * first arrival says, each other one when the one before is granted.
 	 */
 	uint64_t saturating;
+	const struct oracle_mads *mads; /* NULL: none */
 };
 
 /* Runs with one rule mutated, or none. The record is the caller's. */

@@ -429,6 +429,25 @@ static void jobs_print(const struct scenario *s, FILE *to)
 	}
 }
 
+static void mads_print(const struct scenario *s, FILE *to)
+{
+	for (uint32_t i = 0; i < s->mads.n; i++) {
+		const struct oracle_mad *m = &s->mads.list[i];
+
+		if (m->time == HD_TIME_NEVER)
+			fprintf(to, "answer %u", i);
+		else
+			fprintf(to, "at %" PRIu64 " ps datagram %u", m->time, i);
+		fprintf(to,
+			": flow %u, node %u, %u B, SL %u%s, served %" PRIu64 " ps, answer %d, by",
+			m->flow, m->from, m->bytes, m->sl, m->management ? ", VL15" : "", m->serves,
+			m->answer);
+		for (uint32_t k = 0; k < m->n; k++)
+			fprintf(to, " port %u VL %u", m->route[k].out, m->route[k].vl);
+		fputc('\n', to);
+	}
+}
+
 void scenario_print(const struct scenario *s, FILE *to)
 {
 	const struct sim_setup *t = &s->fabric.setup;
@@ -454,6 +473,7 @@ void scenario_print(const struct scenario *s, FILE *to)
 	early_print(s, to);
 	paces_print(s, to);
 	jobs_print(s, to);
+	mads_print(s, to);
 	for (size_t i = 0; i < s->n_arrivals; i++) {
 		const struct sim_arrival *a = &s->arrivals[i];
 

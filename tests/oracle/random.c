@@ -47,6 +47,7 @@ enum stream {
 	DRAW_AROUND,
 	DRAW_SATURATING,
 	DRAW_SHARING,
+	DRAW_MADS,
 };
 
 /* Time for queue pairs to miss answers, unless that takes too many timers. */
@@ -114,6 +115,7 @@ struct features {
 	bool controlled, paired, adaptive, jobbed, asking, forewarned, spread, sharing;
 	bool settled; /* none of what came later: Q8, T11l, C9 */
 	bool around;
+	bool managed;
 };
 
 static bool are_around(const struct features *f)
@@ -209,6 +211,8 @@ static void draw(struct scenario *s, uint64_t seed, struct features has)
 	settings_draw(s, stream(&r, seed, DRAW_SETTINGS));
 	saturating_draw(s, stream(&r, seed, DRAW_SATURATING));
 	horizon_set(s);
+	if (has.managed)
+		mads_draw(s, stream(&r, seed, DRAW_MADS));
 }
 
 /* Each feature by chance. */
@@ -257,6 +261,16 @@ bool scenario_is_around(uint64_t seed)
 	struct features has = features_draw(seed);
 
 	return are_around(&has);
+}
+
+void scenario_draw_managed(struct scenario *s, uint64_t seed)
+{
+	struct features has = features_draw(seed);
+
+	has.routers = NO_ROUTERS;
+	has.controlled = false;
+	has.managed = true;
+	draw(s, seed, has);
 }
 
 void scenario_draw_unpaired(struct scenario *s, uint64_t seed)
@@ -435,6 +449,7 @@ void scenario_clear(struct scenario *s)
 	free(s->reserve);
 	free(s->choice);
 	free(s->pairs.list);
+	free(s->mads.list);
 	scenario_drop_jobs(s);
 	for (size_t i = 0; i < s->n_configs; i++)
 		free(s->configs[i]);
@@ -452,11 +467,12 @@ struct oracle_case scenario_case(const struct scenario *s)
 		s->n_arrivals,
 		s->horizon,
 		is_timed(s) ? 0 : s->tick,
-		is_timed(s),
+		is_timed(s) || s->mads.n > 0,
 		&s->pairs,
 		&s->jobs,
 		&s->asks,
-		s->pairs.n > 0 || s->jobs.n > 0 || s->asks.n > 0 || s->saturating,
+		s->pairs.n > 0 || s->jobs.n > 0 || s->asks.n > 0 || s->mads.n > 0 || s->saturating,
 		s->saturating,
+		&s->mads,
 	};
 }

@@ -46,6 +46,7 @@ struct scenario {
 	struct oracle_pairs pairs;
 	struct oracle_jobs jobs;
 	struct oracle_asks asks;
+	struct oracle_mads mads;
 	uint64_t *reserve; /* by flow; NULL: no admission */
 	struct sim_control *control;
 	struct sim_throttle *throttles;
@@ -64,6 +65,8 @@ void scenario_draw(struct scenario *s, uint64_t seed);
 bool scenario_is_jobbed(uint64_t seed);
 bool scenario_is_adaptive(uint64_t seed);
 bool scenario_is_around(uint64_t seed);
+/* Without routers and control, and in most of them datagrams have routes of their own (A5). */
+void scenario_draw_managed(struct scenario *s, uint64_t seed);
 /* The same, but never with queue pairs. */
 void scenario_draw_unpaired(struct scenario *s, uint64_t seed);
 /* The same, but always with switches that choose (D1 to D6). */
@@ -160,6 +163,7 @@ enum simplification {
 	PLAIN_REPEAT,   /* none of the jobs does */
 	PLAIN_START,    /* of jobs: at once */
 	PLAIN_LETTERS,  /* of jobs: not over queue pairs */
+	PLAIN_MADS,     /* no datagram has a route of its own */
 	PLAIN_COUNT
 };
 void scenario_simplify(struct scenario *s, enum simplification how);

@@ -109,6 +109,9 @@ void jobs_draw(struct scenario *s, struct rng *r, struct rng *reductions);
 /* About as long as all of them take, if none waits for another. */
 hd_time jobs_time(const struct scenario *s);
 
+/* random_mads.c */
+void mads_draw(struct scenario *s, struct rng *r);
+
 /* random_admission.c */
 void asks_draw(struct scenario *s, struct rng *r);
 

@@ -94,6 +94,10 @@ void ends_init(struct oracle *o)
 	if (has_job_pairs(o))
 		adapters_init(o, o->adapters + o->setup->n_nodes);
 	job_senders_init(o);
+	/* A5: behind all others. */
+	for (uint32_t i = 0; o->mads && i < o->setup->n_ports; i++)
+		if (is_end(o, i))
+			senders_need(o, i, o->ports[i].n_senders);
 }
 
 void ends_fini(struct oracle *o)

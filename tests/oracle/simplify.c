@@ -18,7 +18,7 @@ static const char *const names[PLAIN_COUNT] = {
 	NAME(PLAIN_PACES),      NAME(PLAIN_CHOICE),   NAME(PLAIN_HEAL),    NAME(PLAIN_JOBS),
 	NAME(PLAIN_HOSTS),      NAME(PLAIN_GAPS),     NAME(PLAIN_EAGER),   NAME(PLAIN_REPEAT),
 	NAME(PLAIN_START),      NAME(PLAIN_LETTERS),  NAME(PLAIN_NOTICES), NAME(PLAIN_PLACES),
-	NAME(PLAIN_VL_CHANGES), NAME(PLAIN_SETTINGS), NAME(PLAIN_AROUND),
+	NAME(PLAIN_VL_CHANGES), NAME(PLAIN_SETTINGS), NAME(PLAIN_AROUND),  NAME(PLAIN_MADS),
 };
 
 static void ways_around_forget(const struct adaptive *a)
@@ -226,6 +226,8 @@ void scenario_simplify(struct scenario *s, enum simplification how)
 		s->pairs.algorithm = NULL;
 	if (s->control)
 		control_simplify(s, how);
+	if (how == PLAIN_MADS)
+		s->mads.n = 0;
 	if (how == PLAIN_JOBS)
 		scenario_drop_jobs(s);
 	for (uint32_t i = 0; i < s->jobs.n; i++)
@@ -269,7 +271,7 @@ bool scenario_unplug(struct scenario *s, uint32_t end)
 	struct sim_setup *t = &s->fabric.setup;
 	uint32_t port = fabric_end_port(&s->fabric, end);
 
-	if (t->ports[port].peer == SIM_NONE ||
+	if (t->ports[port].peer == SIM_NONE || s->mads.n > 0 ||
 	    (end == 0 && s->pairs.algorithm)) /* rates are its link's */
 		return false;
 	for (size_t i = 0; i < s->n_arrivals; i++)

@@ -94,7 +94,9 @@ struct slot {
 	bool dropped;         /* at its arrival (A3): is in no queue */
 	bool refused;         /* by an end port, which is why (A2) */
 	bool released;        /* held by a sink that is free now (F7) */
-	bool freed;           /* its space is free already (mutations only) */
+	bool freed;           /* its space is free already, or it occupies none */
+	bool made_here;       /* A5: the switch sends it */
+	hd_time until;        /* A5: it ends here then; 0: it does not */
 	struct choice choice; /* without candidates: no choice */
 	uint32_t n_copies;
 	struct copy copies[MAX_COPIES];
@@ -350,6 +352,9 @@ struct oracle {
 	struct notices *notices;        /* NULL: no notifications (D6) */
 	const struct oracle_jobs *jobs; /* NULL: none */
 	struct work *work;              /* theirs */
+	const struct oracle_mads *mads; /* NULL: none */
+	struct mad_state *mad_states;   /* by datagram */
+	hd_time *mad_next;              /* per node: when its next datagram may enter */
 	struct sim_record *out;
 	struct oracle_stats *stats;
 };
@@ -587,6 +592,17 @@ hd_time vls_next_due(const struct oracle *o);
 /* And settings of congestion control (C9). */
 void settings_change(struct oracle *o);
 hd_time settings_next_due(const struct oracle *o);
+
+/* mad.c: datagrams with a route of their own (A5). */
+void mads_init(struct oracle *o);
+void mads_fini(struct oracle *o);
+/* The number of the packet's datagram, or ORACLE_NO_MAD. */
+int mad_of(const struct oracle *o, const struct packet *packet);
+void mads_send(struct oracle *o);
+/* Its head is at port `in`. */
+void mad_arrive(struct oracle *o, int i, uint32_t in, struct slot *slot);
+void mads_deliver(struct oracle *o);
+hd_time mads_next_due(const struct oracle *o);
 
 /* due.c: the least stored time after now. */
 hd_time next_due(const struct oracle *o);

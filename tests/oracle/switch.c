@@ -158,7 +158,7 @@ static bool is_readable(const struct oracle *o, uint32_t in, const struct slot *
 	const struct port *p = &o->ports[in];
 	uint32_t held = 0;
 
-	if (o->setup->sw.readers == 0 || is_results_input(o, in) ||
+	if (o->setup->sw.readers == 0 || is_results_input(o, in) || slot->made_here ||
 	    o->mutation == MUT_READER_NOT_HELD)
 		return true;
 	if (is_moving(o, slot) && o->mutation != MUT_COPIES_DO_NOT_JOIN)

@@ -40,7 +40,8 @@ static const struct kind {
 	{ scenario_draw_adaptive, ORACLE_FIRST_OF_CHOICES, ORACLE_FIRST_OF_AROUND },
 	{ scenario_draw_around, ORACLE_FIRST_OF_AROUND, ORACLE_FIRST_OF_JOBS },
 	{ scenario_draw_jobbed, ORACLE_FIRST_OF_JOBS, ORACLE_FIRST_OF_SHARING },
-	{ scenario_draw_sharing, ORACLE_FIRST_OF_SHARING, ORACLE_MUTATIONS },
+	{ scenario_draw_sharing, ORACLE_FIRST_OF_SHARING, ORACLE_FIRST_OF_MADS },
+	{ scenario_draw_managed, ORACLE_FIRST_OF_MADS, ORACLE_MUTATIONS },
 };
 
 /*
@@ -318,6 +319,9 @@ static const uint16_t known[ORACLE_MUTATIONS] = {
 	[MUT_SHARE_FIRST_RETURNED] = 12,
 	[MUT_SHARE_OWN_FIRST] = 7,
 	[MUT_SHARE_USERS_CREDITS] = 1,
+	[MUT_MAD_FREED_AT_TAIL] = 0,
+	[MUT_MAD_OF_SWITCH_BY_LAST_INPUT] = 11,
+	[MUT_MAD_OF_SWITCH_AT_ONCE] = 0,
 };
 
 /*

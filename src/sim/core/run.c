@@ -52,6 +52,8 @@ uint32_t sim_attach(struct sim *s, const struct sim_endpoint *e)
 	if (e->routes) {
 		assert(s->rules.injects && !s->mode.fifo);
 		s->asks_for_routes = true;
+		if (!s->ends.next_at)
+			s->ends.next_at = hd_alloc(s->setup->n_nodes, sizeof(*s->ends.next_at));
 		s->hop_variant = HOP_GENERAL;
 	}
 	if (e->made) {

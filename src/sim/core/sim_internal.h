@@ -519,6 +519,8 @@ struct ends_state {
 	struct sim_endpoint *all;
 	uint32_t n;
 	uint32_t poster; /* 1 + the endpoint of posted flows; 0: none */
+	/* A5: per sim node, when its next packet may enter; NULL: no endpoint routes. */
+	hd_time *next_at;
 };
 
 /* metrics.c: results. */

@@ -285,7 +285,8 @@ static void sizes_init(struct sim *s)
 	}
 	assert(vls <= N_DATA_VLS);
 	/* Unused VLs would take most of the memory of a large fabric. */
-	if (!has_counters(s) && !s->setup->vl_sharing.on && vls_used(s) < vls)
+	if (!has_counters(s) && !s->setup->vl_sharing.on && !s->rules.injects_at_switches &&
+	    vls_used(s) < vls)
 		vls = vls_used(s);
 	s->n_vls = vls + vl15;
 	s->vl15 = vls;
@@ -419,6 +420,12 @@ struct sim *sim_state_new(const struct sim_setup *setup, const struct sim_flow *
 	return s;
 }
 
+static void endpoints_fini(struct sim *s)
+{
+	free(s->ends.all);
+	free(s->ends.next_at);
+}
+
 void sim_free(struct sim *s)
 {
 	if (!s)
@@ -438,7 +445,7 @@ void sim_free(struct sim *s)
 	injection_fini(s);
 	observers_fini(s);
 	free(s->tell.observers);
-	free(s->ends.all);
+	endpoints_fini(s);
 	eventq_fini(&s->q);
 	for (uint32_t i = 0; i < s->rate.n; i++)
 		free(s->rate.durations[i]);

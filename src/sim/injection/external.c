@@ -87,15 +87,18 @@ static void leave_by(struct sim *s, struct packet_record *p, const struct sim_st
 {
 	p->out = step->out;
 	p->out_vl = p->vl == VL_MANAGEMENT ? VL_MANAGEMENT : step->vl;
-	hop_place_copy(s, p);
+	assert(p->out_vl == VL_MANAGEMENT || p->out_vl < s->vl15);
+	hop_route_copy(s, p);
 }
 
 void sim_inject_at_switch(struct sim *s, uint32_t endpoint, const struct sim_arrival *a,
 			  const struct sim_step *step, uint32_t cookie)
 {
 	struct packet_record *p = packet_at(s, packet_of(s, endpoint, a, cookie));
+	hd_time *next = &s->ends.next_at[a->source];
 
-	p->head = a->time;
+	p->head = a->time > *next ? a->time : *next;
+	*next = p->head + 1;
 	p->in = 0;
 	p->vl = p->out_vl;
 	leave_by(s, p, step);

@@ -458,7 +458,7 @@ void choice_make(struct sim *s, struct packet_record *p)
 	const struct node *n = &s->nodes[s->setup->ports[p->out].node];
 	struct options o;
 
-	if (find_options(s, n, p, &o)) {
+	if (!packet_router(s, p) && find_options(s, n, p, &o)) {
 		unsigned first = p->out - n->first_port;
 
 		avoid_dead(s, n, &o);
