@@ -137,11 +137,16 @@ static int by_monotonic_condition(int64_t ns)
 	return on_condition(&rig.by_monotonic, CLOCK_MONOTONIC, ns);
 }
 
-static int by_semaphore(int64_t ns)
+static int on_semaphore(int64_t ns)
 {
 	const struct timespec t = time_of(now(CLOCK_REALTIME) + ns);
 
-	return sem_timedwait(&rig.count, &t) != -1 || errno != ETIMEDOUT;
+	return sem_timedwait(&rig.count, &t);
+}
+
+static int by_semaphore(int64_t ns)
+{
+	return on_semaphore(ns) != -1 || errno != ETIMEDOUT;
 }
 
 static int by_polling(int64_t ns)
@@ -278,6 +283,7 @@ static void try_signals(void)
 		{ "ppoll", by_ppoll },
 		{ "select", by_select },
 		{ "epoll_wait", by_epoll },
+		{ "sem_timedwait", on_semaphore },
 	};
 	const int64_t ns = 100 * NS_PER_S;
 	pthread_t self = pthread_self(), thread;

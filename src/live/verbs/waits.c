@@ -450,12 +450,17 @@ int sem_clockwait(sem_t *s, clockid_t which, const struct timespec *until)
 		return real_sem_clockwait(s, which, until);
 	ns = verbs_clock_left(which, until);
 	TIMED_WAIT(w, ns > 0 ? ns : 0);
+	BLOCK_SIGNALS(before);
 
 	do {
 		bool is_last = wait_is_over(&w);
 		const struct timespec end = slice_end(&w);
 
 		failed = real_sem_clockwait(s, CLOCK_MONOTONIC, &end);
+		if (failed && deliver_signals(&before)) {
+			errno = EINTR;
+			break;
+		}
 		if (is_last)
 			break;
 	} while (failed && errno == ETIMEDOUT);
