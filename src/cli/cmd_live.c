@@ -18,7 +18,9 @@ static const struct command command_live_link = {
 	.summary = "take a link down or up, change its speed or width",
 	.arguments = "PORT down|up|speed NAME|width N",
 	.description =
-		"A PORT is 'leaf3:19', or the name of a host with one port. Both ends of the cable change, and switches say so to their subnet manager (trap 128).",
+		"PORT is NODE:PORT, such as 'leaf3:19', or the name of a host with one port.\n"
+		"Both ends of the cable change, and switches send a trap 128 to their subnet\n"
+		"manager.\n",
 	.options = cli_live_name_options,
 	.examples = link_examples,
 	.writes = WRITES_NOTHING,
@@ -27,7 +29,7 @@ static const struct command command_live_link = {
 
 static const struct example error_examples[] = {
 	{ "heddle live inject-error leaf3:19 SymbolErrorCounter 7",
-	  "what ibqueryerrors then shows" },
+	  "add 7 symbol errors, for ibqueryerrors" },
 	{ NULL, NULL },
 };
 
@@ -35,7 +37,7 @@ static const struct command command_live_inject_error = {
 	.name = "live inject-error",
 	.summary = "add a value to a port counter",
 	.arguments = "PORT COUNTER N",
-	.description = "COUNTER is a name that perfquery prints.",
+	.description = "COUNTER is a name that perfquery prints.\n",
 	.options = cli_live_name_options,
 	.examples = error_examples,
 	.writes = WRITES_NOTHING,
@@ -44,9 +46,9 @@ static const struct command command_live_inject_error = {
 
 static const struct example fault_examples[] = {
 	{ "heddle live fault h0 complete=REM_ACCESS_ERR after=10",
-	  "the eleventh send of each program on h0 fails" },
-	{ "heddle live fault h0 post=ENOMEM chance=0.01 seed=7", "one in a hundred is not taken" },
-	{ "heddle live fault clear h0", "no more" },
+	  "let the eleventh send of each program on h0 fail" },
+	{ "heddle live fault h0 post=ENOMEM chance=0.01 seed=7", "let one post in a hundred fail" },
+	{ "heddle live fault clear h0", "remove the faults of h0" },
 	{ NULL, NULL },
 };
 
@@ -55,7 +57,13 @@ static const struct command command_live_fault = {
 	.summary = "let verbs fail in programs of a host, at chosen places",
 	.arguments = "HOST ACTION...|list|clear [HOST|ID]",
 	.description =
-		"ACTION: complete=STATUS (as IBV_WC_STATUS; the request is not carried out), post=ERRNO (EAGAIN, EINVAL, ENOMEM), delay=TIME (a completion queue hides its completions), rnr=TIME (receivers are not ready), qp-error=EVENT (QP_FATAL, QP_REQ_ERR, QP_ACCESS_ERR), device=DEVICE_FATAL. WHICH: after=N events pass first, times=N are hit (1; with a chance no limit), chance=P with seed=N, qp=NUMBER, process=PID. Each program counts for itself.",
+		"ACTION: complete=STATUS (as IBV_WC_STATUS; the request is not executed),\n"
+		"post=ERRNO (EAGAIN, EINVAL, ENOMEM), delay=TIME (a completion queue delays its\n"
+		"completions), rnr=TIME (receivers are not ready), qp-error=EVENT (QP_FATAL,\n"
+		"QP_REQ_ERR, QP_ACCESS_ERR), device=DEVICE_FATAL.\n\n"
+		"WHICH: after=N (skip N events), times=N (number of faults; default 1, or\n"
+		"unlimited with a chance), chance=P with seed=N, qp=NUMBER, process=PID. Each\n"
+		"program counts its own events.\n",
 	.options = cli_live_name_options,
 	.examples = fault_examples,
 	.writes = WRITES_NOTHING,
@@ -82,7 +90,8 @@ static const struct command command_live_down = {
 	.summary = "stop a live fabric",
 	.arguments = "",
 	.description =
-		"Programs that are attached find their adapter gone. One that reads from it again and again, as OpenSM does, gets SIGTERM.",
+		"Detaches all programs from their adapters. A program that keeps reading from\n"
+		"its adapter, such as OpenSM, gets SIGTERM.\n",
 	.options = cli_live_name_options,
 	.examples = down_examples,
 	.writes = WRITES_NOTHING,
@@ -98,9 +107,9 @@ static const struct command *const subcommands[] = {
 };
 
 static const struct example examples[] = {
-	{ "heddle live up 'fat-tree --radix 4 --levels 3'", "start one" },
-	{ "heddle live exec h0 -- opensm -B", "let OpenSM manage it" },
-	{ "heddle live exec h5 -- iblinkinfo", "look at it" },
+	{ "heddle live up 'fat-tree --radix 4 --levels 3'", "start a fat tree" },
+	{ "heddle live exec h0 -- opensm -B", "run OpenSM on host h0" },
+	{ "heddle live exec h5 -- iblinkinfo", "list its links" },
 	{ NULL, NULL },
 };
 
@@ -108,11 +117,11 @@ const struct command command_live = {
 	.name = "live",
 	.summary = "run a fabric that unmodified InfiniBand tools attach to",
 	.arguments = "",
-	.description = "'live up' starts a fabric in the background; 'live exec' runs "
-		       "any program as if it were on one of its hosts: OpenSM manages "
-		       "the fabric, and the tools of infiniband-diags ask it, as they "
-		       "would on hardware. What is not there is the kernel's driver: "
-		       "a library that 'live exec' preloads replaces it.",
+	.description =
+		"'live up' starts a fabric in the background; 'live exec' runs any program on\n"
+		"one of its hosts. OpenSM manages the fabric, and the tools of infiniband-diags\n"
+		"query it, as on hardware. A library that 'live exec' preloads replaces the\n"
+		"kernel's driver.\n",
 	.examples = examples,
 	.subcommands = subcommands,
 };

@@ -85,10 +85,10 @@ static int run(const struct command *self, void *values, int n, char **args)
 }
 
 static const struct example examples[] = {
-	{ "heddle live capture -o sweep.pcap", "each MAD on each cable" },
-	{ "heddle live capture leaf3:19 -o one.pcap", "those on one cable" },
+	{ "heddle live capture -o sweep.pcap", "capture the MADs on all cables" },
+	{ "heddle live capture leaf3:19 -o one.pcap", "capture the MADs on one cable" },
 	{ "heddle live capture --stop", "end the capture of MADs" },
-	{ "heddle live capture h5 --data -o data.pcap", "what programs send and get at h5" },
+	{ "heddle live capture h5 --data -o data.pcap", "capture the packets of programs at h5" },
 	{ "heddle live capture --data --stop", "end the capture of data" },
 	{ NULL, NULL },
 };
@@ -97,17 +97,15 @@ const struct command command_live_capture = {
 	.name = "live capture",
 	.summary = "capture the packets of a live fabric for Wireshark",
 	.arguments = "[PORT]",
-	.description = "MADs from now until 'live capture --stop' or the fabric's end, "
-		       "with the headers that they have on each cable; times are "
-		       "those of the fabric, which begins at 0. Answers of many "
-		       "segments are shown as their packets, without those that "
-		       "acknowledge them. With --data, what programs send by verbs, "
-		       "packet by packet with its content, at PORT or where each "
-		       "cable begins; times are those that these programs see. This "
-		       "needs 'live up --pace-data timed': otherwise messages are "
-		       "copied from memory to memory, and packets only counted. Data "
-		       "of 'live traffic' are captured by its own '-- --pcap FILE "
-		       "--port PORT'.",
+	.description =
+		"Captures MADs until 'live capture --stop' or the end of the fabric, with their\n"
+		"headers on each cable. Times are those of the fabric, which begins at 0. RMPP\n"
+		"responses are shown as their data segments, without acknowledgements. With\n"
+		"--data, captures the packets of verbs programs with their payload, at PORT or\n"
+		"at the first port of each cable; times are those that the programs read. This\n"
+		"requires 'live up --clock simulated': otherwise messages are copied in memory\n"
+		"and packets are only counted. 'live traffic FILE -- --pcap FILE --port PORT'\n"
+		"captures simulated traffic.\n",
 	.options = options,
 	.examples = examples,
 	.writes = WRITES_TEXT,

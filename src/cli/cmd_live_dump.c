@@ -16,7 +16,7 @@ struct live_dump_options {
 static const struct option options[] = {
 	LIVE_NAME_OPTION(struct live_dump_options),
 	{ "to", 0, OPT_TEXT, offsetof(struct live_dump_options, format), "FORMAT", "fts",
-	  "fts, lfts, opensm or fdbs (forwarding), mfts or mcfdbs (multicast), sl2vl (VLs) or json (all tables)",
+	  "format: fts, lfts, opensm or fdbs (forwarding), mfts or mcfdbs (multicast), sl2vl (VLs) or json (all tables)",
 	  NULL, 0, 0 },
 	{ NULL },
 };
@@ -40,9 +40,8 @@ static int run(const struct command *self, void *values, int n, char **args)
 }
 
 static const struct example examples[] = {
-	{ "heddle live dump", "forwarding tables as dump_fts prints them" },
-	{ "heddle live dump --to json -o tables.json",
-	  "LIDs, forwarding, VLs and weights, for programs" },
+	{ "heddle live dump", "print forwarding tables as dump_fts does" },
+	{ "heddle live dump --to json -o tables.json", "write all tables as JSON" },
 	{ NULL, NULL },
 };
 
@@ -50,8 +49,8 @@ const struct command command_live_dump = {
 	.name = "live dump",
 	.summary = "write the forwarding and QoS tables of a live fabric",
 	.arguments = "",
-	.description =
-		"What a subnet manager has programmed by now, read from the switches themselves, in formats that 'heddle route --engine file' and OpenSM read.",
+	.description = "Writes the tables that a subnet manager has programmed, read from the\n"
+		       "switches, in formats that 'heddle route --engine file' and OpenSM read.\n",
 	.options = options,
 	.examples = examples,
 	.writes = WRITES_TEXT,

@@ -18,7 +18,7 @@ struct live_exec_options {
 static const struct option options[] = {
 	LIVE_NAME_OPTION(struct live_exec_options),
 	{ "hostname", 0, OPT_FLAG, offsetof(struct live_exec_options, hostname), NULL, NULL,
-	  "let gethostname() and uname() return the name of the simulated host" },
+	  "gethostname() and uname() return the name of the simulated host" },
 	{ NULL },
 };
 
@@ -60,12 +60,12 @@ static int run(const struct command *self, void *values, int n, char **args)
 }
 
 static const struct example examples[] = {
-	{ "heddle live exec h0 -- opensm -B", "a subnet manager on h0" },
-	{ "heddle live exec h1 -- ibnetdiscover", "what the fabric looks like" },
-	{ "heddle live exec h1 -- ib_write_bw", "a program that sends data: its server" },
-	{ "heddle live exec h1 -- sh", "a shell on h1" },
+	{ "heddle live exec h0 -- opensm -B", "run a subnet manager on h0" },
+	{ "heddle live exec h1 -- ibnetdiscover", "show the topology" },
+	{ "heddle live exec h1 -- ib_write_bw", "run the server of a bandwidth test" },
+	{ "heddle live exec h1 -- sh", "run a shell on h1" },
 	{ "heddle live exec h0..h7 -- mpirun -n 8 ./app",
-	  "rank i of an MPI program on the i-th of these hosts" },
+	  "run rank i of an MPI program on the i-th of these hosts" },
 	{ NULL, NULL },
 };
 
@@ -74,15 +74,14 @@ const struct command command_live_exec = {
 	.summary = "run a program on a host of a live fabric",
 	.arguments = "HOSTS -- PROGRAM [ARGUMENT...]",
 	.description =
-		"Runs PROGRAM with libraries preloaded that let it find the "
-		"adapter of a host where the kernel's would be, to manage the "
-		"fabric and, by verbs, to send data. Programs that it "
-		"starts are on that host, too. Of several HOSTS, as scenarios "
-		"select them (h0..h7, h0,h5, all), the ranks that a launcher "
-		"such as mpirun starts are each on one, in order. The exit "
-		"status is that of the program.\n"
-		"\n"
-		"All hosts are on this machine, so Open MPI and UCX would use shared memory. 'live exec' makes them use the adapter, unless their own variables (OMPI_MCA_pml, UCX_TLS, ...) are set.",
+		"Runs PROGRAM with preloaded libraries that present the adapter of a host, for\n"
+		"management and verbs. Its child processes are on that host, too. With several\n"
+		"HOSTS, selected as in scenarios (h0..h7, h0,h5, all), the ranks that a\n"
+		"launcher such as mpirun starts are on one host each, in order. The exit status\n"
+		"is that of PROGRAM.\n\n"
+		"All hosts are on this machine, so Open MPI and UCX would use shared memory.\n"
+		"'live exec' makes them use the adapter, unless their variables (OMPI_MCA_pml,\n"
+		"UCX_TLS, ...) are set.\n",
 	.options = options,
 	.writes = BECOMES_ANOTHER,
 	.examples = examples,

@@ -19,13 +19,13 @@ struct live_replay_options {
 static const struct option options[] = {
 	LIVE_NAME_OPTION(struct live_replay_options),
 	{ "foreground", 0, OPT_FLAG, V(foreground), NULL, NULL,
-	  "stay, and end the fabric when interrupted", NULL, 0, 0 },
+	  "run in the foreground; end the fabric when interrupted", NULL, 0, 0 },
 	{ "until", 0, OPT_TIME, V(until), "TIME", "0ns",
-	  "only what happened by TIME, since the fabric began; 0: all of it", NULL, 0, 0 },
+	  "replay up to TIME since the start of the fabric; 0: all", NULL, 0, 0 },
 	{ "pcap", 0, OPT_OUTPUT, V(pcap), "FILE", NULL,
-	  "start no fabric: write the MADs that crossed cables", NULL, 0, 0 },
-	{ "port", 0, OPT_TEXT, V(port), "NODE:PORT", NULL, "only those on the cable at that port",
-	  NULL, 0, 0 },
+	  "write the MADs on all cables, without starting a fabric", NULL, 0, 0 },
+	{ "port", 0, OPT_TEXT, V(port), "NODE:PORT", NULL,
+	  "with --pcap: only the cable at this port", NULL, 0, 0 },
 	{ NULL },
 };
 
@@ -77,10 +77,10 @@ static int run(const struct command *self, void *values, int n, char **args)
 }
 
 static const struct example examples[] = {
-	{ "heddle live replay night.rec", "the fabric as it was at its end" },
+	{ "heddle live replay night.rec", "start the fabric in its final state" },
 	{ "heddle live replay night.rec --until 30s --name before",
-	  "as it was after half a minute" },
-	{ "heddle live replay night.rec --pcap night.pcap", "what crossed its cables" },
+	  "start it in its state after 30 s" },
+	{ "heddle live replay night.rec --pcap night.pcap", "write the MADs on its cables" },
 	{ NULL, NULL },
 };
 
@@ -88,11 +88,11 @@ const struct command command_live_replay = {
 	.name = "live replay",
 	.summary = "start a live fabric from a recording",
 	.arguments = "FILE",
-	.description = "Does again what 'heddle live up --record FILE' has written: "
-		       "each MAD that programs sent, each cable, each count, at its "
-		       "time. The fabric that then runs has the tables, LIDs, states "
-		       "and counters of the recorded one, and continues from "
-		       "there; programs that managed it are not started again.",
+	.description =
+		"Repeats what 'heddle live up --record FILE' has recorded: each MAD of a\n"
+		"program, each cable and counter change, at its time. The resulting fabric has\n"
+		"the tables, LIDs, states and counters of the recorded one and continues from\n"
+		"there. Programs that managed it are not started.\n",
 	.options = options,
 	.examples = examples,
 	.writes = WRITES_NOTHING,

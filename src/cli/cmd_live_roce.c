@@ -22,15 +22,15 @@ struct live_roce_options {
 
 static const struct option options[] = {
 	{ "address", 'a', OPT_TEXT, offsetof(struct live_roce_options, address), "IPV4", NULL,
-	  "the adapter's IPv4 address; its MAC address follows from it", NULL, 0, 0 },
+	  "IPv4 address of the adapter; determines its MAC address", NULL, 0, 0 },
 	{ "local", 'l', OPT_TEXT, offsetof(struct live_roce_options, local), "SOCKET", NULL,
-	  "the socket of this end of the cable, which is made", NULL, 0, 0 },
+	  "socket of this end of the cable, created by the command", NULL, 0, 0 },
 	{ "remote", 'r', OPT_TEXT, offsetof(struct live_roce_options, remote), "SOCKET", NULL,
-	  "the socket of the other end", NULL, 0, 0 },
+	  "socket of the other end", NULL, 0, 0 },
 	{ "mtu", 'm', OPT_CHOICE, offsetof(struct live_roce_options, mtu), "BYTES", "1024",
-	  "the port's active MTU", mtus, 0, 0 },
+	  "active MTU of the port", mtus, 0, 0 },
 	{ "lose", 0, OPT_UINT, offsetof(struct live_roce_options, lose), "N", "0",
-	  "lose one of N frames, each way, at random; 0: none", NULL, 0, UINT32_MAX },
+	  "drop one of N frames in each direction, at random; 0: none", NULL, 0, UINT32_MAX },
 	{ NULL },
 };
 
@@ -79,8 +79,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 }
 
 static const struct example examples[] = {
-	{ "heddle live roce -a 10.0.0.2 -l ours -r theirs -- ibv_devinfo",
-	  "an adapter that any RoCEv2 peer can reach" },
+	{ "heddle live roce -a 10.0.0.2 -l ours -r theirs -- ibv_devinfo", "show the adapter" },
 	{ NULL, NULL },
 };
 
@@ -88,14 +87,14 @@ const struct command command_live_roce = {
 	.name = "live roce",
 	.summary = "run a program with an emulated RoCEv2 adapter",
 	.arguments = "-- PROGRAM [ARGUMENT...]",
-	.description = "Runs PROGRAM, written to verbs, with an adapter on an "
-		       "Ethernet: queue pairs, packets and timers as the architecture "
-		       "has them. The cable is a pair of local datagram sockets, a "
-		       "frame each, as 'qemu -netdev dgram' has them: at the other end "
-		       "may be the Linux kernel's rxe in an emulated machine, or a "
-		       "program started like this. No interface of this host is used, "
-		       "and no fabric need run. GID index 0 is the link-local address, "
-		       "1 that of IPv4. The exit status is that of the program.",
+	.description =
+		"Runs PROGRAM, a verbs program, with an adapter on an Ethernet: queue pairs,\n"
+		"packets and timers follow the architecture. The cable is a pair of local\n"
+		"datagram sockets with one frame per datagram, as of 'qemu -netdev dgram'. The\n"
+		"peer may be the Linux kernel's rxe in an emulated machine, or another program\n"
+		"started by this command. No interface of this host and no fabric is used. GID\n"
+		"index 0 is the link-local address, 1 that of IPv4. The exit status is that of\n"
+		"PROGRAM.\n",
 	.options = options,
 	.writes = BECOMES_ANOTHER,
 	.examples = examples,

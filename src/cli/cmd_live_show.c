@@ -60,7 +60,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 }
 
 static const struct example examples[] = {
-	{ "heddle live show --csv", "all ports, for a program to read" },
+	{ "heddle live show --csv", "print all ports as CSV" },
 	{ NULL, NULL },
 };
 
@@ -69,7 +69,8 @@ const struct command command_live_show = {
 	.summary = "show the ports of a live fabric",
 	.arguments = "",
 	.description =
-		"The ports of all nodes, with what a subnet manager has made of them so far.",
+		"Shows the ports of all nodes with their state, LIDs and peers, as the subnet\n"
+		"manager has set them.\n",
 	.options = cli_live_name_options,
 	.examples = examples,
 	COMMAND_CALL(run, struct cli_live_name, 0, ANY_NUMBER),

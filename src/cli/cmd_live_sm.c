@@ -20,12 +20,12 @@ struct live_sm_options {
 
 static const struct option options[] = {
 	LIVE_NAME_OPTION(struct live_sm_options),
-	{ "engine", 'e', OPT_TEXT, V(engine), "NAME", "minhop",
-	  "how it routes: an engine of 'heddle route'", .words = route_engine_words },
+	{ "engine", 'e', OPT_TEXT, V(engine), "NAME", "minhop", "routing engine of 'heddle route'",
+	  .words = route_engine_words },
 	{ "priority", 'p', OPT_UINT, V(priority), "N", "0",
-	  "among several managers the highest is master", NULL, 0, 15 },
+	  "priority; the manager with the highest is master", NULL, 0, 15 },
 	{ "tables", 0, OPT_INPUT, V(tables), "FILE", NULL,
-	  "program the ports' VL arbitration tables and SL-to-VL maps of this file, as 'heddle qos reserve --tables' writes it" },
+	  "program the VL arbitration tables and SL-to-VL maps of this file, written by 'heddle qos reserve --tables'" },
 	{ NULL },
 };
 
@@ -81,10 +81,10 @@ static int run(const struct command *self, void *values, int n, char **args)
 }
 
 static const struct example examples[] = {
-	{ "heddle live sm h0 --engine ftree", "route it as a fat tree" },
-	{ "heddle live sm h7 --priority 5", "a standby manager" },
+	{ "heddle live sm h0 --engine ftree", "route a fat tree" },
+	{ "heddle live sm h7 --priority 5", "run a standby manager" },
 	{ "heddle live sm h0 --tables tables.txt",
-	  "with the arbitration tables of 'heddle qos reserve --tables tables.txt'" },
+	  "program the tables of 'heddle qos reserve --tables tables.txt'" },
 	{ NULL, NULL },
 };
 
@@ -92,15 +92,13 @@ const struct command command_live_sm = {
 	.name = "live sm",
 	.summary = "run a subnet manager on a host of a live fabric",
 	.arguments = "HOST",
-	.description = "Finds the fabric from HOST by MADs that say their own route, "
-		       "gives it LIDs, routes it by an engine of 'heddle route', "
-		       "programs all of it by MADs and brings links up; then it "
-		       "answers questions (saquery), lets ports join multicast "
-		       "groups, and sweeps again when a node says that a link has "
-		       "changed. To a manager of higher priority it yields. It stays "
-		       "until it is interrupted or the fabric ends, and says what "
-		       "happens. 'heddle live up --sm ENGINE' starts one behind the "
-		       "terminal.",
+	.description =
+		"Discovers the fabric from HOST with directed-route MADs, assigns LIDs, routes\n"
+		"by an engine of 'heddle route', programs all tables and brings links up. Then\n"
+		"it answers SA queries (saquery), lets ports join multicast groups, and sweeps\n"
+		"again when a trap reports a change. It yields to a manager of higher priority.\n"
+		"It runs until it is interrupted or the fabric ends, and logs changes. 'heddle\n"
+		"live up --sm ENGINE' starts one in the background.\n",
 	.options = options,
 	.examples = examples,
 	.writes = WRITES_NOTHING,

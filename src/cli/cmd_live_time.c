@@ -3,8 +3,8 @@
 #include "cli/live.h"
 
 static const struct example examples[] = {
-	{ "heddle live time pause", "start programs, and let none send yet" },
-	{ "heddle live time resume", "now" },
+	{ "heddle live time pause", "stop the time, then start programs" },
+	{ "heddle live time resume", "let the programs run" },
 	{ NULL, NULL },
 };
 
@@ -12,11 +12,11 @@ const struct command command_live_time = {
 	.name = "live time",
 	.summary = "stop, resume or show the simulated time",
 	.arguments = "[pause|resume]",
-	.description = "Of a fabric that was started with '--clock simulated'. Time "
-		       "continues while programs wait for what they have sent; those "
-		       "that are to begin at the same time are started while it is "
-		       "held. Without a word: the time, how many programs there are, "
-		       "and what they have asked for.",
+	.description =
+		"Stops, resumes or shows the time of a fabric that was started with '--clock\n"
+		"simulated'. Time advances while programs wait for their messages. Stop it to\n"
+		"start programs that should begin at the same simulated time. Without an\n"
+		"argument, shows the time, the number of programs and what they wait for.\n",
 	.options = cli_live_name_options,
 	.examples = examples,
 	.writes = WRITES_NOTHING,

@@ -23,7 +23,7 @@ static const struct option options[] = {
 	LIVE_NAME_OPTION(struct live_traffic_options),
 	OPTION_SET(struct live_traffic_options, scenario),
 	{ "pace", 0, OPT_TEXT, offsetof(struct live_traffic_options, pace), "FACTOR", "0",
-	  "seconds of the run in a second of the clock; 0: as fast as it goes", NULL, 0, 0 },
+	  "simulated seconds per second of wall-clock time; 0: unlimited", NULL, 0, 0 },
 	{ NULL },
 };
 
@@ -107,8 +107,9 @@ static int run(const struct command *self, void *values, int n, char **args)
 }
 
 static const struct example examples[] = {
-	{ "heddle live traffic load.yaml", "its traffic on the tables as OpenSM programmed them" },
-	{ "heddle live traffic load.yaml --pace 1e-4", "slow enough to pull a cable meanwhile" },
+	{ "heddle live traffic load.yaml", "run traffic on the tables that OpenSM programmed" },
+	{ "heddle live traffic load.yaml --pace 1e-4",
+	  "slow enough to take a link down during the run" },
 	{ "heddle live traffic load.yaml -- --json --threads 2", "with options of 'heddle sim'" },
 	{ NULL, NULL },
 };
@@ -117,15 +118,14 @@ const struct command command_live_traffic = {
 	.name = "live traffic",
 	.summary = "run a scenario's traffic on a live fabric",
 	.arguments = "FILE [-- OPTION...]",
-	.description = "What 'heddle sim --live NAME' does: the traffic of the "
-		       "scenario FILE, whose fabric must be the one that runs, "
-		       "forwarded by the tables, VLs, weights and partitions that "
-		       "its subnet manager has programmed, over the links that are "
-		       "active. Routes, groups, VLs, arbitration, partitions, "
-		       "congestion control and links that change while it runs "
-		       "change in the run; '--pace 1e-4' gives a "
-		       "subnet manager a second for 100 us of it. perfquery then "
-		       "shows what it did.",
+	.description =
+		"Runs 'heddle sim --live NAME': the traffic of the scenario FILE, whose fabric\n"
+		"must be that of the live fabric, with the tables, VLs, weights and partitions\n"
+		"that its subnet manager has programmed, over the active links. Changes of\n"
+		"routes, groups, VLs, arbitration, partitions, congestion control and links\n"
+		"take effect during the run. '--pace 1e-4' simulates 100 us per second of\n"
+		"wall-clock time, which leaves a subnet manager time to react. The counters\n"
+		"that perfquery reads include the traffic.\n",
 	.options = options,
 	.examples = examples,
 	.writes = BECOMES_ANOTHER,

@@ -34,23 +34,23 @@ static const struct option options[] = {
 	LIVE_NAME_OPTION(struct live_up_options),
 	OPTION_SET(struct live_up_options, fabric),
 	{ "foreground", 0, OPT_FLAG, V(foreground), NULL, NULL,
-	  "stay, and end the fabric when interrupted" },
+	  "run in the foreground; end the fabric when interrupted" },
 	{ "sm", 0, OPT_TEXT, V(engine), "ENGINE", NULL,
-	  "with a subnet manager of ours on the host of the lowest GUID, which routes by ENGINE; see 'heddle live sm'" },
+	  "run 'heddle live sm --engine ENGINE' on the host with the lowest GUID" },
 	{ "wait", 0, OPT_TIME, V(wait), "TIME", "60s",
-	  "with --sm: time limit for the subnet to come up; after it, a message and exit status 1, and the manager continues",
+	  "with --sm: time limit for the subnet to come up; after it, exit status 1 with a message, and the manager continues",
 	  NULL, HD_MS, 0 },
 	{ "record", 0, OPT_OUTPUT, V(record), "FILE", NULL,
-	  "write all that happens to FILE, for 'heddle live replay'" },
+	  "record all MADs and changes in FILE, for 'heddle live replay'" },
 	{ "clock", 0, OPT_CHOICE, V(clock), "CLOCK", "free",
-	  "free: MADs and messages arrive at once; simulated: both take the time that the scenario gives to links, switches and agents, and programs read that time",
+	  "free: MADs and messages arrive at once; simulated: they take the time of links, switches and agents of the scenario, and programs read the simulated time",
 	  clocks, 0, 0 },
 	{ "pace", 0, OPT_DOUBLE, V(pace), "FACTOR", "1",
-	  "seconds of the fabric in a second of the clock" },
+	  "simulated seconds per second of wall-clock time" },
 	{ "profile", 0, OPT_INPUT, V(profile), "NAME|FILE", "ideal",
 	  "with '--clock simulated': adapter costs, see 'heddle bench'" },
 	{ "faults", 0, OPT_INPUT, V(faults), "FILE", NULL,
-	  "lines of 'heddle live fault': HOST ACTION [WHICH...]; '#' begins a comment" },
+	  "file of faults, one per line as of 'heddle live fault': HOST ACTION [WHICH...]; '#' starts a comment" },
 	{ NULL },
 };
 
@@ -133,10 +133,11 @@ static int run(const struct command *self, void *values, int n, char **args)
 }
 
 static const struct example examples[] = {
-	{ "heddle live up site.ibnet", "the fabric of a file" },
-	{ "heddle live up 'fat-tree --radix 36 --levels 2' --name lab", "a generated one" },
+	{ "heddle live up site.ibnet", "start the fabric of a file" },
+	{ "heddle live up 'fat-tree --radix 36 --levels 2' --name lab",
+	  "start a generated fabric" },
 	{ "heddle live up 'torus --sizes 4x4' --sm dfsssp",
-	  "with routes that a manager of ours programs" },
+	  "start a fabric with Heddle's subnet manager" },
 	{ NULL, NULL },
 };
 
@@ -144,10 +145,11 @@ const struct command command_live_up = {
 	.name = "live up",
 	.summary = "start a live fabric",
 	.arguments = "SCENARIO|FABRIC",
-	.description = "Starts the daemon of a fabric: all cables are plugged in, all "
-		       "links are trained, and no subnet manager has been there. "
-		       "Programs attach with 'heddle live exec'; other users are "
-		       "refused. Its folder is in $XDG_RUNTIME_DIR, or else in /tmp.",
+	.description =
+		"Starts the daemon of a fabric. All cables are plugged in, all links are\n"
+		"trained, and no subnet manager has run yet. Programs attach with 'heddle live\n"
+		"exec'; other users are rejected. The folder of the daemon is in\n"
+		"$XDG_RUNTIME_DIR, or else in /tmp.\n",
 	.options = options,
 	.examples = examples,
 	.writes = WRITES_NOTHING,

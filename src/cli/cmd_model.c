@@ -9,23 +9,23 @@ static const struct command *const subcommands[] = {
 
 static const struct example examples[] = {
 	{ "heddle model credit --upstream 12 --downstream 2..11",
-	  "what more credits buy (figures 4.5 to 4.8 of the thesis)" },
+	  "compute the effect of credits (figures 4.5 to 4.8 of the thesis)" },
 	{ "heddle model et --lambda 1..8 --simulate 1000000",
-	  "an entry threshold, computed and simulated" },
-	{ "heddle model queue md1 --lambda 0.1..0.9:0.1 --mu 1", "a queue with a closed form" },
+	  "compute and simulate an entry threshold" },
+	{ "heddle model queue md1 --lambda 0.1..0.9:0.1 --mu 1", "compute a closed form" },
 	{ "heddle model fabric examples/entry-threshold.yaml",
-	  "an entry threshold in a simulated fabric, compared with the model" },
+	  "compare an entry threshold in a simulated fabric with the model" },
 	{ NULL, NULL },
 };
 
 const struct command command_model = {
 	.name = "model",
-	.summary = "queueing models: credits, bursty arrivals, thresholds",
+	.summary = "compute queueing models: credits, bursty arrivals, thresholds",
 	.arguments = "",
-	.description = "Computes queues that have an exact answer and, with --simulate,\n"
-		       "plays the same queue packet by packet on the simulator's event\n"
-		       "kernel and compares. Rates are per unit of time t, whatever it is;\n"
-		       "times are in t.\n",
+	.description =
+		"Computes queues with exact solutions. --simulate simulates the same queue\n"
+		"packet by packet on the simulator's event kernel and compares. Rates are per\n"
+		"unit of time t; times are in t.\n",
 	.examples = examples,
 	.subcommands = subcommands,
 };

@@ -18,9 +18,9 @@ static const struct option options[] = {
 
 static const struct example examples[] = {
 	{ "heddle model fabric examples/entry-threshold.yaml",
-	  "what an entry threshold does, simulated and predicted" },
+	  "compare an entry threshold with its prediction" },
 	{ "heddle model fabric examples/job-threshold.yaml --json",
-	  "job thresholds, for programs" },
+	  "compare job thresholds, as JSON" },
 	{ NULL, NULL },
 };
 
@@ -73,11 +73,11 @@ const struct command command_model_fabric = {
 	.name = "model fabric",
 	.summary = "compare thresholds in a simulated fabric with the model",
 	.arguments = "FILE",
-	.description = "Runs the scenario in FILE (heddle-scenario(5); it has\n"
-		       "qos.thresholds) on the fabric simulator, without acquired VLs\n"
-		       "and once as it says, and compares queue length, blocking and delay\n"
-		       "of each host's VLs with the model's prediction. Says which of the\n"
-		       "model's assumptions the fabric keeps.\n",
+	.description =
+		"Simulates the scenario in FILE (heddle-scenario(5); it has qos.thresholds)\n"
+		"without acquired VLs and as it is, and compares queue length, blocking and\n"
+		"delay of each VL of a host with the model's prediction. Shows which\n"
+		"assumptions of the model hold in the fabric.\n",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL_FROM(run, initial, 1, 1),

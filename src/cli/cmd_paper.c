@@ -7,8 +7,8 @@ static const struct command *const subcommands[] = {
 };
 
 static const struct example examples[] = {
-	{ "heddle paper list", "what there is" },
-	{ "heddle paper all --quick", "all of it in minutes" },
+	{ "heddle paper list", "list the experiments" },
+	{ "heddle paper all --quick", "run all experiments in minutes" },
 	{ NULL, NULL },
 };
 
@@ -16,9 +16,9 @@ const struct command command_paper = {
 	.name = "paper",
 	.summary = "reproduce published tables and figures and compare",
 	.arguments = "",
-	.description = "Every table, figure and tested claim of the five papers behind Heddle, as\n"
-		       "data: a command of ours, the published value, the rule that compares them\n"
-		       "compared.\n",
+	.description =
+		"Has every table, figure and tested claim of the five papers behind Heddle as\n"
+		"data: a command, the published value, and the rule that compares them.\n",
 	.examples = examples,
 	.subcommands = subcommands,
 };

@@ -39,15 +39,15 @@ static const struct option fit_options[] = {
 	  .kind = OPT_LIST,
 	  .offset = offsetof(struct paper_session_options, vary),
 	  .value = "AXIS=VALUES",
-	  .help = "try these values of what is open: a list, LOW..HIGH:STEP or LOW..HIGH:*FACTOR" },
+	  .help = "values of an open parameter: a list, LOW..HIGH:STEP or LOW..HIGH:*FACTOR" },
 	{ .name = NULL },
 };
 
 static const struct example fit_examples[] = {
 	{ "heddle paper calibrate 004/em5.2 --quick",
-	  "for which thresholds is the error what was published?" },
+	  "find the thresholds with the published error" },
 	{ "heddle paper calibrate 004/table3.2 --vary buffer=2packets,4packets,8packets",
-	  "do the rates fit another buffer?" },
+	  "find a buffer size that fits the rates" },
 	{ NULL, NULL },
 };
 
@@ -55,9 +55,10 @@ const struct command command_paper_calibrate = {
 	.name = "paper calibrate",
 	.summary = "fit a paper's open parameters to its published results",
 	.arguments = "ID | FILE ...",
-	.description = "Sweeps the parameters that a paper leaves open, and shows in which\n"
-		       "settings its numbers and claims hold, how many of them, and how far the\n"
-		       "others are off.\n",
+	.description =
+		"Sweeps the parameters that a paper leaves open. Shows the settings for which\n"
+		"its numbers and claims hold, how many of them, and the deviation of the\n"
+		"others.\n",
 	.words = paper_session_words,
 	.options = fit_options,
 	.examples = fit_examples,

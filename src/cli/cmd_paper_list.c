@@ -42,16 +42,15 @@ static const struct option list_options[] = {
 	  .letter = 'a',
 	  .kind = OPT_FLAG,
 	  .offset = offsetof(struct paper_session_options, all),
-	  .help = "all of each, with the command behind it and the reason, instead of a line; one that is named alone is shown so" },
+	  .help = "show details of each, with its command and the reason; a single ID always shows them" },
 	{ .name = NULL },
 };
 
 static const struct example list_examples[] = {
-	{ "heddle paper list", "everything, a line each" },
-	{ "heddle paper list 002/fig1", "one, with the command behind it" },
-	{ "heddle paper list 002 004/fig4.5 --all",
-	  "all that is known of some, and their commands" },
-	{ "heddle paper list --document papers.md", "all verdicts, rules and errata, as recorded" },
+	{ "heddle paper list", "list all, one per line" },
+	{ "heddle paper list 002/fig1", "show one with its command" },
+	{ "heddle paper list 002 004/fig4.5 --all", "show details of several" },
+	{ "heddle paper list --document papers.md", "write all verdicts, rules and errata" },
 	{ NULL, NULL },
 };
 
@@ -60,12 +59,12 @@ const struct command command_paper_list = {
 	.summary = "list published tables, figures, claims and verdicts",
 	.arguments = "[PAPER | ID | FILE]...",
 	.description =
-		"Shows every table, figure and tested claim of the five papers: how long\n"
-		"it takes, in full and with --quick, and its state: matched (a number, to all\n"
-		"printed digits), within tolerance (one that is older than our result),\n"
-		"trend holds (a claim in words, by the stated rule), reproduced for (some of what\n"
-		"the paper leaves open, or most cases), not reproduced, refuted (the text\n"
-		"contradicts itself: with proof), or no number to compare.\n",
+		"Shows every table, figure and tested claim of the five papers with its run\n"
+		"time, in full and with --quick, and its state: matched (a number, to all\n"
+		"printed digits), within tolerance (an earlier verdict), trend holds (a claim\n"
+		"in words, by the stated rule), reproduced for (some values of an open\n"
+		"parameter, or most cases), not reproduced, refuted (the text contradicts\n"
+		"itself, with proof), or no number to compare.\n",
 	.words = paper_session_words,
 	.options = list_options,
 	.examples = list_examples,

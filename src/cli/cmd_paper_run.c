@@ -66,10 +66,10 @@ static const struct option run_options[] = {
 };
 
 static const struct example run_examples[] = {
-	{ "heddle paper run 000/table1", "one table, computed and published values" },
-	{ "heddle paper run 002/fig16 --html fig16.html", "a figure, and a page that draws it" },
-	{ "heddle paper run 004 --quick", "all of a paper, quickly" },
-	{ "heddle paper run my.yaml", "what 'paper show' gave, changed" },
+	{ "heddle paper run 000/table1", "compare a table with its published values" },
+	{ "heddle paper run 002/fig16 --html fig16.html", "draw a figure" },
+	{ "heddle paper run 004 --quick", "run all experiments of a paper, quickly" },
+	{ "heddle paper run my.yaml", "run an edited file of 'paper show'" },
 	{ NULL, NULL },
 };
 
@@ -77,13 +77,14 @@ const struct command command_paper_run = {
 	.name = "paper run",
 	.summary = "run experiments and compare with published values",
 	.arguments = "PAPER | ID | FILE ...",
-	.description = "Runs the commands behind the experiments, which it prints too, and\n"
-		       "compares. Exit status 1 if a verdict is not the recorded one. Series and\n"
-		       "comparisons are added to the database heddle.db, or that of --db, from\n"
-		       "which 'heddle report' draws; what is there already is not run again, so\n"
-		       "that an interrupted call continues from there. --html draws what\n"
-		       "was asked for. A FILE (.yaml) has experiments of your own, as 'heddle\n"
-		       "paper show' hands them over.\n",
+	.description =
+		"Runs and prints the commands of the experiments, and compares the results with\n"
+		"the published values. Exit status 1 if a verdict differs from the recorded\n"
+		"one. Series and comparisons are added to the database heddle.db, or that of\n"
+		"--db, from which 'heddle report' draws. Results that the database already has\n"
+		"are not computed again, so an interrupted command continues where it ended.\n"
+		"--html draws the selected experiments. A FILE (.yaml) has experiments of your\n"
+		"own, in the format of 'heddle paper show'.\n",
 	.words = paper_session_words,
 	.options = run_options,
 	.examples = run_examples,
@@ -97,10 +98,10 @@ static const struct option all_options[] = {
 };
 
 static const struct example all_examples[] = {
-	{ "heddle paper all --quick", "everything, quickly" },
-	{ "heddle paper all --db papers.db -o papers.csv", "everything in full, as a table" },
-	{ "heddle paper all --quick --document docs/papers.md",
-	  "and what became of it, to be read" },
+	{ "heddle paper all --quick", "run all, quickly" },
+	{ "heddle paper all --db papers.db -o papers.csv",
+	  "run all in full, with the results as CSV" },
+	{ "heddle paper all --quick --document docs/papers.md", "also write a document" },
 	{ NULL, NULL },
 };
 

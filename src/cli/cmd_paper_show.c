@@ -47,15 +47,15 @@ static const struct option options[] = {
 	{ .name = "scenario",
 	  .kind = OPT_FLAG,
 	  .offset = offsetof(struct paper_session_options, scenario),
-	  .help = "only the scenario that its command reads, for 'heddle sim' and 'heddle sweep'" },
+	  .help = "print only its scenario, for 'heddle sim' and 'heddle sweep'" },
 	{ .name = NULL },
 };
 
 static const struct example examples[] = {
 	{ "heddle paper show 004/table3.2 > my.yaml",
-	  "a study with what was published: change it, and 'heddle paper run my.yaml'" },
+	  "edit a study, then 'heddle paper run my.yaml'" },
 	{ "heddle paper show 003/dbts --scenario > my.yaml",
-	  "a scenario: change it, and 'heddle sim my.yaml'" },
+	  "edit a scenario, then 'heddle sim my.yaml'" },
 	{ NULL, NULL },
 };
 
@@ -63,9 +63,10 @@ const struct command command_paper_show = {
 	.name = "paper show",
 	.summary = "print an experiment as a file that can be edited",
 	.arguments = "ID",
-	.description = "Hands over what is behind an experiment, in one file: its command, what\n"
-		       "of it varies, the scenarios that it reads, and the checks. Change it, and\n"
-		       "'heddle paper run' and 'fit' take it like one of their own.\n",
+	.description =
+		"Prints an experiment as one file: its command, its parameters, the scenarios\n"
+		"that it reads, and the checks. 'heddle paper run' and 'heddle paper calibrate'\n"
+		"accept an edited copy.\n",
 	.words = paper_session_words,
 	.options = options,
 	.examples = examples,

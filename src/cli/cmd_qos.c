@@ -8,10 +8,10 @@ static const struct command *const subcommands[] = {
 };
 
 static const struct example examples[] = {
-	{ "heddle qos plan mpi=70% ost=30%",
-	  "weights that really give these shares, and the opensm.conf for them" },
-	{ "heddle qos bound site.ibnet flows.txt", "how late each flow can be at worst" },
-	{ "heddle qos lint /etc/opensm/opensm.conf", "what OpenSM will make of a configuration" },
+	{ "heddle qos plan mpi=70% ost=30%", "compute SLs, VLs and weights for two classes" },
+	{ "heddle qos bound site.ibnet flows.txt", "compute the worst-case delay of each flow" },
+	{ "heddle qos lint /etc/opensm/opensm.conf",
+	  "check how OpenSM interprets a configuration" },
 	{ NULL, NULL },
 };
 
@@ -19,9 +19,10 @@ const struct command command_qos = {
 	.name = "qos",
 	.summary = "plan, check and verify service classes and guarantees",
 	.arguments = "",
-	.description = "Turns goals into service levels, VLs and arbitration tables, says\n"
-		       "what the tables are worth, and checks configurations before they\n"
-		       "meet a fabric.\n",
+	.description =
+		"Plans SLs, VLs and arbitration tables for bandwidth and latency goals,\n"
+		"computes what tables guarantee, and checks OpenSM configurations before they\n"
+		"are used.\n",
 	.examples = examples,
 	.subcommands = subcommands,
 };

@@ -19,24 +19,22 @@ static const struct option options[] = {
 	OPTION_REQUESTS(FIELD(requests), "connections"),
 	OPTION_GROUP(FIELD(params.terms.groups), "requests"),
 	{ "random", 0, OPT_UINT, FIELD(params.random), "N", "0",
-	  "instead, try to establish N random connections as paper 000 does", .high = 1000000 },
+	  "request N random connections instead, as paper 000 does", .high = 1000000 },
 	OPTION_ENGINE(struct qos_admit_options, fabric),
 	OPTION_SET(struct qos_admit_options, fabric),
 	OPTIONS_ADMISSION(FIELD(fabric.set)),
 	OPTION_BEST_EFFORT_GIVEN(FIELD(shares.best_effort)),
 	OPTION_PREFERRED_GIVEN(FIELD(shares.preferred)),
 	{ "violations", 0, OPT_RATIO, FIELD(params.violations), "SHARE", "0",
-	  "admit on-off sources (rate PEAK~MEAN) statistically: a link may be asked for too much in this part of the time" },
+	  "admit on-off sources (rate PEAK~MEAN) statistically: share of time in which demand may exceed the rate of a link" },
 	{ "link", 0, OPT_SET, FIELD(fabric.set), "RATE", NULL,
 	  "data rate of every link (default: the scenario's, or the fabric's own)",
 	  .path = "fabric.link.rate", .as = OPT_RATE },
-	OPTION_PAYLOAD(FIELD(payload),
-		       "payload of packets; a burst that is not given is one packet"),
+	OPTION_PAYLOAD(FIELD(payload), "payload of packets; the default burst is one packet"),
 	OPTION_PACKET_OVERHEAD(FIELD(fabric.set)),
-	{ "from", 0, OPT_INPUT, FIELD(params.load), "FILE", NULL,
-	  "start from reservations saved before" },
+	{ "from", 0, OPT_INPUT, FIELD(params.load), "FILE", NULL, "start from saved reservations" },
 	{ "save", 0, OPT_OUTPUT, FIELD(params.save), "FILE", NULL,
-	  "save the reservations, by the ends' GUIDs and names", .replaces = "from" },
+	  "save the reservations, with GUIDs and names of the ends", .replaces = "from" },
 	OPTION_TABLES_OUT(FIELD(params.tables)),
 	{ .name = NULL },
 };
@@ -116,13 +114,13 @@ static int run(const struct command *self, void *values, int n, char **args)
 
 static const struct example examples[] = {
 	{ "heddle qos admit --requests flows.txt site.ibnet",
-	  "which of these connections the fabric can carry, and what refuses the others" },
+	  "show which connections the fabric can carry, and which links reject the others" },
 	{ "heddle qos admit --group video:shared=h1,h2,h3 --requests flows.txt site.ibnet",
-	  "the same with requests to a group, such as 'h0 group:video DB 64Mb/s'" },
+	  "with requests to a group, such as 'h0 group:video DB 64Mb/s'" },
 	{ "heddle qos admit --violations 2% --requests flows.txt site.ibnet",
-	  "on-off sources such as 'h0 h1 DB 400Mb/s~80Mb/s', with the violations asked for and seen" },
+	  "admit on-off sources such as 'h0 h1 DB 400Mb/s~80Mb/s' statistically" },
 	{ "heddle topo gen mesh --hosts 4 | heddle qos admit --engine xy --random 3000 --fill paper --link 2.5Gb/s -",
-	  "paper 000's establishment on a 4 x 4 mesh" },
+	  "establish connections as paper 000 does, on a 4 x 4 mesh" },
 	{ NULL, NULL },
 };
 
@@ -131,28 +129,28 @@ const struct command command_qos_admit = {
 	.summary = "admit reservations link by link on the routed paths",
 	.arguments = "FABRIC",
 	.description =
-		"Reserves each connection on every link of its path, or on none, and says which link\n"
-		"refused and why; one to a multicast group on every link of its tree, once.\n"
-		"Reservations can be saved, loaded and are audited: the sum over connections is what\n"
-		"every link holds. Loading finds each end by its GUID, whatever LID it has now, and\n"
-		"refuses a line whose end port is missing or ambiguous.\n\n"
-		"The classes are the scenario's, if they have kinds, and requests name them by name or\n"
-		"kind. Otherwise they are DBTS, DB and PBE on the SLs that 'heddle qos table' shows.\n"
-		"Weights, VLs, margin, table filling, links and switches are those of the scenario, as\n"
-		"in 'heddle sim'. A request with a latency is admitted if its bound ('heddle qos bound')\n"
-		"and those of all requests before it meet their latencies. Jobs with 'reserve' are\n"
-		"counted before any request.\n\n"
-		"Preferential best effort (class PBE) has the share of --preferred in every table. It\n"
-		"is promised nothing; as many of its connections are admitted as that share is worth.\n\n"
-		"Rates and bursts are of payload. A link reserves what arbiters charge: whole 64-byte\n"
-		"blocks of each packet with its headers, and the margin.\n\n"
-		"With --violations sources are on and off, at the peak of their rate or silent, and are\n"
-		"admitted as long as Chernoff's bound on the chance that a link is asked for more than\n"
-		"it has stays within SHARE; a column says whether admission by peak rates would accept\n"
-		"them. Then the admitted ones are simulated, switching on and off independently, and the\n"
-		"part of the time in which each link was asked for too much is shown with a 95 %\n"
-		"interval. Exit status 1 if something was refused, or more violations were seen than\n"
-		"asked for.\n",
+		"Reserves each connection on every link of its path or on none, and shows the\n"
+		"link that rejected it and why. A connection to a multicast group is reserved\n"
+		"once on every link of its tree. Reservations can be saved, loaded and are\n"
+		"audited: every link holds the sum over its connections. Loading finds each end\n"
+		"by its GUID and rejects a line whose end port is missing or ambiguous.\n\n"
+		"The classes are those of the scenario, if they have kinds; requests give a\n"
+		"name or a kind. Otherwise they are DBTS, DB and PBE on the SLs that 'heddle\n"
+		"qos table' shows. Weights, VLs, margin, table filling, links and switches are\n"
+		"those of the scenario, as in 'heddle sim'. A request with a latency is\n"
+		"admitted if its bound ('heddle qos bound') and those of all earlier requests\n"
+		"meet their latencies. Jobs with 'reserve' are counted before any request.\n\n"
+		"Preferential best effort (class PBE) has the share of --preferred in every\n"
+		"table. It has no guarantee; connections are admitted up to that share.\n\n"
+		"Rates and bursts are of payload. A link reserves what arbiters charge: whole\n"
+		"64-byte blocks of each packet with its headers, and the margin.\n\n"
+		"With --violations sources are on-off: at their peak rate or idle. They are\n"
+		"admitted as long as Chernoff's bound on the probability that the demand on a\n"
+		"link exceeds its rate is at most SHARE. A column shows whether admission by\n"
+		"peak rates would accept them. Then the admitted sources are simulated,\n"
+		"switching on and off independently, and the share of time with excess demand\n"
+		"is shown per link with a 95 % interval. Exit status 1 if a request was\n"
+		"rejected, or if more violations were measured than SHARE.\n",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct qos_admit_options, 1, 1),

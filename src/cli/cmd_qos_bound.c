@@ -20,7 +20,7 @@ struct qos_bound_options {
 static const struct option options[] = {
 	OPTION_GROUP(FIELD(params.terms.groups), "flows"),
 	{ "mode", 0, OPT_CHOICE, FIELD(mode), NULL, "grouped",
-	  "the bound that decides; all are shown", bound_mode_names },
+	  "bound that admission uses; all are shown", bound_mode_names },
 	OPTION_ENGINE(struct qos_bound_options, fabric),
 	OPTION_SET(struct qos_bound_options, fabric),
 	OPTIONS_ADMISSION(FIELD(fabric.set)),
@@ -120,7 +120,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 
 static const struct example examples[] = {
 	{ "heddle qos bound site.ibnet flows.txt",
-	  "grant flows and show the worst delay of each at each port" },
+	  "admit flows and show the worst-case delay of each at each port" },
 	{ "heddle qos bound --group video:shared=h1,h2 site.ibnet flows.txt",
 	  "the same with flows to a group, such as 'h0 group:video DB 64Mb/s': a bound for each member" },
 	{ "heddle qos bound --mode bucket --arbitration round-robin site.ibnet flows.txt",
@@ -135,18 +135,19 @@ const struct command command_qos_bound = {
 	.summary = "compute worst-case delays of reserved flows",
 	.arguments = "FABRIC FLOWS",
 	.description =
-		"Admits the flows one after the other as 'heddle qos admit' does, with the classes,\n"
-		"tables, links and switches of the scenario, and prints the delay bound of every\n"
-		"flow and port for the tables that the reservations make: by the published rule of\n"
-		"paper 003 (which is no bound) and by three that are. A flow with a latency is\n"
-		"admitted if its bound by --mode and those of all flows before it meet their\n"
-		"latencies. 'buffer' is what the next switch must hold per VL for the bound, with\n"
-		"--queueing cioq 'output' too; a flow through a smaller buffer of a scenario with\n"
-		"traffic has no bound. Flows are lines: source destination class rate [burst\n"
-		"[latency]] [rc], with ends by name or GUID (0x...); one to a group counts once on each\n"
-		"link and has a bound for each member; one to another subnet has a bound in each\n"
-		"subnet, and their sum. Rates and bursts are of payload. Exit status 1 if a flow was\n"
-		"refused.\n",
+		"Admits the flows one after the other as 'heddle qos admit' does, and prints\n"
+		"the delay bound of every flow and port for the resulting tables: by the\n"
+		"published rule of paper 003, which is no bound, and by three that are bounds.\n"
+		"A flow with a latency is admitted if its bound by --mode and those of all\n"
+		"earlier flows meet their latencies. 'buffer' is the buffer that the next\n"
+		"switch needs per VL for the bound, 'output' the output buffer with --queueing\n"
+		"cioq. In a scenario with traffic, a flow through a smaller buffer has no\n"
+		"bound.\n\n"
+		"FLOWS has one flow per line: source destination class rate [burst [latency]]\n"
+		"[rc]. Ends are names or GUIDs (0x...). Rates and bursts are of payload. A flow\n"
+		"to a multicast group counts once on each link and has a bound for each member.\n"
+		"A flow to another subnet has a bound in each subnet, and their sum. Exit\n"
+		"status 1 if a flow was rejected.\n",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct qos_bound_options, 2, 2),

@@ -7,19 +7,19 @@
 #define FIELD(name) offsetof(struct qos_classify_options, name)
 
 static const struct option options[] = {
-	{ "service-id", 0, OPT_TEXT, FIELD(service_id), "ID", NULL,
-	  "the service asked for, 64 bits" },
-	{ "pkey", 0, OPT_UINT, FIELD(pkey), "KEY", NULL, "partition; 0: not told", .high = 0xffff },
-	{ "class", 0, OPT_UINT, FIELD(class), "N", NULL, "QoS class; 0: not told", .high = 255 },
+	{ "service-id", 0, OPT_TEXT, FIELD(service_id), "ID", NULL, "service ID, 64 bits" },
+	{ "pkey", 0, OPT_UINT, FIELD(pkey), "KEY", NULL, "P_Key; 0: none", .high = 0xffff },
+	{ "class", 0, OPT_UINT, FIELD(class), "N", NULL, "QoS class; 0: none", .high = 255 },
 	{ "fabric", 0, OPT_INPUT, FIELD(fabric), "FILE", NULL,
-	  "where --source and --destination are" },
+	  "fabric of --source and --destination" },
 	OPTION_SET(struct qos_classify_options, choice),
 	{ "partitions", 0, OPT_INPUT, FIELD(partitions), "FILE", NULL,
-	  "a partitions.conf: shows the P_Keys that ports get by it and, without a policy, the SL of its partitions" },
-	{ "source", 0, OPT_TEXT, FIELD(source), "NODE", NULL, "who asks, by name or GUID (0x...)" },
+	  "partitions.conf: shows the P_Keys of ports and, without a policy, the SL of its partitions" },
+	{ "source", 0, OPT_TEXT, FIELD(source), "NODE", NULL,
+	  "source of the path, by name or GUID (0x...)" },
 	{ "destination", 0, OPT_TEXT, FIELD(destination), "NODE", NULL, "destination of the path" },
 	{ "manager", 0, OPT_TEXT, FIELD(manager), "NODE", NULL,
-	  "where the subnet manager runs, for groups with 'node-type: SELF'" },
+	  "node of the subnet manager, for groups with 'node-type: SELF'" },
 	{ .name = NULL },
 };
 
@@ -61,9 +61,9 @@ static int run(const struct command *self, void *values, int n, char **args)
 
 static const struct example examples[] = {
 	{ "heddle qos classify --service-id 0x10648ca qos-policy.conf",
-	  "the SL of RDS by its service id" },
+	  "show the SL of RDS by its service ID" },
 	{ "heddle qos classify --fabric site.ibnet --source h0 --destination h5 qos-policy.conf",
-	  "the SL between two hosts, and the rule that says so" },
+	  "show the SL between two hosts, and the rule that decides" },
 	{ NULL, NULL },
 };
 
@@ -72,13 +72,12 @@ const struct command command_qos_classify = {
 	.summary = "find the SL that a QoS policy file gives a connection",
 	.arguments = "[POLICY]",
 	.description =
-		"Reads an OpenSM policy file (qos-policy.conf) and says which service\n"
-		"level a connection is given that does not ask for one: by the first\n"
-		"match rule whose criteria all fit, then by the short rules of\n"
-		"qos-ulps, then by the level DEFAULT, or else the default of qos-ulps;\n"
-		"and on which line that is written. All ports are in partition Default\n"
-		"(0x7fff) and, without --partitions, in no other. Files that OpenSM discards\n"
-		"are refused.\n",
+		"Reads an OpenSM policy file (qos-policy.conf) and shows the SL of a connection\n"
+		"that requests none: by the first match rule whose criteria all fit, then by\n"
+		"the short rules of qos-ulps, then by the level DEFAULT, or else the default of\n"
+		"qos-ulps. Shows the line of the file that decides. All ports are in partition\n"
+		"Default (0x7fff) and, without --partitions, in no other. Files that OpenSM\n"
+		"discards are rejected.\n",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct qos_classify_options, 0, 1),

@@ -41,7 +41,7 @@ static int run(const struct command *self, void *values, int n, char **args)
 }
 
 static const struct example examples[] = {
-	{ "heddle qos diffserv --vls 4", "DSCP to class, SL and VL, and back, with four VLs" },
+	{ "heddle qos diffserv --vls 4", "print the map for four VLs" },
 	{ NULL, NULL },
 };
 
@@ -49,13 +49,13 @@ const struct command command_qos_diffserv = {
 	.name = "qos diffserv",
 	.summary = "map DSCP values to class, SL and VL, and back",
 	.arguments = "",
-	.description = "Prints how a subnet treats DiffServ's marks: EF is DBTS, AF1x to AF4x\n"
-		       "are DB (an SL each where VLs allow), default is best effort, lower\n"
-		       "effort challenged; other marks are best effort. The TClass of the GRH\n"
-		       "carries the DS byte, 4 times the DSCP, over routers, which choose the\n"
-		       "SL in each subnet (qos.tclasses of a scenario). Then the TClass\n"
-		       "that the first router writes, by the SL, where a source has not\n"
-		       "(qos.tclass_of_sl).\n",
+	.description =
+		"Prints how a subnet maps DiffServ code points: EF is DBTS, AF1x to AF4x are DB\n"
+		"(one SL each if there are enough VLs), default is best effort, lower effort is\n"
+		"challenged; all others are best effort. The TClass of the GRH carries the DS\n"
+		"byte, 4 times the DSCP, across routers, which choose the SL in each subnet\n"
+		"(qos.tclasses of a scenario). Also prints the TClass that the first router\n"
+		"writes by the SL if the source has set none (qos.tclass_of_sl).\n",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct qos_diffserv_options, 0, 0),

@@ -61,15 +61,15 @@ static int run(const struct command *self, void *values, int n, char **args)
 }
 
 static const struct example examples[] = {
-	{ "heddle qos evaluate --topology mesh --size 4096", "one fabric, in seconds" },
+	{ "heddle qos evaluate --topology mesh --size 4096", "evaluate one fabric, in seconds" },
 	{ "heddle qos evaluate --establish --seeds 4 --rate 4x",
-	  "how many connections fit, in four draws" },
+	  "count the connections that fit, in four random fabrics" },
 	{ "heddle qos evaluate --tried 1024 --rule default -o evaluation.json",
-	  "1024 connections on each of the three fabrics, two packet sizes" },
+	  "evaluate 1024 connections on three fabrics with two packet sizes" },
 	{ "heddle qos evaluate --switches all --topology mesh",
-	  "8, 16, 32 and 64 switches: is the tendency the same?" },
+	  "compare fabrics of 8, 16, 32 and 64 switches" },
 	{ "heddle qos evaluate --mix deadlines --vls 4 --topology mesh",
-	  "DBTS connections with deadlines as well, on links with four VLs" },
+	  "add DBTS connections with deadlines, on links with four VLs" },
 	{ NULL, NULL },
 };
 
@@ -77,17 +77,16 @@ const struct command command_qos_evaluate = {
 	.name = "qos evaluate",
 	.summary = "fill fabrics with reservations and check the guarantees",
 	.arguments = "",
-	.description = "Fills fabrics of 16 switches and 64 hosts with random reserved\n"
-		       "connections until they take no more, programs the arbitration tables\n"
-		       "that result, and lets every connection send at its rate. Prints how\n"
-		       "many were established, the load delivered, the use of every port,\n"
-		       "delay and jitter relative to each connection's time between packets\n"
-		       "(IAT), and the best and the worst connection. 'heddle paper run 000'\n"
-		       "compares these with the published values.\n"
-		       "\n"
-		       "Switches have queues of 4 packets per VL at input and output, a\n"
-		       "crossbar at twice the link's rate and 20 ns of arbitration. Packets\n"
-		       "have 8 bytes in addition to the payload, as the paper's buffers imply.\n",
+	.description =
+		"Fills fabrics of 16 switches and 64 hosts with random reserved connections\n"
+		"until no more fit, programs the resulting arbitration tables, and lets every\n"
+		"connection send at its rate. Prints the number of connections, the delivered\n"
+		"load, the utilization of every port, delay and jitter relative to each\n"
+		"connection's time between packets (IAT), and the best and the worst\n"
+		"connection. 'heddle paper run 000' compares these with the published values.\n\n"
+		"Switches have queues of 4 packets per VL at input and output, a crossbar at\n"
+		"twice the link rate and 20 ns of arbitration. Packets have 8 bytes in addition\n"
+		"to the payload, as the paper's buffers imply.\n",
 	.options = cli_evaluate_options,
 	.examples = examples,
 	COMMAND_CALL(run, struct cli_evaluate_options, 0, 0),

@@ -18,19 +18,19 @@ struct qos_explain_options {
 
 static const struct option options[] = {
 	{ "against", 0, OPT_INPUT, FIELD(against), "FILE", NULL,
-	  "another opensm.conf: what changes from the first to it, the most important first" },
+	  "compare with this opensm.conf; the most important change first" },
 	{ "class", 0, OPT_LIST, FIELD(classes), "NAME=SL[,PAYLOAD]", NULL,
 	  "competing traffic: its SL and payload; default: every SL with packets of the MTU" },
 	{ "vls", 0, OPT_UINT, FIELD(vls), "N", "8",
 	  "data VLs of the links: 1, 2, 4, 8 or 15; with a FABRIC an upper limit", .low = 1,
 	  .high = 15 },
 	{ "entries", 0, OPT_UINT, FIELD(entries), "N", "64",
-	  "entries that a port's arbitration tables have", .low = 1, .high = 64 },
+	  "entries in each of a port's arbitration tables", .low = 1, .high = 64 },
 	{ "mtu", 0, OPT_SIZE, FIELD(mtu), "SIZE", "4096",
-	  "payload of the largest packets, and of classes that do not say" },
+	  "payload of the largest packets, and of classes without a payload" },
 	OPTION_OVERHEAD(FIELD(overhead), "bytes of every packet in addition to its payload"),
 	{ "rate", 0, OPT_RATE, FIELD(rate), "RATE", "100Gb/s",
-	  "rate of the links, if no FABRIC says it" },
+	  "rate of the links, without a FABRIC" },
 	OPTION_SET(struct qos_explain_options, fabric),
 	{ .name = NULL },
 };
@@ -117,11 +117,11 @@ static int run(const struct command *self, void *values, int n, char **args)
 
 static const struct example examples[] = {
 	{ "heddle qos explain /etc/opensm/opensm.conf site.ibnet",
-	  "what every SL gets on the links of a site" },
+	  "show what every SL gets on the links of a site" },
 	{ "heddle qos explain opensm.conf --class mpi=0,2KiB --class mds=1,256 --class ost=2",
-	  "what three classes get of a link, by the sizes of their packets" },
+	  "show the shares of three classes with packets of different sizes" },
 	{ "heddle qos explain opensm.conf --against new.conf site.ibnet",
-	  "what a change would do, the most important first" },
+	  "show the effect of a change" },
 	{ NULL, NULL },
 };
 
@@ -129,14 +129,14 @@ const struct command command_qos_explain = {
 	.name = "qos explain",
 	.summary = "show what an opensm.conf gives each service level",
 	.arguments = "FILE [--against FILE] [FABRIC]",
-	.description = "Reads the QoS options of an opensm.conf as OpenSM does, and shows the\n"
-		       "tables that each kind of port ends up with (VLs folded, lists padded\n"
-		       "and cut) and what they are worth: the share of a link when all classes\n"
-		       "send without end, the share that is sure whichever of the others do,\n"
-		       "and how long the first packet of a VL waits at most. Shares count\n"
-		       "bytes on the wire, as the arbiter sends them: whole packets.\n\n"
-		       "FABRIC is what 'heddle route' takes; it says which kinds of ports there\n"
-		       "are, and their VLs and rates.\n",
+	.description =
+		"Reads the QoS options of an opensm.conf as OpenSM does. Shows the tables that\n"
+		"each kind of port gets, with VLs folded and lists padded and cut, and their\n"
+		"effect: the share of a link when all classes always send, the guaranteed\n"
+		"share, and the longest wait of the first packet of a VL. Shares count bytes on\n"
+		"the wire, in whole packets.\n\n"
+		"FABRIC is an argument of 'heddle route'. It gives the kinds of ports, their\n"
+		"VLs and rates.\n",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct qos_explain_options, 1, 2),

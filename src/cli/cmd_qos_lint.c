@@ -19,11 +19,11 @@ static const struct option options[] = {
 	  "data VLs of the fabric's links: 1, 2, 4, 8 or 15", .low = 1, .high = 15 },
 	{ "mtu", 0, OPT_SIZE, FIELD(mtu), "SIZE", "4096", "payload of the largest packets" },
 	{ "entries", 0, OPT_UINT, FIELD(entries), "N", "64",
-	  "entries that a port's arbitration tables have", .low = 1, .high = 64 },
+	  "entries in each of a port's arbitration tables", .low = 1, .high = 64 },
 	{ "policy", 0, OPT_INPUT, FIELD(policy), "FILE", NULL,
-	  "the qos-policy.conf that labels connections: what it has no effect on, and VLs that no rule leads to" },
+	  "qos-policy.conf that classifies connections: finds rules without effect, and VLs that no rule selects" },
 	{ "class", 0, OPT_LIST, FIELD(classes), "NAME=SL[,PAYLOAD]", NULL,
-	  "a class of the site: finds classes that share a VL, and what each loses" },
+	  "class of the site: finds classes that share a VL, and what each loses" },
 	{ .name = NULL },
 };
 
@@ -90,9 +90,9 @@ static const struct example examples[] = {
 	{ "heddle qos lint /etc/opensm/opensm.conf",
 	  "check a configuration for links with 8 VLs and 4 KiB packets" },
 	{ "heddle qos lint --vls 4 --mtu 2048 --entries 8 opensm.conf",
-	  "the same for smaller hardware" },
+	  "for ports with fewer VLs and smaller tables" },
 	{ "heddle qos lint opensm.conf --policy qos-policy.conf",
-	  "with the file that labels connections" },
+	  "with the file that classifies connections" },
 	{ NULL, NULL },
 };
 
@@ -101,13 +101,12 @@ const struct command command_qos_lint = {
 	.summary = "check how OpenSM interprets its configuration files",
 	.arguments = "FILE",
 	.description =
-		"Reads the QoS options of an opensm.conf the way OpenSM does and\n"
-		"reports where the outcome differs from what the file looks like:\n"
-		"weights below one packet, lists that are too short, VLs that the\n"
-		"links do not have, keys without effect, lines that are cut, classes\n"
-		"that share a VL, SL 0 in the high-priority table, congestion control\n"
-		"that OpenSM ignores. Then shows the tables that switch ports end up with. Exit status 1 if\n"
-		"there is a finding.\n",
+		"Reads the QoS options of an opensm.conf as OpenSM does and reports where the\n"
+		"result differs from what the file suggests: weights below one packet, lists\n"
+		"that are too short, VLs that the links do not have, keys without effect,\n"
+		"truncated lines, classes that share a VL, SL 0 in the high-priority table, and\n"
+		"congestion control that OpenSM ignores. Then shows the tables of switch ports.\n"
+		"Exit status 1 if there is a finding.\n",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct qos_lint_options, 1, 1),

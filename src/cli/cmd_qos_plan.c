@@ -10,19 +10,20 @@ static const struct option options[] = {
 	{ "vls", 0, OPT_UINT, FIELD(vls), "N", "8", "data VLs of the links: 1, 2, 4, 8 or 15",
 	  .low = 1, .high = 15 },
 	{ "entries", 0, OPT_UINT, FIELD(entries), "N", "64",
-	  "entries that each of a port's two arbitration tables has (VLArbHighCap and VLArbLowCap of 'smpquery portinfo')",
+	  "entries in each of a port's two arbitration tables (VLArbHighCap and VLArbLowCap of 'smpquery portinfo')",
 	  .low = 1, .high = 64 },
 	{ "mtu", 0, OPT_SIZE, FIELD(mtu), "SIZE", "4096",
-	  "payload of the largest packets, and of classes that do not say" },
+	  "payload of the largest packets, and of classes without a payload" },
 	OPTION_OVERHEAD(FIELD(overhead), "bytes of every packet in addition to its payload"),
 	{ "goals", 0, OPT_INPUT, FIELD(goals), "FILE", NULL,
-	  "goals of classes, a line each: 'mpi: at least 70%', 'mds: latency 20us, packets 256', 'backup: leftovers'; the argument is then the FABRIC that they are for" },
+	  "goals of classes, one per line: 'mpi: at least 70%', 'mds: latency 20us, packets 256', 'backup: leftovers'; requires FABRIC as the argument" },
 	{ "verify", 0, OPT_FLAG, FIELD(verify), NULL, NULL,
-	  "with --goals: simulate on the FABRIC what the plan promises; ends with 1 if a goal is missed" },
+	  "with --goals: simulate the plan on the FABRIC; exit status 1 if a goal is missed" },
 	{ "against", 0, OPT_INPUT, FIELD(against), "FILE", NULL,
-	  "a running opensm.conf: the keys that change, and what each class gains or loses" },
+	  "compare with this opensm.conf: changed keys, and what each class gains or loses" },
 	OPTION_SET(struct qos_plan_options, fabric),
-	{ "conf", 0, OPT_FLAG, FIELD(conf), NULL, NULL, "print the lines for opensm.conf instead" },
+	{ "conf", 0, OPT_FLAG, FIELD(conf), NULL, NULL,
+	  "print the lines for opensm.conf instead of results" },
 	{ .name = NULL },
 };
 
@@ -62,12 +63,12 @@ static int run(const struct command *self, void *values, int n, char **args)
 static const struct example examples[] = {
 	{ "heddle qos plan mpi=70% ost=30%", "two classes by share, packets of the MTU" },
 	{ "heddle qos plan mds=10%,latency,256 mpi=60%,2KiB ost=30%,4KiB",
-	  "metadata first, each class with packets of its own size" },
+	  "with a latency class, each class with its own packet size" },
 	{ "heddle qos plan --entries 8 --vls 4 mpi=70% ost=30%", "for ports with small tables" },
 	{ "heddle qos plan --goals goals.yaml site.ibnet --verify",
-	  "goals as people say them, put to the test on the site's fabric" },
+	  "plan for goals of a file, and simulate the plan on the site's fabric" },
 	{ "heddle qos plan mpi=60%,sl=1 ost=30%,default --against /etc/opensm/opensm.conf",
-	  "with an SL that programs use already, compared with the running configuration" },
+	  "with a given SL, compared with the present configuration" },
 	{ "heddle qos plan --conf mpi=70% ost=30% -o qos.conf", "the lines for opensm.conf" },
 	{ NULL, NULL },
 };
@@ -76,24 +77,24 @@ const struct command command_qos_plan = {
 	.name = "qos plan",
 	.summary = "compute SLs, VLs and weights for bandwidth goals",
 	.arguments = "NAME=SHARE[,SETTING]... | FABRIC",
-	.description = "SETTING is latency, PAYLOAD, sl=N or default.\n\n"
-		       "Gives each class a service level and a VL, and chooses weights as\n"
-		       "whole packets, since the arbiter rounds up to whole packets. Shows\n"
-		       "what each class achieves when all others always have packets to\n"
-		       "send and latency classes, which go into the high-priority table and\n"
-		       "are served first, send their share. 'floor' is what a class can\n"
-		       "count on whichever others send without end, latency classes too.\n"
-		       "Shares are of the link's data rate, in bytes on the wire. Programs\n"
-		       "that set no SL use SL 0: it belongs to the class that is marked\n"
-		       "'default' or has 'sl=0', else to the one with the largest share that\n"
-		       "is not served first. 'sl=N' pins the SL of another class. SLs\n"
-		       "without a class go with the least one. Goals that no tables of\n"
-		       "--entries reach within half a point are refused with the reason.\n\n"
-		       "A file of goals (--goals) has a line for each class: 'at least 70%',\n"
-		       "'latency 20us' (served first, with 5 % of the link unless a share is\n"
-		       "named too), 'leftovers' (1 % for sure), and 'packets 2KiB', with\n"
-		       "commas between. Goals that cannot be are refused with the arithmetic\n"
-		       "and the nearest that can.\n",
+	.description =
+		"SETTING is latency, PAYLOAD, sl=N or default.\n\n"
+		"Assigns an SL and a VL to each class and chooses weights in whole packets,\n"
+		"because the arbiter rounds up to whole packets. Latency classes use the\n"
+		"high-priority table. Shares are of the data rate of the link, in bytes on the\n"
+		"wire. The results show the share of each class when all others always have\n"
+		"packets and latency classes send their share. 'floor' is the share that a\n"
+		"class gets whatever the others send, latency classes included.\n\n"
+		"Programs that set no SL use SL 0. It belongs to the class that is marked\n"
+		"'default' or has 'sl=0', or else to the largest class without latency. 'sl=N'\n"
+		"sets the SL of another class. SLs without a class map to the class with the\n"
+		"smallest share. Goals that no tables of --entries reach within half a\n"
+		"percentage point are rejected with the reason.\n\n"
+		"A file of goals (--goals) has one line per class, with settings separated by\n"
+		"commas: 'at least 70%', 'latency 20us' (high-priority table, with 5 % of the\n"
+		"link unless a share is given), 'leftovers' (1 % guaranteed) and 'packets\n"
+		"2KiB'. Impossible goals are rejected with the calculation and the nearest\n"
+		"possible goals.\n",
 	.has_own_formats = true,
 	.options = options,
 	.examples = examples,

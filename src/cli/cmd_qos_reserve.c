@@ -24,17 +24,18 @@ static const struct option options[] = {
 	OPTION_ENGINE(struct qos_reserve_options, fabric),
 	OPTION_SET(struct qos_reserve_options, fabric),
 	{ "lifetime", 0, OPT_TIME, FIELD(params.lifetime), "TIME", "30s",
-	  "how long managers remember what is not repeated" },
+	  "lifetime of state that is not refreshed" },
 	{ "repeat", 0, OPT_TIME, FIELD(params.repeat), "TIME", "10s",
-	  "between two PATHs of a source" },
-	{ "until", 0, OPT_TIME, FIELD(params.until), "TIME", "0s", "when sources fall silent" },
+	  "interval between two PATHs of a source" },
+	{ "until", 0, OPT_TIME, FIELD(params.until), "TIME", "0s",
+	  "time at which sources stop sending" },
 	OPTION_PAYLOAD(FIELD(payload),
 		       "payload of packets; a burst that is not given is one packet"),
 	OPTIONS_ADMISSION(FIELD(fabric.set)),
 	OPTION_BEST_EFFORT_GIVEN(FIELD(shares.best_effort)),
 	OPTION_PACKET_OVERHEAD(FIELD(fabric.set)),
 	{ "tear", 0, OPT_FLAG, FIELD(params.tear), NULL, NULL,
-	  "let sources end their flows then, not leave them to expire" },
+	  "send TEAR at --until instead of letting the state expire" },
 	OPTION_TABLES_OUT(FIELD(params.tables)),
 	{ .name = NULL },
 };
@@ -108,11 +109,11 @@ static int run(const struct command *self, void *values, int n, char **args)
 
 static const struct example examples[] = {
 	{ "heddle topo gen routed --subnets 3 | heddle qos reserve --requests flows.txt -",
-	  "three subnets in a row: PATH there, RESV back, a reservation in each; after 30 s it has expired" },
+	  "reserve across three subnets in a row; the reservations expire after 30 s" },
 	{ "heddle qos reserve --requests flows.txt --until 60s --tear site.ibnet",
-	  "sources repeat themselves for a minute, then end their flows" },
+	  "refresh for one minute, then end the flows" },
 	{ "heddle qos reserve --requests flows.txt --tables tables.txt site.ibnet",
-	  "also write the arbitration tables that ports need then, for a subnet manager" },
+	  "also write the arbitration tables for a subnet manager" },
 	{ NULL, NULL },
 };
 
@@ -120,16 +121,16 @@ const struct command command_qos_reserve = {
 	.name = "qos reserve",
 	.summary = "reserve a path across subnets",
 	.arguments = "FABRIC",
-	.description = "Plays reservation signalling in the spirit of RSVP: one manager per\n"
-		       "subnet. A source's PATH goes from manager to manager and reserves\n"
-		       "nothing; the destination's RESV comes back and reserves each subnet's\n"
-		       "part of the way, or RESV_ERROR says which link of which subnet refused\n"
-		       "and gives back what was held behind it. State is soft: it expires\n"
-		       "unless it is repeated; TEAR ends it at once. Each subnet has its own SL\n"
-		       "for the TClass of a flow. Bandwidth, tables and bounds are those of\n"
-		       "'heddle qos admit'; the bounds of a flow's parts add up, and its\n"
-		       "latency is held against the sum. Exit status 1 if a flow was not\n"
-		       "confirmed.\n",
+	.description =
+		"Simulates reservation signalling similar to RSVP, with one manager per subnet.\n"
+		"The PATH of a source passes from manager to manager and reserves nothing. The\n"
+		"RESV of the destination returns and reserves each subnet's part of the path,\n"
+		"or RESV_ERROR names the link and subnet that rejected it and releases the\n"
+		"reservations behind it. State is soft: it expires unless it is refreshed; TEAR\n"
+		"ends it at once. Each subnet has its own SL for the TClass of a flow.\n"
+		"Bandwidth, tables and bounds are those of 'heddle qos admit'. The latency of a\n"
+		"flow is compared with the sum of the bounds of its parts. Exit status 1 if a\n"
+		"flow was not confirmed.\n",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct qos_reserve_options, 1, 1),

@@ -58,9 +58,9 @@ static int run(const struct command *self, void *values, int n, char **args)
 
 static const struct example examples[] = {
 	{ "heddle qos table --link 2.5Gb/s DB:64Kb/s DB:64Mb/s DB:300Mb/s",
-	  "how three connections share entries" },
+	  "show how three connections share entries" },
 	{ "heddle qos table --place spread DBTS:1Gb/s DB:2Gb/s",
-	  "spread over the table, so that no VL waits long" },
+	  "spread the entries of each VL, for shorter waits" },
 	{ NULL, NULL },
 };
 
@@ -68,13 +68,13 @@ const struct command command_qos_table = {
 	.name = "qos table",
 	.summary = "fill the arbitration tables of one port",
 	.arguments = "CLASS:RATE...",
-	.description = "Counts each connection in slots of 64 bytes per frame of 64 entries\n"
-		       "times 255, groups the connections of a service level into entries,\n"
-		       "and prints the tables. Best effort has its share and challenged\n"
-		       "traffic its one slot from the start. Classes are DBTS (high table)\n"
-		       "and DB, whose bandwidth decides the service level, and PBE, which is\n"
-		       "counted against the share of --preferred. Exit status 1 if a\n"
-		       "connection does not fit.\n",
+	.description =
+		"Counts each connection in slots of 64 bytes per frame of 64 entries times 255,\n"
+		"groups the connections of an SL into entries, and prints the tables. Best\n"
+		"effort always has its share, and challenged traffic one slot. Classes are DBTS\n"
+		"(high-priority table), DB, whose rate selects the SL, and PBE, which is\n"
+		"counted against the share of --preferred. Exit status 1 if a connection does\n"
+		"not fit.\n",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL(run, struct qos_table_options, 0, ANY_NUMBER),

@@ -18,12 +18,12 @@ struct qos_verify_options {
 static const struct option options[] = {
 	{ "against", 0, OPT_INPUT, offsetof(struct qos_verify_options, against), "FOLDER|FILE",
 	  NULL,
-	  "where the files are that smpquery, saquery or OpenSM wrote; or the present opensm.conf, which PLAN is to replace" },
+	  "folder with output of smpquery, saquery or OpenSM; or the opensm.conf that PLAN replaces" },
 	{ "seeds", 0, OPT_UINT, offsetof(struct qos_verify_options, seeds), "N", "5",
-	  "runs with each opensm.conf, with seeds that count on from the scenario's",
+	  "runs with each opensm.conf, with consecutive seeds from the scenario's on",
 	  .low = CONF_CHANGE_LEAST_SEEDS, .high = 1000 },
 	{ "tables", 0, OPT_INPUT, offsetof(struct qos_verify_options, plan.tables), "FILE", NULL,
-	  "in place of PLAN: tables that 'heddle qos reserve --tables' wrote" },
+	  "compare with the tables that 'heddle qos reserve --tables' wrote, instead of PLAN" },
 	OPTION_SET(struct qos_verify_options, fabric),
 	{ .name = NULL },
 };
@@ -114,15 +114,15 @@ static const struct qos_verify_options initial = { .common.seed = SEED_OF_SCENAR
 
 static const struct example examples[] = {
 	{ "heddle qos verify new.conf site.yaml --against opensm.conf",
-	  "what a change will do to each class, job and goal" },
+	  "compare two configurations by class, job and goal" },
 	{ "heddle qos verify opensm.conf --against readings",
-	  "where readings/ holds ibnetdiscover's output too" },
+	  "compare a plan with a folder that has ibnetdiscover's output" },
 	{ "saquery VLAR >readings/a; saquery SL2VL >readings/b; saquery PIR >readings/c",
-	  "all of a fabric, as its manager knows it, for that" },
+	  "read all tables of a fabric from its subnet manager" },
 	{ "for p in $(seq 36); do smpquery vlarb 5 $p; done >readings/leaf1",
-	  "arbitration tables that a switch has" },
+	  "read the arbitration tables of a switch" },
 	{ "heddle qos verify --tables tables.txt --against readings",
-	  "with what the reservations of 'heddle qos reserve --tables' need" },
+	  "compare with the tables of 'heddle qos reserve --tables'" },
 	{ NULL, NULL },
 };
 
@@ -131,17 +131,18 @@ const struct command command_qos_verify = {
 	.summary = "compare a plan with a fabric or the present opensm.conf",
 	.arguments = "[PLAN] [FABRIC | SCENARIO]",
 	.description =
-		"Compares VLs, limits, arbitration tables and SL-to-VL maps of a fabric, port by port\n"
-		"and entry by entry, with those that OpenSM programs by PLAN, an opensm.conf as 'heddle\n"
-		"qos plan --conf' writes it, or that 'heddle live sm --tables' programs by the same\n"
-		"file. All files of the folder are read that smpquery (vlarb, sl2vl, portinfo), saquery\n"
-		"(VLAR, SL2VL, PIR) or OpenSM (opensm-sl2vl.dump) wrote. FABRIC, or an output of\n"
-		"ibnetdiscover among them, says whose LIDs those are. Ends with 1 if something differs.\n\n"
-		"If --against is a file, the opensm.conf that PLAN is to replace, SCENARIO is run with\n"
-		"each of them on several seeds, in pairs with the same traffic. Tables show the goals,\n"
-		"and what each class and job got before and after, with 95 % intervals. Ends with 1 if\n"
-		"a goal is worse: missed with PLAN, with a value known to be worse or on more seeds\n"
-		"than chance explains.\n",
+		"Compares VLs, limits, arbitration tables and SL-to-VL maps of a fabric, entry\n"
+		"by entry, with those that OpenSM programs by PLAN (an opensm.conf as 'heddle\n"
+		"qos plan --conf' writes it) or that 'heddle live sm --tables' programs. Reads\n"
+		"all files of the folder that smpquery (vlarb, sl2vl, portinfo), saquery (VLAR,\n"
+		"SL2VL, PIR) or OpenSM (opensm-sl2vl.dump) wrote. FABRIC, or an output of\n"
+		"ibnetdiscover in the folder, gives the names of LIDs. Exit status 1 if an\n"
+		"entry differs.\n\n"
+		"If --against is a file, the opensm.conf that PLAN replaces, SCENARIO is run\n"
+		"with both configurations on several seeds, in pairs with the same traffic.\n"
+		"Tables show the goals, and each class and job before and after, with 95 %\n"
+		"intervals. Exit status 1 if a goal is worse: missed with PLAN, and either its\n"
+		"value is worse or it is missed on more seeds than chance explains.\n",
 	.options = options,
 	.examples = examples,
 	COMMAND_CALL_FROM(run, initial, 0, 2),

@@ -9,11 +9,11 @@
 
 static const struct option options[] = {
 	{ "live", 0, OPT_TEXT, FIELD(live), "NAME", NULL,
-	  "run on the tables, VLs and links of the live fabric NAME as they are, and count there what the traffic does" },
+	  "run on the present tables, VLs and links of the live fabric NAME, and update its counters" },
 	{ "pace", 0, OPT_DOUBLE, FIELD(pace), "FACTOR", "0",
-	  "with --live: seconds of the run in a second of the clock; 0: as fast as it goes" },
+	  "with --live: simulated seconds per second of wall-clock time; 0: unlimited" },
 	{ "explain", 0, OPT_FLAG, FIELD(explain), NULL, NULL,
-	  "print the scenario with every default filled in, and run nothing" },
+	  "print the scenario with all defaults, without a run" },
 	OPTIONS_OPENSM(struct sim_session_options, scenario),
 	OPTION_SET(struct sim_session_options, scenario),
 	{ "all", 'a', OPT_FLAG, FIELD(all), NULL, NULL,
@@ -21,7 +21,7 @@ static const struct option options[] = {
 	{ "counters", 0, OPT_FLAG, FIELD(counters), NULL, NULL,
 	  "print the ports' counters as perfquery does, instead of results" },
 	{ "checksum", 0, OPT_FLAG, FIELD(checksum), NULL, NULL,
-	  "print one number that all deliveries and counters enter, instead of results" },
+	  "print a checksum over all deliveries and counters, instead of results" },
 	OPTIONS_WATCH(struct sim_session_options, run),
 	OPTIONS_CHECKPOINT(struct sim_session_options, run),
 	OPTION_VERBOSE,

@@ -13,7 +13,7 @@
 #define LIVE_NAME_OPTION(type)                                                        \
 	{                                                                             \
 		"name", 'n', OPT_TEXT, offsetof(type, name), "NAME", LIVE_USUAL_NAME, \
-			"which fabric, if several run", NULL, 0, 0                    \
+			"name of the fabric", NULL, 0, 0                              \
 	}
 
 /* Allows letters, digits, '-' and '_': the name becomes part of a path. */

@@ -20,12 +20,11 @@
 #define MODEL_MAX_POINTS 10000000
 
 /* Options of the simulation of each model. */
-#define MODEL_SIMULATE_OPTION(at)                                                         \
-	{                                                                                 \
-		.name = "simulate", .kind = OPT_UINT, .offset = (at), .value = "PACKETS", \
-		.low = DES_MIN_PACKETS, .high = DES_MAX_PACKETS,                          \
-		.help = "simulate this number of packets per point and compare; exit "    \
-			"1 outside the 99.9 % interval"                                   \
+#define MODEL_SIMULATE_OPTION(at)                                                                                          \
+	{                                                                                                                  \
+		.name = "simulate", .kind = OPT_UINT, .offset = (at), .value = "PACKETS",                                  \
+		.low = DES_MIN_PACKETS, .high = DES_MAX_PACKETS,                                                           \
+		.help = "simulate this number of packets per point and compare; exit status 1 outside the 99.9 % interval" \
 	}
 
 /* Prints the error if there is one; *status is the exit status then. */

@@ -19,33 +19,29 @@ struct paper_session_options {
 
 #define PAPER_FIELD(m) offsetof(struct paper_session_options, m)
 
-#define PAPER_OPTION_QUICK                                                       \
-	{                                                                        \
-		.name = "quick", .kind = OPT_FLAG, .offset = PAPER_FIELD(quick), \
-		.help = "smaller fabrics and shorter runs where there are "      \
-			"such: minutes for all of it instead of hours"           \
+#define PAPER_OPTION_QUICK                                                                                          \
+	{                                                                                                           \
+		.name = "quick", .kind = OPT_FLAG, .offset = PAPER_FIELD(quick),                                    \
+		.help = "run smaller fabrics and shorter simulations: minutes for all experiments instead of hours" \
 	}
-#define PAPER_OPTION_JOBS                                                                     \
-	{                                                                                     \
-		.name = "jobs", .letter = 'j', .kind = OPT_UINT, .offset = PAPER_FIELD(jobs), \
-		.value = "N", .initial = "0", .high = 1024,                                   \
-		.help = "runs at once; 0 is one per core. Results do not "                    \
-			"depend on it"                                                        \
+#define PAPER_OPTION_JOBS                                                                         \
+	{                                                                                         \
+		.name = "jobs", .letter = 'j', .kind = OPT_UINT, .offset = PAPER_FIELD(jobs),     \
+		.value = "N", .initial = "0", .high = 1024,                                       \
+		.help = "number of concurrent runs; 0: one per core; results do not depend on it" \
 	}
 #define PAPER_OPTION_DOCUMENT                                                            \
 	{                                                                                \
 		.name = "document", .kind = OPT_OUTPUT, .offset = PAPER_FIELD(document), \
 		.value = "FILE",                                                         \
-		.help = "write what became of the papers to FILE, as Markdown "          \
-			"(docs/papers.md)"                                               \
+		.help = "write all verdicts to FILE, as Markdown (docs/papers.md)"       \
 	}
 
-#define PAPER_OPTION_RECORD                                                          \
-	{                                                                            \
-		.name = "record", .kind = OPT_OUTPUT, .offset = PAPER_FIELD(record), \
-		.value = "FILE",                                                     \
-		.help = "write what was found, and what was recorded of "            \
-			"all else, to FILE, as papers/record.yaml has it"            \
+#define PAPER_OPTION_RECORD                                                                            \
+	{                                                                                              \
+		.name = "record", .kind = OPT_OUTPUT, .offset = PAPER_FIELD(record),                   \
+		.value = "FILE",                                                                       \
+		.help = "write new and recorded verdicts to FILE, in the format of papers/record.yaml" \
 	}
 
 struct paper_session {

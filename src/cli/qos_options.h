@@ -13,7 +13,7 @@
 #define OPTION_REQUESTS(offset, what)                                                      \
 	{                                                                                  \
 		"requests", 0, OPT_INPUT, offset, "FILE", NULL,                            \
-			what " to ask for, one a line: source destination "                \
+			what " to reserve, one per line: source destination "              \
 			     "class rate [burst [latency]] [rc]; ends are names or GUIDs " \
 			     "(0x...), rate and burst are of payload"                      \
 	}
@@ -43,11 +43,11 @@ unsigned cli_qos_least_vls(const struct fabric *fabric, unsigned most);
 void cli_qos_remark_classes(const struct fabric *fabric, struct results *r);
 
 /* Groups of ports in the syntax of subnet/tables/ends.h; OPT_LIST. */
-#define OPTION_GROUP(offset, what)                                      \
-	{                                                               \
-		"group", 0, OPT_LIST, offset, "NAME:GROUP", NULL,       \
-			"a multicast group, as 'heddle route --mcast' " \
-			"has it, that " what " call group:NAME"         \
+#define OPTION_GROUP(offset, what)                                                  \
+	{                                                                           \
+		"group", 0, OPT_LIST, offset, "NAME:GROUP", NULL,                   \
+			"multicast group, as of 'heddle route --mcast', that " what \
+			" call group:NAME"                                          \
 	}
 
 /* An output file in the format of qos/opensm/port_conf.h. */
@@ -59,55 +59,51 @@ void cli_qos_remark_classes(const struct fabric *fabric, struct results *r);
 	}
 
 /* Options of an enum fill_mode and an enum fill_place. */
-#define OPTION_FILL_MODE(offset)                                    \
-	{                                                           \
-		"fill", 0, OPT_CHOICE, offset, NULL, "strict",      \
-			"64 entries enforced, slots only, or full " \
-			"entries",                                  \
-			fill_mode_names                             \
+#define OPTION_FILL_MODE(offset)                                                                               \
+	{                                                                                                      \
+		"fill", 0, OPT_CHOICE, offset, NULL, "strict",                                                 \
+			"how to fill tables: strict (64 entries at most), paper (slots only) or full-entries", \
+			fill_mode_names                                                                        \
 	}
-#define OPTION_FILL_PLACE(offset)                                              \
-	{                                                                      \
-		"place", 0, OPT_CHOICE, offset, NULL, "first",                 \
-			"where a VL's next table entry goes", fill_place_names \
+#define OPTION_FILL_PLACE(offset)                                               \
+	{                                                                       \
+		"place", 0, OPT_CHOICE, offset, NULL, "first",                  \
+			"position of a VL's next table entry", fill_place_names \
 	}
 /* How admission of a scenario fills arbitration tables; OPT_SET. */
-#define OPTIONS_ADMISSION(offset)                                                            \
-	{ "fill",                                                                            \
-	  0,                                                                                 \
-	  OPT_SET,                                                                           \
-	  offset,                                                                            \
-	  NULL,                                                                              \
-	  NULL,                                                                              \
-	  "64 entries enforced, slots only, or full entries (default: the "                  \
-	  "scenario's, or strict)",                                                          \
-	  fill_mode_names,                                                                   \
-	  .path = "qos.admission.fill",                                                      \
-	  .as = OPT_CHOICE },                                                                \
-		{ "place",                                                                   \
-		  0,                                                                         \
-		  OPT_SET,                                                                   \
-		  offset,                                                                    \
-		  NULL,                                                                      \
-		  NULL,                                                                      \
-		  "where a VL's next table entry goes (default: the scenario's, or "         \
-		  "spread)",                                                                 \
-		  fill_place_names,                                                          \
-		  .path = "qos.admission.place",                                             \
-		  .as = OPT_CHOICE },                                                        \
-	{                                                                                    \
-		"margin", 0, OPT_SET, offset, "SHARE", NULL,                                 \
-			"reserved beyond a request's rate (default: the scenario's, or 5%)", \
-			.path = "qos.admission.margin", .as = OPT_RATIO                      \
+#define OPTIONS_ADMISSION(offset)                                                                                                     \
+	{ "fill",                                                                                                                     \
+	  0,                                                                                                                          \
+	  OPT_SET,                                                                                                                    \
+	  offset,                                                                                                                     \
+	  NULL,                                                                                                                       \
+	  NULL,                                                                                                                       \
+	  "how to fill tables: strict (64 entries at most), paper (slots only) or full-entries (default: the scenario's, or strict)", \
+	  fill_mode_names,                                                                                                            \
+	  .path = "qos.admission.fill",                                                                                               \
+	  .as = OPT_CHOICE },                                                                                                         \
+		{ "place",                                                                                                            \
+		  0,                                                                                                                  \
+		  OPT_SET,                                                                                                            \
+		  offset,                                                                                                             \
+		  NULL,                                                                                                               \
+		  NULL,                                                                                                               \
+		  "position of a VL's next table entry (default: the scenario's, or spread)",                                         \
+		  fill_place_names,                                                                                                   \
+		  .path = "qos.admission.place",                                                                                      \
+		  .as = OPT_CHOICE },                                                                                                 \
+	{                                                                                                                             \
+		"margin", 0, OPT_SET, offset, "SHARE", NULL,                                                                          \
+			"share reserved in addition to a request's rate (default: the scenario's, or 5%)",                            \
+			.path = "qos.admission.margin", .as = OPT_RATIO                                                               \
 	}
 /* Bytes in addition to the payload; OPT_SET. */
-#define OPTION_PACKET_OVERHEAD(offset)                                   \
-	{                                                                \
-		"overhead", 0, OPT_SET, offset, "SIZE", NULL,            \
-			"bytes of a packet in addition to its payload "  \
-			"(default: the scenario's, or 26; of 26, a GRH " \
-			"more to groups and other subnets)",             \
-			.path = "fabric.packet.overhead", .as = OPT_SIZE \
+#define OPTION_PACKET_OVERHEAD(offset)                                                                \
+	{                                                                                             \
+		"overhead", 0, OPT_SET, offset, "SIZE", NULL,                                         \
+			"bytes of a packet in addition to its payload "                               \
+			"(default: the scenario's, or 26, with 40 more to groups and other subnets)", \
+			.path = "fabric.packet.overhead", .as = OPT_SIZE                              \
 	}
 
 #define OPTION_BEST_EFFORT(offset)                                         \
