@@ -92,7 +92,7 @@ static void line_put(struct hd_net *n, uint32_t id)
 }
 
 /* The first message has left, at `when`: the next one's turn. */
-static void line_go_on(struct hd_net *n, struct host_queue *l, hd_time when)
+static void line_continue(struct hd_net *n, struct host_queue *l, hd_time when)
 {
 	l->free_at = when;
 	l->first = n->messages[l->first].next;
@@ -145,7 +145,7 @@ static void on_granted(void *context, hd_time now, hd_time end, uint32_t node, u
 	if (++m->sent < m->n_packets)
 		packet_offer(n, id, end);
 	else
-		line_go_on(n, &n->lines[m->line], end);
+		line_continue(n, &n->lines[m->line], end);
 }
 
 /* The program is notified of its end at `when`, which may be in the future. */
@@ -169,7 +169,7 @@ static void on_lost(void *context, hd_time when, uint32_t id, bool was_sent)
 		/* Dropped where it was made, as what follows would be. */
 		m->lost += m->n_packets - m->sent;
 		m->sent = m->n_packets;
-		line_go_on(n, &n->lines[m->line], when);
+		line_continue(n, &n->lines[m->line], when);
 	}
 	note_loss(n, id, when);
 }

@@ -547,7 +547,7 @@ enum hd_status file_keep(struct file_writer *w, struct diag *d, struct file_part
 	return HD_OK;
 }
 
-void file_hand_on(struct file_writer *w)
+void file_keep_partial(struct file_writer *w)
 {
 	if (!w->kept)
 		cleanup_forget_file(w->partial);

@@ -89,7 +89,7 @@ void file_abandon(struct file_writer *w);
 /*
  * For files that another process continues if this one ends. file_keep flushes
  * the written data to the disk and returns its extent. The caller records the
- * extent and calls file_hand_on, both within one deferral of signals; from then
+ * extent and calls file_keep_partial, both within one deferral of signals; from then
  * on only a commit removes the partial file. Until then it is removed with this
  * process. The recorded w->partial and w->target identify the file: the other
  * process calls file_resume instead of file_create, then file_cut to the kept
@@ -104,7 +104,7 @@ struct file_part {
 };
 HD_MUST_CHECK enum hd_status file_keep(struct file_writer *w, struct diag *d,
 				       struct file_part *part);
-void file_hand_on(struct file_writer *w);
+void file_keep_partial(struct file_writer *w);
 HD_MUST_CHECK enum hd_status file_resume(struct file_writer *w, const char *path,
 					 const char *partial, const char *target, struct diag *d);
 HD_MUST_CHECK enum hd_status file_cut(struct file_writer *w, const struct file_part *part,

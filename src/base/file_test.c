@@ -352,7 +352,7 @@ static struct file_part begin_long(struct file_writer *w, const char *more, char
 	fputs("first,", w->stream);
 	assert_int_equal(file_keep(w, &d, &part), HD_OK);
 	assert_memory_equal(&part, &want, sizeof(part));
-	file_hand_on(w);
+	file_keep_partial(w);
 	snprintf(partial, size, "%s", w->partial);
 	fputs(more, w->stream);
 	return part;

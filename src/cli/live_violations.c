@@ -56,8 +56,8 @@ void cli_live_watch_free(struct cli_live_watch *w)
 }
 
 /* "refuse PORT N SLID DLID SL P_KEY" */
-static enum hd_status tell_one(const char *dir, port_id port, const struct refusal *r,
-			       struct diag *d)
+static enum hd_status notify_one(const char *dir, port_id port, const struct refusal *r,
+				 struct diag *d)
 {
 	struct strbuf text = STRBUF_INIT, out = STRBUF_INIT;
 
@@ -80,7 +80,7 @@ enum hd_status cli_live_watch_report(const struct cli_live_watch *w, const char 
 
 	for (uint32_t i = 0; i < u->n_ports && status == HD_OK; i++)
 		if (w->ports[i].n > 0)
-			status = tell_one(dir, u->ports[i].origin, &w->ports[i], d);
+			status = notify_one(dir, u->ports[i].origin, &w->ports[i], d);
 	free(dir);
 	return status;
 }

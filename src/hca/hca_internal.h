@@ -338,11 +338,11 @@ struct lab {
 	uint32_t n_pools;
 	uint32_t *device_of_node;
 
-	struct slot_pool *pools;         /* of all labs of a partitioned run */
-	struct lab_distant *distant;     /* remote.c; NULL: single process */
-	struct remote_messages *letters; /* per lab of another process */
-	struct slots_saved *saved;       /* checkpoint.c; NULL: never saved */
-	struct lab **parts;              /* NULL: not partitioned, or a part */
+	struct slot_pool *pools;          /* of all labs of a partitioned run */
+	struct lab_distant *distant;      /* remote.c; NULL: single process */
+	struct remote_messages *outgoing; /* per lab of another process */
+	struct slots_saved *saved;        /* checkpoint.c; NULL: never saved */
+	struct lab **parts;               /* NULL: not partitioned, or a part */
 	uint32_t n_parts;
 	uint32_t number; /* number of this part and its pool */
 	uint64_t lost;

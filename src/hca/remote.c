@@ -52,7 +52,7 @@ void lab_distant_cut(struct lab *lab, const struct sim_cut *how)
 	for (uint32_t i = 0; i < how->n; i++) {
 		lab->pools[i].is_elsewhere = !part_is_here(how, i);
 		lab->parts[i]->distant = x;
-		lab->parts[i]->letters = hd_alloc(how->n, sizeof(struct remote_messages));
+		lab->parts[i]->outgoing = hd_alloc(how->n, sizeof(struct remote_messages));
 	}
 }
 
@@ -61,11 +61,11 @@ void lab_distant_fini(struct lab *lab)
 	if (!lab->distant)
 		return;
 	for (uint32_t i = 0; i < lab->n_parts; i++) {
-		struct remote_messages *letters = lab->parts[i]->letters;
+		struct remote_messages *outgoing = lab->parts[i]->outgoing;
 
 		for (uint32_t k = 0; k < lab->n_parts; k++)
-			remote_messages_fini(&letters[k]);
-		free(letters);
+			remote_messages_fini(&outgoing[k]);
+		free(outgoing);
 	}
 	free(lab->distant->first);
 	free(lab->distant->next);
@@ -77,7 +77,7 @@ void lab_distant_fini(struct lab *lab)
 static void tell(struct lab *lab, uint32_t part, uint8_t what, uint32_t id, hd_time when)
 {
 	if (lab->pools[part].is_elsewhere)
-		remote_messages_add(&lab->letters[part], what, id, when);
+		remote_messages_add(&lab->outgoing[part], what, id, when);
 }
 
 /* With an LMC, the first LID of the range is listed. */
@@ -145,7 +145,7 @@ static bool slot_is_sound(const struct hca_reading *r, const struct remote_messa
 	       hca_slot_at(lab, x->id)->copies > 0;
 }
 
-static void pack_letter(void *context, struct pack *k, const struct remote_message *x)
+static void pack_message(void *context, struct pack *k, const struct remote_message *x)
 {
 	const struct hca_reading *r = context;
 
@@ -169,7 +169,7 @@ void lab_mail(void *context, struct pack *k, uint32_t from, uint32_t to)
 	struct lab *lab = context;
 	struct hca_reading r = { lab, from, to };
 
-	remote_messages_pack(&lab->parts[from]->letters[to], k, pack_letter, &r);
+	remote_messages_pack(&lab->parts[from]->outgoing[to], k, pack_message, &r);
 }
 
 void lab_collect(void *context, struct pack *k, uint32_t part)

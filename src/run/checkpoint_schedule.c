@@ -183,12 +183,12 @@ static enum hd_status pack_files(struct run *s, struct pack *p, struct diag *d)
 }
 
 /* The checkpoint names the partial files, so they must survive this process. */
-static void hand_on_files(struct run *s)
+static void keep_partial_files(struct run *s)
 {
 	if (s->pcap.is_open)
-		file_hand_on(&s->pcap.writer);
+		file_keep_partial(&s->pcap.writer);
 	if (s->trace.is_open)
-		file_hand_on(&s->trace.writer);
+		file_keep_partial(&s->trace.writer);
 }
 
 static enum hd_status cut_files(struct run *s, struct diag *d)
@@ -314,7 +314,7 @@ static enum hd_status save(struct run *s, struct diag *d)
 	if (status == HD_OK && has_file(s))
 		status = checkpoint_write(s->options.checkpoint, &s->content, &state, d);
 	if (status == HD_OK)
-		hand_on_files(s);
+		keep_partial_files(s);
 	cleanup_resume_signals();
 	strbuf_fini(&state);
 	return s->options.world ? world_agree(s->options.world, status, d) : status;

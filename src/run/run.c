@@ -146,7 +146,7 @@ static enum hd_status make_sim(struct run *s, struct diag *d)
 }
 
 /* Attaches all observers, and restores their state if the run is continued. */
-static enum hd_status look_on(struct run *s, struct diag *d)
+static enum hd_status attach_observers(struct run *s, struct diag *d)
 {
 	const struct run_options *o = &s->options;
 
@@ -183,7 +183,7 @@ enum hd_status run_open(struct fabric *fabric, const struct run_options *o, stru
 	if (o->world)
 		status = world_agree(o->world, status, d);
 	if (status == HD_OK)
-		status = look_on(s, d);
+		status = attach_observers(s, d);
 	if (status != HD_OK) {
 		run_close(s);
 		return status;
@@ -216,23 +216,23 @@ void run_close(struct run *s)
 }
 
 /* Where and when the packets that exhausted memory were queued. */
-static void describe_crowd(const struct run *s, struct strbuf *out)
+static void describe_backlog(const struct run *s, struct strbuf *out)
 {
-	struct sim_backlog crowd;
+	struct sim_backlog backlog;
 
-	sim_backlog(s->sim, &crowd);
+	sim_backlog(s->sim, &backlog);
 	strbuf_puts(out, "out of memory at ");
 	hd_time_print(sim_now(s->sim), out);
 	strbuf_printf(out, ": %llu packets wait in the fabric, %llu of them at ",
-		      (unsigned long long)crowd.packets, (unsigned long long)crowd.waiting);
-	fabric_port_name(s->fabric, crowd.port, out);
+		      (unsigned long long)backlog.packets, (unsigned long long)backlog.waiting);
+	fabric_port_name(s->fabric, backlog.port, out);
 }
 
 static enum hd_status refuse_full(const struct run *s, struct diag *d)
 {
 	struct strbuf why = STRBUF_INIT;
 
-	describe_crowd(s, &why);
+	describe_backlog(s, &why);
 	d->file = NULL;
 	enum hd_status status =
 		diag_fail(d, HD_ERR_ENV, "%s; raise the limit with --memory", why.text);
@@ -434,7 +434,7 @@ struct results *run_results(const struct run *s, bool all, bool *met)
 	if (s->state == SIM_FULL) {
 		struct strbuf why = STRBUF_INIT;
 
-		describe_crowd(s, &why);
+		describe_backlog(s, &why);
 		results_remark(r, "%s; this is what came before", why.text);
 		strbuf_fini(&why);
 	}

@@ -90,7 +90,7 @@ static uint32_t senders_of(const struct class_goal *g, const struct senders *all
 }
 
 /* The senders of the latency classes on the ports of their paths. */
-struct crowd {
+struct latency_flows {
 	struct bound_network network;
 	struct bound_port *ports; /* by port_id */
 	struct bound_flow *flows;
@@ -118,7 +118,7 @@ static struct bound_port port_like(const struct goals_case *v)
 	return p;
 }
 
-static void crowd_ports(struct crowd *c, const struct goals_case *v)
+static void latency_flows_ports(struct latency_flows *c, const struct goals_case *v)
 {
 	const struct fabric *fabric = v->fabric;
 	const struct bound_port like = port_like(v);
@@ -142,13 +142,13 @@ static void crowd_ports(struct crowd *c, const struct goals_case *v)
 	};
 }
 
-static void crowd_init(struct crowd *c, const struct goals_case *v, const struct senders *all,
-		       double link)
+static void latency_flows_init(struct latency_flows *c, const struct goals_case *v,
+			       const struct senders *all, double link)
 {
 	const struct goals *g = v->goals;
 	uint32_t n = 0;
 
-	crowd_ports(c, v);
+	latency_flows_ports(c, v);
 	c->flows = hd_alloc((size_t)g->n * all->n, sizeof(*c->flows));
 	c->class = hd_alloc((size_t)g->n * all->n, sizeof(*c->class));
 	c->vls = hd_alloc((size_t)g->n * PATH_MAX_HOPS, 1);
@@ -178,7 +178,7 @@ static void crowd_init(struct crowd *c, const struct goals_case *v, const struct
 	c->network.n_flows = n;
 }
 
-static void crowd_fini(struct crowd *c)
+static void latency_flows_fini(struct latency_flows *c)
 {
 	free(c->ports);
 	free(c->flows);
@@ -193,13 +193,13 @@ static void bound_classes(const struct goals_case *v, const struct senders *all,
 	const bool fifo = v->fabric->scenario->fabric.sw.order == SIM_FIFO;
 	const bool mixed = v->link->vls == 1 && v->goals->n > 1;
 	struct diag why = { .status = HD_OK };
-	struct crowd c;
+	struct latency_flows c;
 
 	for (unsigned i = 0; i < v->goals->n; i++)
 		out[i].bound = fifo || mixed ? HUGE_VAL : 0;
 	if (fifo || mixed)
 		return;
-	crowd_init(&c, v, all, link);
+	latency_flows_init(&c, v, all, link);
 	double *delay = hd_alloc(c.n_delays, sizeof(*delay));
 
 	if (bound_delays(BOUND_PERIODIC, &c.network, &why, delay) != HD_OK) {
@@ -217,7 +217,7 @@ static void bound_classes(const struct goals_case *v, const struct senders *all,
 		}
 	}
 	free(delay);
-	crowd_fini(&c);
+	latency_flows_fini(&c);
 }
 
 /*

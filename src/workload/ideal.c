@@ -36,7 +36,7 @@ struct ideal {
 	struct eventq q;
 	hd_time now;
 	struct diag *d; /* fails if an instant is beyond LAST_TIME */
-	struct ideal_message *letters;
+	struct ideal_message *messages;
 	uint32_t n, free;
 	size_t cap;
 	struct ideal_sender *senders; /* by rank */
@@ -64,26 +64,26 @@ static uint32_t letter_new(struct ideal *i)
 
 	if (id == RANK_GROUP_NONE) {
 		id = i->n++;
-		i->letters = hd_grow(i->letters, &i->cap, i->n, sizeof(*i->letters));
+		i->messages = hd_grow(i->messages, &i->cap, i->n, sizeof(*i->messages));
 	} else {
-		i->free = i->letters[id].next;
+		i->free = i->messages[id].next;
 	}
 	return id;
 }
 
 static void letter_free(struct ideal *i, uint32_t id)
 {
-	i->letters[id].next = i->free;
+	i->messages[id].next = i->free;
 	i->free = id;
 }
 
 static void line_put(struct ideal *i, struct message_queue *l, uint32_t id)
 {
-	i->letters[id].next = RANK_GROUP_NONE;
+	i->messages[id].next = RANK_GROUP_NONE;
 	if (l->first == RANK_GROUP_NONE)
 		l->first = id;
 	else
-		i->letters[l->last].next = id;
+		i->messages[l->last].next = id;
 	l->last = id;
 }
 
@@ -91,7 +91,7 @@ static uint32_t line_take(const struct ideal *i, struct message_queue *l)
 {
 	uint32_t id = l->first;
 
-	l->first = i->letters[id].next;
+	l->first = i->messages[id].next;
 	return id;
 }
 
@@ -106,7 +106,7 @@ static void post(void *context, uint32_t rank, const struct op *op, uint32_t ref
 	bool counts = from <= LAST_TIME && time <= LAST_TIME - from;
 	hd_time left = counts ? from + time : HD_TIME_NEVER;
 
-	i->letters[id] = (struct ideal_message){
+	i->messages[id] = (struct ideal_message){
 		.source = rank,
 		.target = op->peer,
 		.tag = op->tag,
@@ -129,7 +129,7 @@ static bool matched(void *context, uint32_t rank, uint32_t message, uint32_t rec
 	struct ideal *i = context;
 
 	(void)rank, (void)receive;
-	*size = i->letters[message].size;
+	*size = i->messages[message].size;
 	letter_free(i, message);
 	return true;
 }
@@ -150,13 +150,13 @@ static void on_wake(struct ideal *i, uint32_t rank)
 	struct ideal_sender *sender = &i->senders[rank];
 	uint32_t id = sender->leaving.first;
 
-	if (id == RANK_GROUP_NONE || i->letters[id].left > i->now) {
+	if (id == RANK_GROUP_NONE || i->messages[id].left > i->now) {
 		rank_group_wake(&i->rank_group, rank, i->now, RANK_GROUP_NONE, NULL);
 		return;
 	}
 	line_take(i, &sender->leaving);
 	line_put(i, &sender->under_way, id);
-	struct ideal_message l = i->letters[id];
+	struct ideal_message l = i->messages[id];
 
 	l.path.sending += i->now - l.posted;
 	push(i, i->now, i->net->latency, key_of(EV_ARRIVES, rank), l.line);
@@ -167,7 +167,7 @@ static void on_wake(struct ideal *i, uint32_t rank)
 static void on_arrival(struct ideal *i, uint32_t rank)
 {
 	uint32_t id = line_take(i, &i->senders[rank].under_way);
-	struct ideal_message l = i->letters[id];
+	struct ideal_message l = i->messages[id];
 	const struct match_key key = { l.target, l.source, l.tag };
 	uint32_t receive = rank_group_announce(&i->rank_group, key, id);
 
@@ -225,7 +225,7 @@ static void add_sends(const struct ideal *i, struct ideal_problem *to)
 
 	match_list(&i->rank_group.waiting, items);
 	for (uint32_t k = 0; k < n; k++) {
-		const struct ideal_message *l = &i->letters[items[k].value];
+		const struct ideal_message *l = &i->messages[items[k].value];
 
 		to[k] = (struct ideal_problem){
 			.rank = l->source,
@@ -302,7 +302,7 @@ static void ideal_fini(struct ideal *i)
 {
 	rank_group_fini(&i->rank_group);
 	eventq_fini(&i->q);
-	free(i->letters);
+	free(i->messages);
 	free(i->senders);
 }
 

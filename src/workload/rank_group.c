@@ -343,7 +343,7 @@ static void op_start(struct rank_group *t, uint32_t rank, const struct op *op, u
 /* ---- progress ------------------------------------------------------------ */
 
 /* The operations of the sequence's next round that has any. */
-static void strand_go_on(struct rank_group *t, uint32_t rank, uint32_t number)
+static void thread_continue(struct rank_group *t, uint32_t rank, uint32_t number)
 {
 	struct rank *r = &t->ranks[rank];
 	const struct workload_step *s = &t->job->steps[r->step];
@@ -377,7 +377,7 @@ static void settle(struct rank_group *t, uint32_t rank)
 			if (t->job->graph)
 				op_start(t, rank, &t->job->graph->ops[number], number);
 			else
-				strand_go_on(t, rank, number);
+				thread_continue(t, rank, number);
 		}
 		if (r->active || r->ended != HD_TIME_NEVER)
 			return;

@@ -118,7 +118,7 @@ void answer_delivery(struct oracle *o, uint32_t port, const struct packet *packe
 		result_delivered(o, port, packet);
 		return;
 	}
-	if (packet->letter) {
+	if (packet->message) {
 		job_delivered(o, port, packet);
 		return;
 	}

@@ -77,13 +77,14 @@ static uint32_t connection_of(const struct oracle *o, uint32_t job, uint32_t sen
 	return i;
 }
 
-void pair_hand_over(struct oracle *o, uint32_t sender, uint32_t receiver, const struct letter *m)
+void pair_hand_over(struct oracle *o, uint32_t sender, uint32_t receiver,
+		    const struct job_message *m)
 {
 	if (o->mutation == MUT_HANDED_OVER_IS_HEARD)
 		pace_hear(o, connection_of(o, m->job, sender, receiver), false);
 }
 
-void pair_send_letter(struct oracle *o, uint32_t sender, uint32_t receiver, struct letter *m)
+void pair_send_message(struct oracle *o, uint32_t sender, uint32_t receiver, struct job_message *m)
 {
 	uint32_t i = connection_of(o, m->job, sender, receiver);
 	uint64_t rest = m->size;

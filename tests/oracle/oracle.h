@@ -366,7 +366,7 @@ struct oracle_stats {
 	uint64_t results;       /* S4 */
 	uint64_t spreads;       /* J8: multicasts */
 	uint64_t sends;         /* J14: messages given to queue pairs */
-	uint64_t letters;       /* J5: messages posted, of all kinds */
+	uint64_t messages;      /* J5: messages posted, of all kinds */
 	uint64_t cpu_work;      /* J3: operations that a CPU took */
 	uint64_t cpu_lines;     /* J3: of them, after standing in line */
 	uint64_t unexpected;    /* J4: messages that wait for a receive */

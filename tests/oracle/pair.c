@@ -96,7 +96,7 @@ static uint32_t request_bytes(const struct oracle *o, uint32_t i, uint64_t psn, 
 	if (p->transport == ORACLE_UD)
 		bytes += DETH_BYTES;
 	if ((p->transport != ORACLE_RC ||
-	     (s->letter && o->mutation != MUT_SENDS_WITHOUT_IMMEDIATE)) &&
+	     (s->message && o->mutation != MUT_SENDS_WITHOUT_IMMEDIATE)) &&
 	    is_last(o, i, psn))
 		bytes += IMM_BYTES;
 	return bytes + (*payload + 3) / 4 * 4;
@@ -393,19 +393,19 @@ void pair_delivered(struct oracle *o, uint32_t port, const struct packet *p)
 	adapter_send(o, adapter_of(o, p->pair, source), o->now);
 	for (; q->of_job && taken < q->expected; taken++)
 		if (is_last(o, p->pair, taken))
-			job_send_came(o, send_of(o, p->pair, taken)->letter);
+			job_send_came(o, send_of(o, p->pair, taken)->message);
 	for (; q->of_job && done < q->done; done++)
-		job_send_done(o, q->sends[done].letter);
+		job_send_done(o, q->sends[done].message);
 }
 
-void send_add(struct oracle *o, uint32_t i, uint32_t length, struct letter *letter)
+void send_add(struct oracle *o, uint32_t i, uint32_t length, struct job_message *message)
 {
 	struct queue_pair *q = &o->queue_pairs[i];
 	uint32_t mtu = o->pair_mtu;
 	struct send made = { .first = packets_of(q, q->made),
 			     .n = length > mtu ? (length + mtu - 1) / mtu : 1,
 			     .length = length,
-			     .letter = letter };
+			     .message = message };
 
 	q->sends = hd_grow(q->sends, &q->sends_cap, q->made + 1, sizeof(*q->sends));
 	q->sends[q->made++] = made;

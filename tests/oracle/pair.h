@@ -16,7 +16,7 @@
 bool has_request(const struct oracle *o, uint32_t i);
 struct adapter *adapter_of(const struct oracle *o, uint32_t i, bool source);
 void queue_pair_add(struct oracle *o, const struct queue_pair *model);
-void send_add(struct oracle *o, uint32_t i, uint32_t length, struct letter *letter);
+void send_add(struct oracle *o, uint32_t i, uint32_t length, struct job_message *message);
 /* As many as may be under way (Q3). */
 void messages_post(struct oracle *o, uint32_t i);
 /* What is given now enters the sender's queue at `when`. */

@@ -102,7 +102,7 @@ static void op_served(struct oracle *o, uint32_t job, uint32_t rank, uint32_t op
 	if (kind == ORACLE_COMPUTE || kind == ORACLE_RECV)
 		op_done(o, job, rank, op);
 	else
-		letters_post(o, job, rank, op);
+		job_messages_post(o, job, rank, op);
 }
 
 static void cpu_take(struct oracle *o, uint32_t job, uint32_t rank, struct cpu *c)
@@ -237,7 +237,7 @@ static bool step_next(struct oracle *o, uint32_t job, uint32_t rank)
 	return true;
 }
 
-/* ---- tellings (J3) ---- */
+/* ---- notifying (J3) ---- */
 
 static void op_take(struct oracle *o, uint32_t job, uint32_t rank, uint32_t op)
 {
@@ -246,7 +246,7 @@ static void op_take(struct oracle *o, uint32_t job, uint32_t rank, uint32_t op)
 	r->work[op].state = OP_TAKEN;
 	if (r->does->ops[op].kind == ORACLE_RECV) {
 		op_started(o, r, op);
-		letters_receive(o, job, rank, op);
+		job_messages_receive(o, job, rank, op);
 		return;
 	}
 	cpu_need(o, job, rank, op);
@@ -271,14 +271,14 @@ void rank_told(struct oracle *o, uint32_t job, uint32_t rank)
 {
 	struct rank *r = rank_at(o, job, rank);
 
-	telling_begins(o);
+	notify_begin(o);
 	do {
 		uint32_t op;
 
 		while ((op = op_ready(o, r)) != SIM_NONE)
 			op_take(o, job, rank, op);
 	} while (step_next(o, job, rank));
-	telling_ends(o);
+	notify_finish(o);
 }
 
 static void rank_listen(struct oracle *o, uint32_t job, uint32_t rank)
@@ -293,11 +293,11 @@ static void rank_listen(struct oracle *o, uint32_t job, uint32_t rank)
 		r->begun = true;
 		graph_begin(o, job, rank);
 	}
-	telling_begins(o);
+	notify_begin(o);
 	cpus_end(o, job, rank);
 	line_leaves(o, job, rank);
 	rank_told(o, job, rank);
-	telling_ends(o);
+	notify_finish(o);
 }
 
 static void job_listen(struct oracle *o, uint32_t job)
@@ -414,16 +414,16 @@ void jobs_fini(struct oracle *o)
 		for (uint32_t i = 0; i < drawn(o, j)->n_ranks; i++)
 			rank_fini(&w->ranks[i]);
 		for (uint32_t i = 0; i < w->n_lines; i++)
-			free(w->lines[i].letters);
+			free(w->lines[i].messages);
 		free(w->ranks);
 		free(w->lines);
 		free(w->senders);
 	}
-	for (size_t i = 0; i < o->work->n_letters; i++) {
-		free(o->work->letters[i]->parts);
-		free(o->work->letters[i]);
+	for (size_t i = 0; i < o->work->n_messages; i++) {
+		free(o->work->messages[i]->parts);
+		free(o->work->messages[i]);
 	}
-	free(o->work->letters);
+	free(o->work->messages);
 	free(o->work->handed);
 	free(o->work->jobs);
 	free(o->work);

@@ -241,7 +241,7 @@ static void result_make(struct oracle *o, struct transaction *t)
 	hd_time delay = o->setup->reduction_delay;
 
 	made.kind = t->node == tree->root ? SIM_RESULT : SIM_CONTRIBUTION;
-	made.letter = NULL;
+	made.message = NULL;
 	made.as.bytes = t->bytes;
 	made.as.sequence = t->bytes;
 	made.marked = false;
@@ -370,10 +370,10 @@ void result_delivered(struct oracle *o, uint32_t port, const struct packet *p)
 	const struct oracle_job *j = &o->jobs->list[job];
 	struct work *w = o->work;
 
-	for (size_t i = 0; i < w->n_letters; i++) {
-		struct letter *m = w->letters[i];
+	for (size_t i = 0; i < w->n_messages; i++) {
+		struct job_message *m = w->messages[i];
 
-		if (m->kind != LETTER_GIVES || m->job != job || j->nodes[m->source] != node ||
+		if (m->kind != MESSAGE_GIVES || m->job != job || j->nodes[m->source] != node ||
 		    m->mlid != p->as.dlid || p->as.number < m->first_transaction ||
 		    p->as.number >= m->first_transaction + m->n_packets)
 			continue;

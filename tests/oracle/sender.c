@@ -136,7 +136,7 @@ int end_vl(struct oracle *o, uint32_t port, const struct packet *packet)
 	record_end(o, packet, port, SIM_LOST_DISCARD);
 	if (packet->is_pairs)
 		pair_lost_unsent(o, packet);
-	if (packet->letter)
+	if (packet->message)
 		job_lost_unsent(o, packet);
 	return NO_VL;
 }

@@ -34,8 +34,8 @@ struct packet {
 	uint64_t psn;
 	bool asks, becn;
 	enum pair_answer answers;
-	uint32_t payload;      /* staged, until it is granted */
-	struct letter *letter; /* of a job; NULL: of none */
+	uint32_t payload;            /* staged, until it is granted */
+	struct job_message *message; /* of a job; NULL: of none */
 	uint8_t staged_on;
 	uint32_t device;       /* C8: of its path, that it is for */
 	bool ends_reservation; /* C8 */
@@ -198,7 +198,7 @@ struct early {
 struct send {
 	uint64_t first, n; /* packets */
 	uint32_t length;
-	struct letter *letter; /* NULL: of a flow */
+	struct job_message *message; /* NULL: of a flow */
 };
 
 /* Both ends of a flow's queue pair, or of a job's connection. */
@@ -525,9 +525,10 @@ void queue_pairs_fini(struct oracle *o);
 /* J14: whether some job has queue pairs. */
 bool has_job_pairs(const struct oracle *o);
 /* A message of a job is given to its queue pair. */
-void pair_send_letter(struct oracle *o, uint32_t sender, uint32_t receiver, struct letter *m);
+void pair_send_message(struct oracle *o, uint32_t sender, uint32_t receiver, struct job_message *m);
 /* Or to its destination, which is at the same port: no rate knows of it. */
-void pair_hand_over(struct oracle *o, uint32_t sender, uint32_t receiver, const struct letter *m);
+void pair_hand_over(struct oracle *o, uint32_t sender, uint32_t receiver,
+		    const struct job_message *m);
 /* The flow's queue pair, or SIM_NONE. */
 uint32_t pair_of_flow(const struct oracle *o, uint32_t flow);
 void pair_post(struct oracle *o, uint32_t i);
@@ -539,7 +540,7 @@ void pairs_enter(struct oracle *o);
 void pairs_listen(struct oracle *o);
 hd_time pairs_next_due(const struct oracle *o);
 
-/* rank.c and letter.c: jobs (J1 to J9, J14). */
+/* rank.c and job_message.c: jobs (J1 to J9, J14). */
 void jobs_init(struct oracle *o);
 void jobs_fini(struct oracle *o);
 /* What number a job has among the senders of an end node. */
@@ -548,8 +549,8 @@ void jobs_listen(struct oracle *o);
 void job_granted(struct oracle *o, uint32_t port, const struct packet *p);
 void job_delivered(struct oracle *o, uint32_t port, const struct packet *p);
 /* J14: a SEND has come whole, or is acknowledged. */
-void job_send_came(struct oracle *o, struct letter *m);
-void job_send_done(struct oracle *o, struct letter *m);
+void job_send_came(struct oracle *o, struct job_message *m);
+void job_send_done(struct oracle *o, struct job_message *m);
 /* It has no VL at its own port (A1). */
 void job_lost_unsent(struct oracle *o, const struct packet *p);
 hd_time jobs_next_due(const struct oracle *o);

@@ -490,7 +490,7 @@ static void link_take(struct oracle *o, uint32_t port, uint8_t vl, const struct 
 		end_take(o, port, vl, &from->pull);
 		if (packet->is_pairs)
 			pair_granted(o, port, packet);
-		if (packet->letter)
+		if (packet->message)
 			job_granted(o, port, packet);
 		source_goes_on(o, port, packet);
 	} else if (sends_from_inputs(o, port)) {

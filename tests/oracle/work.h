@@ -3,7 +3,7 @@
 #define HD_TESTS_ORACLE_WORK_H
 
 /*
- * Jobs while they run: rank.c has what ranks do (J2, J3, J7), letter.c the
+ * Jobs while they run: rank.c has what ranks do (J2, J3, J7), job_message.c the
  * messages between them (J4 to J6, J9).
  */
 
@@ -40,24 +40,24 @@ struct rank {
 	uint64_t *sizes;    /* by operation: of the message that it has got */
 	uint32_t *receives; /* without a message, as they started */
 	size_t n_receives, receives_cap;
-	struct letter **waiting; /* announced, without a receive */
+	struct job_message **waiting; /* announced, without a receive */
 	size_t n_waiting, waiting_cap;
 };
 
-enum letter_kind {
-	LETTER_PLAIN,
-	LETTER_ANNOUNCES, /* J6 */
-	LETTER_CLEARS,
-	LETTER_BODY,
-	LETTER_ASKS, /* J9 */
-	LETTER_ANSWERS,
-	LETTER_SPREADS, /* J8: to all of a group, */
-	LETTER_SPREAD,  /* as one of them gets it */
-	LETTER_GIVES,   /* S2 */
+enum job_message_kind {
+	MESSAGE_PLAIN,
+	MESSAGE_ANNOUNCES, /* J6 */
+	MESSAGE_CLEARS,
+	MESSAGE_BODY,
+	MESSAGE_ASKS, /* J9 */
+	MESSAGE_ANSWERS,
+	MESSAGE_SPREADS, /* J8: to all of a group, */
+	MESSAGE_SPREAD,  /* as one of them gets it */
+	MESSAGE_GIVES,   /* S2 */
 };
 
-struct letter {
-	enum letter_kind kind;
+struct job_message {
+	enum job_message_kind kind;
 	uint32_t job, source, target; /* ranks; of J9 one is a server */
 	uint32_t from, to;            /* end nodes */
 	uint32_t op;                  /* that sends it, or asks */
@@ -68,7 +68,7 @@ struct letter {
 	bool reads;                           /* J9 */
 	uint64_t n_packets, given, delivered; /* J14: SENDs */
 	uint64_t acknowledged;                /* of these */
-	struct letter **parts;                /* LETTER_SPREADS: each receiver's */
+	struct job_message **parts;           /* MESSAGE_SPREADS: each receiver's */
 	uint32_t n_parts;
 	uint16_t mlid; /* 0: to one */
 	uint32_t first_transaction;
@@ -79,7 +79,7 @@ struct letter {
 /* J5: messages of a rank, or of a server, one after the other. */
 struct job_line {
 	uint32_t node, rank; /* SIM_NONE: a server's */
-	struct letter **letters;
+	struct job_message **messages;
 	size_t n, cap;
 	bool holds;      /* a packet of it waits or is on the link */
 	hd_time leaves;  /* when that has left; NEVER: not granted */
@@ -97,11 +97,11 @@ struct job_work {
 
 struct work {
 	struct job_work *jobs;
-	uint32_t tellings;      /* notifications of ranks in progress */
-	struct letter **handed; /* J14: over at one port, when these end */
+	uint32_t notifying;          /* notifications of ranks in progress */
+	struct job_message **handed; /* J14: over at one port, when these end */
 	size_t n_handed, handed_cap;
-	struct letter **letters; /* all that ever were */
-	size_t n_letters, letters_cap;
+	struct job_message **messages; /* all that ever were */
+	size_t n_messages, messages_cap;
 };
 
 /* rank.c */
@@ -113,15 +113,15 @@ void cpus_end(struct oracle *o, uint32_t job, uint32_t rank);
 /* J3: takes what is ready, until nothing is. */
 void rank_told(struct oracle *o, uint32_t job, uint32_t rank);
 
-/* letter.c */
-void letters_post(struct oracle *o, uint32_t job, uint32_t rank, uint32_t op);
+/* job_message.c */
+void job_messages_post(struct oracle *o, uint32_t job, uint32_t rank, uint32_t op);
 /* J4: a receive starts. */
-void letters_receive(struct oracle *o, uint32_t job, uint32_t rank, uint32_t op);
+void job_messages_receive(struct oracle *o, uint32_t job, uint32_t rank, uint32_t op);
 /* Whether a message of this queue has left whole now; then notifies its rank. */
 void line_leaves(struct oracle *o, uint32_t job, uint32_t line);
 /* Begin and end of a rank's notification. */
-void telling_begins(struct oracle *o);
-void telling_ends(struct oracle *o);
+void notify_begin(struct oracle *o);
+void notify_finish(struct oracle *o);
 /* True if some packet was dropped at once. */
 bool lines_give(struct oracle *o);
 

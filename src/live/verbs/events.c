@@ -283,7 +283,7 @@ static int wait_ms(void)
 	return due <= now ? 0 : (int)((due - now) / 1000000 + 1);
 }
 
-static void hear_daemon(struct pollfd *p)
+static void read_daemon_event(struct pollfd *p)
 {
 	struct live_event e;
 	ssize_t got = recv(p->fd, &e, sizeof(e), MSG_DONTWAIT);
@@ -328,7 +328,7 @@ static void *background(void *unused)
 		if (verbs_is_roce())
 			verbs_roce_progress();
 		if (on[0].fd >= 0 && on[0].revents)
-			hear_daemon(&on[0]);
+			read_daemon_event(&on[0]);
 		if (atomic_load(&verbs_adapter.n_waiting))
 			post_retry(true);
 	}

@@ -167,7 +167,7 @@ static void queue_clear(struct sim *s)
 	s->background = 0;
 }
 
-static void arrivals_go_on(struct sim *s)
+static void arrivals_resume(struct sim *s)
 {
 	while (s->make.next_arrival < s->make.n_arrivals &&
 	       s->make.arrivals[s->make.next_arrival].time <= s->now)
@@ -222,7 +222,7 @@ void checkpoint_state_events_begin(struct checkpoint_state *v)
 		owner->background += is_background(key_kind(e->key));
 	}
 	for (uint32_t i = 0; i < sim_n_parts(v->s); i++)
-		arrivals_go_on(checkpoint_state_domain(v, i));
+		arrivals_resume(checkpoint_state_domain(v, i));
 	free(v->coming);
 }
 

@@ -96,7 +96,7 @@ uint32_t sim_packets_grow(struct sim *s)
 	return packet_new(s);
 }
 
-static void crowd_add(const struct sim *s, uint64_t *waiting, struct sim_backlog *out)
+static void backlog_add(const struct sim *s, uint64_t *waiting, struct sim_backlog *out)
 {
 	bool *is_free = hd_alloc(s->pool.n, sizeof(*is_free));
 
@@ -119,18 +119,18 @@ static void crowd_add(const struct sim *s, uint64_t *waiting, struct sim_backlog
 void sim_backlog(const struct sim *s, struct sim_backlog *out)
 {
 	if (sim_is_remote(s)) {
-		*out = s->parts->crowd;
+		*out = s->parts->backlog;
 		return;
 	}
 	uint64_t *waiting = hd_alloc(s->setup->n_ports, sizeof(*waiting));
 
 	*out = (struct sim_backlog){ .packets = sim_alive(s) };
 	for (uint32_t i = 0; i < sim_n_parts(s); i++)
-		crowd_add(sim_part(s, i), waiting, out);
+		backlog_add(sim_part(s, i), waiting, out);
 	free(waiting);
 }
 
-static void read_crowd(struct sim *s, struct pack *k, void *context)
+static void read_backlog(struct sim *s, struct pack *k, void *context)
 {
 	struct sim_backlog *most = context;
 	uint64_t waiting = 0;
@@ -152,13 +152,13 @@ void sim_backlog_note(struct sim *s)
 	struct pack k;
 
 	for (uint32_t i = s->parts->first; i < s->parts->last; i++)
-		crowd_add(sim_part(s, i), waiting, &here);
+		backlog_add(sim_part(s, i), waiting, &here);
 	free(waiting);
 	pack_to(&k, &mine);
 	pack_u64(&k, &here.waiting);
 	pack_u32(&k, &here.port);
-	s->parts->crowd = (struct sim_backlog){ .packets = sim_alive(s) };
-	remote_gather(s, &mine, read_crowd, &s->parts->crowd);
+	s->parts->backlog = (struct sim_backlog){ .packets = sim_alive(s) };
+	remote_gather(s, &mine, read_backlog, &s->parts->backlog);
 	strbuf_fini(&mine);
 }
 

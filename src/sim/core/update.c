@@ -78,7 +78,7 @@ void update_arrive(struct sim *s, uint32_t port, unsigned vl, uint32_t content)
 		link_request(s, port);
 }
 
-static void update_tell(struct sim *s, uint32_t port, unsigned vl, uint32_t content, bool lost)
+static void update_notify(struct sim *s, uint32_t port, unsigned vl, uint32_t content, bool lost)
 {
 	const struct sim_update u = {
 		.vl = (uint8_t)vl,
@@ -102,7 +102,7 @@ static void update_launch(struct sim *s, uint32_t port, unsigned vl, uint32_t co
 	s->sums.rare[port].updates_sent++;
 	lost = lost || c->next_down <= when;
 	if (s->tell.updated && s->mode.exact)
-		update_tell(s, port, vl, content, lost);
+		update_notify(s, port, vl, content, lost);
 	uint32_t peer = s->links[port].peer;
 	uint64_t key = event_key(EV_UPDATE, peer, vl, content);
 

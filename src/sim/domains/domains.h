@@ -98,7 +98,7 @@ struct domains {
 	/* With distant parts, as the run has ended: */
 	struct wait_edge *waits;
 	size_t n_waits, waits_cap;
-	struct sim_backlog crowd;
+	struct sim_backlog backlog;
 };
 
 /* ---- partition.c -------------------------------------------------------- */

@@ -126,7 +126,7 @@ static const struct pack_member checks_members[] = {
 	PACK(sim_checks, duplicates),
 };
 
-static void pack_standing(struct pack *p, struct sim *part)
+static void pack_summary(struct pack *p, struct sim *part)
 {
 	PACK_STRUCT(p, sim_members, part);
 	PACK_STRUCT(p, tally_members, part->outcome.tally);
@@ -267,7 +267,7 @@ static void deliveries_count(struct sim *home, const struct mailbox *m)
 /* ---- notifications of observers -------------------------------------------- */
 
 /* From a part, to rank 0's copy of it. */
-static void pack_tellings(struct pack *p, struct sim *part)
+static void pack_notifications(struct pack *p, struct sim *part)
 {
 	struct observer_event *t = part->tell.queue.heap;
 	size_t n = pack_count(p, part->tell.queue.n);
@@ -289,7 +289,7 @@ static void pack_tellings(struct pack *p, struct sim *part)
 /* ---- together ----------------------------------------------------------- */
 
 /* What endpoints of one part have for those of another. */
-static void pack_letters(struct domains *p, struct pack *k, uint32_t from, uint32_t to)
+static void pack_endpoint_messages(struct domains *p, struct pack *k, uint32_t from, uint32_t to)
 {
 	const struct sim *whole = p->whole;
 
@@ -298,14 +298,15 @@ static void pack_letters(struct domains *p, struct pack *k, uint32_t from, uint3
 }
 
 /* All of two processes; they also come of instants of all. */
-static void pack_all_letters(struct domains *p, struct pack *k, unsigned from, unsigned to)
+static void pack_all_endpoint_messages(struct domains *p, struct pack *k, unsigned from,
+				       unsigned to)
 {
 	const uint16_t *rank = p->distant->rank_of_part;
 
 	for (uint32_t i = 0; i < p->cut.n; i++) {
 		for (uint32_t j = 0; rank[i] == from && j < p->cut.n; j++) {
 			if (rank[j] == to)
-				pack_letters(p, k, i, j);
+				pack_endpoint_messages(p, k, i, j);
 		}
 	}
 }
@@ -337,14 +338,14 @@ static void pack_ours(struct domains *p, struct pack *k, unsigned from, unsigned
 	for (uint32_t i = 0; i < p->cut.n; i++) {
 		if (rank[i] != from)
 			continue;
-		pack_standing(k, p->part[i]);
+		pack_summary(k, p->part[i]);
 		if (to == 0 && p->whole->tell.n_observers)
-			pack_tellings(k, p->part[i]);
+			pack_notifications(k, p->part[i]);
 	}
 	if (mail)
 		pack_mail(p, k, from, to);
 	if (p->whole->ends.n)
-		pack_all_letters(p, k, from, to);
+		pack_all_endpoint_messages(p, k, from, to);
 }
 
 /* Nothing to do but timers, and nothing is on its way to others. */
@@ -361,7 +362,7 @@ static bool is_dry_here(const struct domains *p, uint32_t i)
 	return true;
 }
 
-static void take_stock(struct domains *p)
+static void domains_summarize(struct domains *p)
 {
 	for (uint32_t i = p->first; i < p->last; i++) {
 		struct sim *part = p->part[i];
@@ -379,7 +380,7 @@ static void exchange_once(struct domains *p, bool mail)
 	const unsigned me = d->world->rank;
 	struct pack k;
 
-	take_stock(p);
+	domains_summarize(p);
 	for (unsigned i = 0; i < d->world->n; i++) {
 		strbuf_clear(&d->to[i]);
 		pack_to(&k, &d->to[i]);

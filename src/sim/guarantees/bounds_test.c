@@ -245,7 +245,7 @@ static port_id end_port(const struct world *w, uint32_t end)
 static void admit(struct world *w)
 {
 	uint32_t hot = draw(w, 0, w->f.n_ends - 1);
-	bool crowd = draw(w, 0, 1);
+	bool shares_source = draw(w, 0, 1);
 	double rate = slowest_rate(w);
 	uint32_t wanted = draw(w, 2, 40);
 
@@ -257,7 +257,7 @@ static void admit(struct world *w)
 		double share = (double)draw(w, 1, 30) / 100;
 		uint32_t id = w->network.n_flows;
 
-		while (to == from || (!crowd && to == hot && w->f.n_ends > 2))
+		while (to == from || (!shares_source && to == hot && w->f.n_ends > 2))
 			to = draw(w, 0, w->f.n_ends - 1);
 		hd_time period = (hd_time)(burst / (share * rate) * 1e12) + 1;
 		const struct bound_flow like = {

@@ -46,7 +46,7 @@ static const struct sim_metrics *run(const struct fabric *fabric, struct sim **s
  * A new connection saturates its own VLs; so does best effort. Other entries
  * may overshoot by a packet: the permanent connections have 5 % to spare.
  */
-static const char crowd_text[] = MESH_OF_8G
+static const char loaded_text[] = MESH_OF_8G
 	"qos:\n"
 	"  vls: 15\n"
 	"  classes: [{name: a, sl: 0, kind: DB}, {name: b, sl: 1, kind: DB}, {name: stays, sl: 2, kind: DB}, {name: c, sl: 3, kind: DB}, {name: rest, sl: 8, kind: BE}]\n"
@@ -142,7 +142,7 @@ static void nobodys_guarantee_breaks_while_tables_change(void **state)
 	uint32_t refused = 0, gone = 0;
 
 	(void)state;
-	must_build(crowd_text, &fabric);
+	must_build(loaded_text, &fabric);
 	bounds_of(fabric, bound);
 	const struct sim_metrics *m = run(fabric, &sim);
 

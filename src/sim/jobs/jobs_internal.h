@@ -118,9 +118,9 @@ struct job_domain {
 	struct pair_count *pairs;   /* n_bins x n_bins (pairs.c) */
 	hd_time told_at;            /* time of the delivery in progress; else HD_TIME_NEVER */
 	bool has_ranks;
-	bool is_elsewhere;               /* another process computes it */
-	struct remote_messages *letters; /* per share; NULL: all shares are in this process */
-	struct job_message *seen;        /* remote share: its messages in transit */
+	bool is_elsewhere;                /* another process computes it */
+	struct remote_messages *outgoing; /* per share; NULL: all shares are in this process */
+	struct job_message *seen;         /* remote share: its messages in transit */
 	size_t n_seen;
 };
 

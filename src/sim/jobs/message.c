@@ -117,7 +117,7 @@ static bool line_gives(struct job_domain *s, struct actor *a, hd_time now)
 }
 
 /* Starts the first message in the queue of an actor. */
-static void line_go_on(struct job_domain *s, struct actor *a, hd_time now)
+static void line_continue(struct job_domain *s, struct actor *a, hd_time now)
 {
 	a->left_at = HD_TIME_NEVER;
 	if (line_gives(s, a, now) || a->first == RANK_GROUP_NONE)
@@ -171,7 +171,7 @@ void message_enqueue(struct job_domain *s, uint32_t id, hd_time now)
 	m->next = RANK_GROUP_NONE;
 	if (a->first == RANK_GROUP_NONE) {
 		a->first = a->last = id;
-		line_go_on(s, a, now);
+		line_continue(s, a, now);
 		return;
 	}
 	message_at(p, a->last)->next = id;
@@ -503,9 +503,9 @@ static void on_timer(void *context, hd_time now, uint32_t number)
 			path = path_of_send(m, now);
 		}
 		a->first = m->next;
-		line_go_on(s, a, now);
+		line_continue(s, a, now);
 	} else if (line_may_give(p, a, now)) {
-		line_go_on(s, a, now);
+		line_continue(s, a, now);
 	}
 	if (number < p->job.n_ranks)
 		rank_group_wake(&s->rank_group, number, now, left, &path);

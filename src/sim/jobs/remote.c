@@ -26,15 +26,15 @@ void job_domains_init_remote(struct placed_job *p, const struct sim_cut *how)
 
 		s->is_elsewhere = !part_is_here(how, i);
 		if (!s->is_elsewhere && how->last - how->first < how->n)
-			s->letters = hd_alloc(how->n, sizeof(*s->letters));
+			s->outgoing = hd_alloc(how->n, sizeof(*s->outgoing));
 	}
 }
 
 void job_domain_fini_remote(struct job_domain *s)
 {
-	for (uint32_t i = 0; s->letters && i < s->of->n_shares; i++)
-		remote_messages_fini(&s->letters[i]);
-	free(s->letters);
+	for (uint32_t i = 0; s->outgoing && i < s->of->n_shares; i++)
+		remote_messages_fini(&s->outgoing[i]);
+	free(s->outgoing);
 	free(s->seen);
 }
 
@@ -42,8 +42,8 @@ void job_domain_fini_remote(struct job_domain *s)
 
 static void tell(struct job_domain *s, uint32_t part, uint8_t what, uint32_t id)
 {
-	if (s->letters && s->of->shares[part].is_elsewhere)
-		remote_messages_add(&s->letters[part], what, id, 0);
+	if (s->outgoing && s->of->shares[part].is_elsewhere)
+		remote_messages_add(&s->outgoing[part], what, id, 0);
 }
 
 void message_announce(struct job_domain *s, uint32_t id)
@@ -51,7 +51,7 @@ void message_announce(struct job_domain *s, uint32_t id)
 	const struct placed_job *p = s->of;
 	const struct job_message *m = message_at(p, id);
 
-	if (!s->letters || m->kind == MSG_REDUCE)
+	if (!s->outgoing || m->kind == MSG_REDUCE)
 		return; /* destinations receive only its result */
 	if (!m->dlid) {
 		tell(s, job_domain_of(p, m->target), LETTER_MESSAGE, id);
@@ -176,7 +176,7 @@ static void read_note(struct job_domain *s, const struct remote_message *x)
 	message_release(s, x->id);
 }
 
-static void pack_letter(void *context, struct pack *k, const struct remote_message *x)
+static void pack_outgoing(void *context, struct pack *k, const struct remote_message *x)
 {
 	const struct job_message_reader *r = context;
 	struct placed_job *p = r->of;
@@ -204,7 +204,7 @@ void job_mail(void *context, struct pack *k, uint32_t from, uint32_t to)
 	struct placed_job *p = ((struct job_domain *)context)->of;
 	struct job_message_reader r = { p, from, to };
 
-	remote_messages_pack(k->reads ? NULL : &p->shares[from].letters[to], k, pack_letter, &r);
+	remote_messages_pack(k->reads ? NULL : &p->shares[from].outgoing[to], k, pack_outgoing, &r);
 }
 
 /* ---- results collected by the first process ------------------------------- */

@@ -220,7 +220,7 @@ static uint64_t some_number(struct rng *g)
 }
 
 /* As they are written, but for what they say. */
-static void some_letters(struct rng *g, struct strbuf *out)
+static void some_bytes(struct rng *g, struct strbuf *out)
 {
 	uint32_t n = 1 + (uint32_t)rng_below(g, 3);
 	struct pack k;
@@ -260,7 +260,7 @@ static void suffer(const struct world *world, void *context)
 		struct strbuf bytes = STRBUF_INIT;
 		struct pack k;
 
-		some_letters(&g, &bytes);
+		some_bytes(&g, &bytes);
 		pack_from(&k, bytes.text, rng_below(&g, 3) ? bytes.len : rng_below(&g, bytes.len));
 		job_mail(&p->alone, &k, p->n_shares - 1 - me, me);
 		strbuf_fini(&bytes);

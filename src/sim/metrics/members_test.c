@@ -144,7 +144,7 @@ static void check_case(const char *text, uint32_t parts, struct tally_of_cases *
 	struct seen seen = { .delivered = calloc(fabric->n_flows, sizeof(*seen.delivered)) };
 	const struct sim_observer observer = { .context = &seen, .delivered = on_delivered };
 	struct sim_rules rules = fabric->rules;
-	struct sim_backlog crowd;
+	struct sim_backlog backlog;
 	bool rerouted = false;
 
 	for (uint32_t i = 0; i < fabric->setup.n_routes; i++)
@@ -155,9 +155,9 @@ static void check_case(const char *text, uint32_t parts, struct tally_of_cases *
 
 	sim_observe(s, &observer);
 	sim_run(s, HD_TIME_NEVER, NULL, NULL);
-	sim_backlog(s, &crowd);
+	sim_backlog(s, &backlog);
 	t->run++;
-	if (crowd.packets == 0) {
+	if (backlog.packets == 0) {
 		t->drained++;
 		t->rerouted += rerouted;
 		check_flows(fabric, sim_metrics(s), &seen, rerouted, t);

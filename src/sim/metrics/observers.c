@@ -126,8 +126,8 @@ bool observers_event_is_valid(const struct sim *part, const struct observer_even
 
 /* ---- told ---------------------------------------------------------------- */
 
-static void tell_end(const struct sim_observer *o, const struct observer_event *t, uint32_t port,
-		     enum sim_fate fate)
+static void notify_end(const struct sim_observer *o, const struct observer_event *t, uint32_t port,
+		       enum sim_fate fate)
 {
 	const struct sim_event_record e = {
 		.flow = t->packet.flow,
@@ -142,13 +142,13 @@ static void tell_end(const struct sim_observer *o, const struct observer_event *
 	o->ended(o->context, &e, &t->packet);
 }
 
-static void tell_one(const struct sim *s, const struct sim_observer *o,
-		     const struct observer_event *t)
+static void notify_one(const struct sim *s, const struct sim_observer *o,
+		       const struct observer_event *t)
 {
 	uint32_t port = (uint32_t)(t->place >> 32), kind = (uint32_t)t->place;
 
 	if (kind < OBSERVE_DELIVERED && o->ended)
-		tell_end(o, t, port, (enum sim_fate)kind);
+		notify_end(o, t, port, (enum sim_fate)kind);
 	else if (kind == OBSERVE_DELIVERED && o->delivered)
 		o->delivered(o->context, t->at, s->setup->ports[port].node, &t->packet);
 	else if (kind == OBSERVE_UPDATED && o->updated)
@@ -180,7 +180,7 @@ void observers_notify_until(struct sim *s, hd_time until)
 
 		pop(from);
 		for (uint32_t i = 0; i < s->tell.n_observers && is_first_rank(s); i++)
-			tell_one(s, &s->tell.observers[i], &t);
+			notify_one(s, &s->tell.observers[i], &t);
 	}
 }
 
@@ -210,7 +210,7 @@ void sim_pack_packet(struct pack *p, struct sim_packet *x)
 	PACK_STRUCT(p, packet_members, x);
 }
 
-static int telling_order(const void *x, const void *y)
+static int notification_order(const void *x, const void *y)
 {
 	const struct observer_event *a = x, *b = y;
 
@@ -219,7 +219,7 @@ static int telling_order(const void *x, const void *y)
 
 /* Pending notifications, in order; the caller frees them. Two of one place
  * are of one part. */
-static struct observer_event *tellings_gather(const struct checkpoint_state *v, size_t *n)
+static struct observer_event *notifications_gather(const struct checkpoint_state *v, size_t *n)
 {
 	struct observer_event *all;
 
@@ -235,12 +235,12 @@ static struct observer_event *tellings_gather(const struct checkpoint_state *v, 
 			all[(*n)++] = t->heap[k];
 	}
 	if (*n)
-		qsort(all, *n, sizeof(*all), telling_order);
+		qsort(all, *n, sizeof(*all), notification_order);
 	return all;
 }
 
 /* Only ends are known ahead of their time. */
-static void pack_telling(struct checkpoint_state *v, struct observer_event *t)
+static void pack_notification(struct checkpoint_state *v, struct observer_event *t)
 {
 	uint32_t port = (uint32_t)(t->place >> 32), kind = (uint32_t)t->place;
 
@@ -266,7 +266,7 @@ void checkpoint_state_observers(struct checkpoint_state *v)
 
 	if (!checkpoint_state_has_sums(v))
 		return;
-	struct observer_event *all = v->p->reads ? NULL : tellings_gather(v, &n);
+	struct observer_event *all = v->p->reads ? NULL : notifications_gather(v, &n);
 
 	n = pack_count(v->p, n);
 	for (size_t i = 0; i < n && !v->p->refused; i++) {
@@ -274,7 +274,7 @@ void checkpoint_state_observers(struct checkpoint_state *v)
 
 		if (all)
 			t = all[i];
-		pack_telling(v, &t);
+		pack_notification(v, &t);
 	}
 	free(all);
 }

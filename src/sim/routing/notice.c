@@ -141,8 +141,8 @@ struct notice_sender {
 	/* Per switch: as it is, as its neighbours know it, and when. */
 	bool *wayless, *told;
 	struct spans *spans;
-	struct notice_message *letters; /* on their way, in the order of time */
-	size_t first, n_letters, cap;
+	struct notice_message *messages; /* on their way, in the order of time */
+	size_t first, n_messages, cap;
 };
 
 static uint64_t key_of(switch_id sw, switch_id target, unsigned port)
@@ -191,8 +191,8 @@ static void look(struct notice_sender *t, switch_id sw)
 	if (wayless == t->wayless[sw])
 		return;
 	t->wayless[sw] = wayless;
-	t->letters = hd_grow(t->letters, &t->cap, t->n_letters + 1, sizeof(*t->letters));
-	t->letters[t->n_letters++] =
+	t->messages = hd_grow(t->messages, &t->cap, t->n_messages + 1, sizeof(*t->messages));
+	t->messages[t->n_messages++] =
 		(struct notice_message){ later(t->now, t->setup->adaptive->notify), sw, wayless };
 }
 
@@ -224,12 +224,12 @@ static void arrive(struct notice_sender *t, const struct notice_message *l)
 /* All events of an instant happen before the state is read. */
 static void go_on(struct notice_sender *t, size_t *turn)
 {
-	size_t turns = *turn, letters = t->first;
+	size_t turns = *turn, messages = t->first;
 
 	for (; turns < t->turns.n && t->turns.items[turns].time == t->now; turns++)
 		t->down[t->turns.items[turns].port] = t->turns.items[turns].is_down;
-	for (; letters < t->n_letters && t->letters[letters].time == t->now; letters++)
-		arrive(t, &t->letters[letters]);
+	for (; messages < t->n_messages && t->messages[messages].time == t->now; messages++)
+		arrive(t, &t->messages[messages]);
 	for (; *turn < turns; ++*turn) {
 		uint32_t port = t->turns.items[*turn].port;
 		const struct sim_node *n = &t->setup->nodes[t->setup->ports[port].node];
@@ -237,14 +237,14 @@ static void go_on(struct notice_sender *t, size_t *turn)
 		if (n->kind == SIM_SWITCH)
 			look(t, n->sw);
 	}
-	for (; t->first < letters; t->first++)
-		look_around(t, t->letters[t->first].from);
+	for (; t->first < messages; t->first++)
+		look_around(t, t->messages[t->first].from);
 }
 
 static hd_time next_time(const struct notice_sender *t, size_t turn)
 {
 	hd_time a = turn < t->turns.n ? t->turns.items[turn].time : NEVER;
-	hd_time b = t->first < t->n_letters ? t->letters[t->first].time : NEVER;
+	hd_time b = t->first < t->n_messages ? t->messages[t->first].time : NEVER;
 
 	return a < b ? a : b;
 }
@@ -276,7 +276,7 @@ static void tell_of(struct notice_sender *t, switch_id target)
 
 	t->target = target;
 	t->now = 0;
-	t->first = t->n_letters = 0;
+	t->first = t->n_messages = 0;
 	memset(t->down, 0, t->setup->n_ports * sizeof(*t->down));
 	memset(t->wayless, 0, n * sizeof(*t->wayless));
 	memset(t->told, 0, n * sizeof(*t->told));
@@ -334,7 +334,7 @@ struct notices *notice_table_new(const struct sim_setup *setup, hd_time stop)
 	free(t.wayless);
 	free(t.told);
 	free(t.spans);
-	free(t.letters);
+	free(t.messages);
 	if (t.out->n > 0)
 		return t.out;
 	notice_table_free(t.out);

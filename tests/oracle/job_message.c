@@ -18,18 +18,18 @@ static const struct oracle_job *drawn(const struct oracle *o, uint32_t job)
 /* ---- lines (J5) ---- */
 
 /* J14: those to many go as they would without queue pairs. */
-static bool goes_by_pair(const struct oracle *o, const struct letter *m)
+static bool goes_by_pair(const struct oracle *o, const struct job_message *m)
 {
 	return drawn(o, m->job)->rc && !m->mlid;
 }
 
-static uint32_t payload_of(const struct oracle *o, const struct letter *m)
+static uint32_t payload_of(const struct oracle *o, const struct job_message *m)
 {
-	return m->kind == LETTER_GIVES ? o->jobs->payload : o->jobs->mtu;
+	return m->kind == MESSAGE_GIVES ? o->jobs->payload : o->jobs->mtu;
 }
 
 /* Packets, or SENDs. */
-static uint64_t packets_of(const struct oracle *o, const struct letter *m)
+static uint64_t packets_of(const struct oracle *o, const struct job_message *m)
 {
 	uint64_t mtu = goes_by_pair(o, m) ? MOST_SENT : payload_of(o, m);
 
@@ -44,23 +44,23 @@ static hd_time line_free_from(const struct oracle *o, uint32_t job, const struct
 	return l->entered + drawn(o, job)->gap;
 }
 
-static lid_t address_of(const struct oracle *o, const struct letter *m)
+static lid_t address_of(const struct oracle *o, const struct job_message *m)
 {
 	const struct sim_setup *s = o->setup;
 
 	return m->mlid ? m->mlid : s->subnet->lid_of_port[s->ports[port_of_end(o, m->to)].origin];
 }
 
-static uint32_t headers_of(const struct oracle *o, const struct letter *m)
+static uint32_t headers_of(const struct oracle *o, const struct job_message *m)
 {
 	return OVERHEAD + (m->mlid && o->mutation != MUT_SPREAD_WITHOUT_GRH ? GRH : 0);
 }
 
-static void packet_give(struct oracle *o, struct job_line *l, struct letter *m)
+static void packet_give(struct oracle *o, struct job_line *l, struct job_message *m)
 {
 	uint32_t mtu = payload_of(o, m);
 	uint64_t rest = m->size - m->given * mtu;
-	bool gives = m->kind == LETTER_GIVES;
+	bool gives = m->kind == MESSAGE_GIVES;
 	struct packet made = {
 		.as = { .time = o->now,
 			.source = l->node,
@@ -71,7 +71,7 @@ static void packet_give(struct oracle *o, struct job_line *l, struct letter *m)
 			.sender = o->work->jobs[m->job].senders[l->node],
 			.number = m->first_transaction + (uint32_t)m->given },
 		.kind = gives ? SIM_CONTRIBUTION : SIM_DATA,
-		.letter = m,
+		.message = m,
 	};
 
 	made.as.flow = oracle_pair_flow(l->node, made.as.dlid);
@@ -89,11 +89,11 @@ static void packet_give(struct oracle *o, struct job_line *l, struct letter *m)
 static void line_pop(struct job_line *l)
 {
 	l->n--;
-	memmove(l->letters, l->letters + 1, l->n * sizeof(struct letter *));
+	memmove(l->messages, l->messages + 1, l->n * sizeof(struct job_message *));
 }
 
 /* J14: the first of the line, which is then no longer in it. */
-static void letter_give(struct oracle *o, struct job_line *l, struct letter *m)
+static void job_message_give(struct oracle *o, struct job_line *l, struct job_message *m)
 {
 	struct work *w = o->work;
 	const struct oracle_job *j = drawn(o, m->job);
@@ -102,39 +102,40 @@ static void letter_give(struct oracle *o, struct job_line *l, struct letter *m)
 	l->any = true;
 	l->entered = o->now;
 	line_pop(l);
-	if (m->kind == LETTER_ASKS)
+	if (m->kind == MESSAGE_ASKS)
 		to += n_ranks;
-	if (m->kind == LETTER_CLEARS || m->kind == LETTER_ANSWERS)
+	if (m->kind == MESSAGE_CLEARS || m->kind == MESSAGE_ANSWERS)
 		to = m->source;
 	o->stats->sends++;
 	if (m->from != m->to) {
-		pair_send_letter(o, from, to, m);
+		pair_send_message(o, from, to, m);
 		return;
 	}
 	pair_hand_over(o, from, to, m);
 	/* At one port: at once, but one thing after the other. */
-	telling_begins(o);
-	w->handed = hd_grow(w->handed, &w->handed_cap, w->n_handed + 1, sizeof(struct letter *));
+	notify_begin(o);
+	w->handed =
+		hd_grow(w->handed, &w->handed_cap, w->n_handed + 1, sizeof(struct job_message *));
 	w->handed[w->n_handed++] = m;
-	telling_ends(o);
+	notify_finish(o);
 }
 
-void telling_begins(struct oracle *o)
+void notify_begin(struct oracle *o)
 {
-	o->work->tellings++;
+	o->work->notifying++;
 }
 
-void telling_ends(struct oracle *o)
+void notify_finish(struct oracle *o)
 {
 	struct work *w = o->work;
 
-	if (--w->tellings > 0)
+	if (--w->notifying > 0)
 		return;
 	while (w->n_handed > 0) {
-		struct letter *m = w->handed[0];
+		struct job_message *m = w->handed[0];
 
 		w->n_handed--;
-		memmove(w->handed, w->handed + 1, w->n_handed * sizeof(struct letter *));
+		memmove(w->handed, w->handed + 1, w->n_handed * sizeof(struct job_message *));
 		m->delivered = m->n_packets - 1;
 		job_send_came(o, m);
 	}
@@ -142,13 +143,13 @@ void telling_ends(struct oracle *o)
 
 static void line_give(struct oracle *o, uint32_t job, struct job_line *l)
 {
-	struct letter *m;
+	struct job_message *m;
 
 	if (l->holds || l->n == 0)
 		return;
-	m = l->letters[0];
+	m = l->messages[0];
 	if (goes_by_pair(o, m) && line_free_from(o, job, l) <= o->now) {
-		letter_give(o, l, m);
+		job_message_give(o, l, m);
 		line_give(o, job, l);
 		return;
 	}
@@ -161,63 +162,64 @@ static void line_give(struct oracle *o, uint32_t job, struct job_line *l)
 }
 
 /* Mutations only: of messages without a queue. */
-static bool goes_first(const struct oracle *o, const struct letter *m)
+static bool goes_first(const struct oracle *o, const struct job_message *m)
 {
-	return (o->mutation == MUT_BODY_FIRST && m->kind == LETTER_BODY) ||
-	       (o->mutation == MUT_CLEARS_FIRST && m->kind == LETTER_CLEARS);
+	return (o->mutation == MUT_BODY_FIRST && m->kind == MESSAGE_BODY) ||
+	       (o->mutation == MUT_CLEARS_FIRST && m->kind == MESSAGE_CLEARS);
 }
 
-static struct letter *letter_new(struct oracle *o, const struct letter *model, uint32_t line)
+static struct job_message *job_message_new(struct oracle *o, const struct job_message *model,
+					   uint32_t line)
 {
 	struct work *w = o->work;
-	struct letter *made = hd_alloc(1, sizeof(*made));
+	struct job_message *made = hd_alloc(1, sizeof(*made));
 
 	*made = *model;
 	made->n_packets = packets_of(o, made);
 	made->line = line;
-	w->letters =
-		hd_grow(w->letters, &w->letters_cap, w->n_letters + 1, sizeof(struct letter *));
-	w->letters[w->n_letters++] = made;
+	w->messages = hd_grow(w->messages, &w->messages_cap, w->n_messages + 1,
+			      sizeof(struct job_message *));
+	w->messages[w->n_messages++] = made;
 	return made;
 }
 
 /* J8: of a multicast each receiver has its own, to be matched alone. */
-static void parts_make(struct oracle *o, struct letter *m)
+static void parts_make(struct oracle *o, struct job_message *m)
 {
 	const struct oracle_job *j = drawn(o, m->job);
 	const struct oracle_step *s = &j->steps[o->work->jobs[m->job].ranks[m->source].step];
 
 	o->stats->spreads++;
-	m->parts = hd_alloc(j->n_ranks, sizeof(struct letter *));
+	m->parts = hd_alloc(j->n_ranks, sizeof(struct job_message *));
 	for (uint32_t i = 0; i < j->n_ranks; i++) {
-		struct letter part = *m;
+		struct job_message part = *m;
 
 		if (i == m->source || group_of_rank(j, s, i) != group_of_rank(j, s, m->source))
 			continue;
-		part.kind = LETTER_SPREAD;
+		part.kind = MESSAGE_SPREAD;
 		part.parts = NULL;
 		part.target = i;
 		part.to = j->nodes[i];
-		m->parts[m->n_parts++] = letter_new(o, &part, m->line);
+		m->parts[m->n_parts++] = job_message_new(o, &part, m->line);
 	}
 }
 
-static void letter_post(struct oracle *o, struct letter model, uint32_t line)
+static void job_message_post(struct oracle *o, struct job_message model, uint32_t line)
 {
 	struct job_line *l = &o->work->jobs[model.job].lines[line];
-	struct letter *made = letter_new(o, &model, line);
+	struct job_message *made = job_message_new(o, &model, line);
 
-	if (made->kind == LETTER_SPREADS)
+	if (made->kind == MESSAGE_SPREADS)
 		parts_make(o, made);
-	l->letters = hd_grow(l->letters, &l->cap, l->n + 1, sizeof(struct letter *));
-	l->letters[l->n++] = made;
-	o->stats->letters++;
+	l->messages = hd_grow(l->messages, &l->cap, l->n + 1, sizeof(struct job_message *));
+	l->messages[l->n++] = made;
+	o->stats->messages++;
 	line_give(o, model.job, l); /* at once, if nothing is before it */
 	if (!goes_first(o, made) || l->n < 3)
 		return;
 	/* Behind the one that is under way. */
-	memmove(l->letters + 2, l->letters + 1, (l->n - 2) * sizeof(struct letter *));
-	l->letters[1] = made;
+	memmove(l->messages + 2, l->messages + 1, (l->n - 2) * sizeof(struct job_message *));
+	l->messages[1] = made;
 }
 
 bool lines_give(struct oracle *o)
@@ -236,7 +238,7 @@ bool lines_give(struct oracle *o)
 
 void job_granted(struct oracle *o, uint32_t port, const struct packet *p)
 {
-	struct letter *m = p->letter;
+	struct job_message *m = p->message;
 	struct job_line *l = &o->work->jobs[m->job].lines[m->line];
 
 	l->leaves = o->now + duration_on(o, port, p->as.bytes);
@@ -247,7 +249,7 @@ void job_granted(struct oracle *o, uint32_t port, const struct packet *p)
 /* The rest of the message goes nowhere either: it has left at once. */
 void job_lost_unsent(struct oracle *o, const struct packet *p)
 {
-	struct letter *m = p->letter;
+	struct job_message *m = p->message;
 
 	m->given = m->n_packets;
 	o->work->jobs[m->job].lines[m->line].leaves = o->now;
@@ -255,35 +257,35 @@ void job_lost_unsent(struct oracle *o, const struct packet *p)
 }
 
 /* The op of a send whose last byte has left is done; a request's is not. */
-static void letter_left(struct oracle *o, const struct letter *m)
+static void job_message_left(struct oracle *o, const struct job_message *m)
 {
-	enum letter_kind last =
-		o->mutation == MUT_DONE_WHEN_ANNOUNCED ? LETTER_ANNOUNCES : LETTER_BODY;
+	enum job_message_kind last =
+		o->mutation == MUT_DONE_WHEN_ANNOUNCED ? MESSAGE_ANNOUNCES : MESSAGE_BODY;
 
-	if (m->kind == LETTER_PLAIN || m->kind == LETTER_SPREADS || m->kind == last)
+	if (m->kind == MESSAGE_PLAIN || m->kind == MESSAGE_SPREADS || m->kind == last)
 		op_done(o, m->job, m->source, m->op);
 }
 
 void line_leaves(struct oracle *o, uint32_t job, uint32_t line)
 {
 	struct job_line *l = &o->work->jobs[job].lines[line];
-	struct letter *m;
+	struct job_message *m;
 
 	if (!l->holds || l->leaves > o->now)
 		return;
-	m = l->letters[0];
+	m = l->messages[0];
 	l->holds = false;
 	l->leaves = NEVER;
 	if (m->given < m->n_packets)
 		return;
 	line_pop(l);
-	letter_left(o, m);
+	job_message_left(o, m);
 }
 
 /* ---- posting ---- */
 
 /* The line of a server; or, told wrong, that of a rank at its port. */
-static uint32_t server_line(const struct oracle *o, const struct letter *m)
+static uint32_t server_line(const struct oracle *o, const struct job_message *m)
 {
 	const struct oracle_job *j = drawn(o, m->job);
 	uint32_t server = m->target;
@@ -295,21 +297,21 @@ static uint32_t server_line(const struct oracle *o, const struct letter *m)
 }
 
 /* S2: how many this rank has given along that tree. */
-static uint32_t transactions_before(const struct oracle *o, const struct letter *m)
+static uint32_t transactions_before(const struct oracle *o, const struct job_message *m)
 {
 	uint64_t n = 0;
 
-	for (size_t i = 0; i < o->work->n_letters && o->mutation != MUT_TRANSACTIONS_FROM_0; i++) {
-		const struct letter *other = o->work->letters[i];
+	for (size_t i = 0; i < o->work->n_messages && o->mutation != MUT_TRANSACTIONS_FROM_0; i++) {
+		const struct job_message *other = o->work->messages[i];
 
-		if (other->kind == LETTER_GIVES && other->job == m->job &&
+		if (other->kind == MESSAGE_GIVES && other->job == m->job &&
 		    other->source == m->source && other->mlid == m->mlid)
 			n += other->n_packets;
 	}
 	return (uint32_t)n;
 }
 
-void letters_post(struct oracle *o, uint32_t job, uint32_t rank, uint32_t op)
+void job_messages_post(struct oracle *o, uint32_t job, uint32_t rank, uint32_t op)
 {
 	const struct oracle_job *j = drawn(o, job);
 	const struct oracle_op *is = &o->work->jobs[job].ranks[rank].does->ops[op];
@@ -318,12 +320,12 @@ void letters_post(struct oracle *o, uint32_t job, uint32_t rank, uint32_t op)
 	bool announces =
 		!asks && !is->mlid &&
 		(is->size > j->eager || (o->mutation == MUT_EAGER_BELOW && is->size == j->eager));
-	struct letter m = {
-		.kind = asks        ? LETTER_ASKS
-			: gives     ? LETTER_GIVES
-			: is->mlid  ? LETTER_SPREADS
-			: announces ? LETTER_ANNOUNCES
-				    : LETTER_PLAIN,
+	struct job_message m = {
+		.kind = asks        ? MESSAGE_ASKS
+			: gives     ? MESSAGE_GIVES
+			: is->mlid  ? MESSAGE_SPREADS
+			: announces ? MESSAGE_ANNOUNCES
+				    : MESSAGE_PLAIN,
 		.job = job,
 		.source = rank,
 		.target = is->peer,
@@ -342,50 +344,50 @@ void letters_post(struct oracle *o, uint32_t job, uint32_t rank, uint32_t op)
 
 	if (gives)
 		m.first_transaction = transactions_before(o, &m);
-	letter_post(o, m, rank);
+	job_message_post(o, m, rank);
 }
 
 /* J6: what was announced is matched, so the target lets it come. */
-static void clear(struct oracle *o, const struct letter *m)
+static void clear(struct oracle *o, const struct job_message *m)
 {
-	struct letter answer = *m;
+	struct job_message answer = *m;
 
 	o->stats->cleared++;
-	answer.kind = LETTER_CLEARS;
+	answer.kind = MESSAGE_CLEARS;
 	answer.from = m->to;
 	answer.to = m->from;
 	answer.size = 0;
 	answer.given = answer.delivered = answer.acknowledged = 0;
-	letter_post(o, answer, m->target);
+	job_message_post(o, answer, m->target);
 }
 
-static void body_post(struct oracle *o, const struct letter *cleared)
+static void body_post(struct oracle *o, const struct job_message *cleared)
 {
-	struct letter m = *cleared;
+	struct job_message m = *cleared;
 
-	m.kind = LETTER_BODY;
+	m.kind = MESSAGE_BODY;
 	m.from = cleared->to;
 	m.to = cleared->from;
 	m.size = m.means;
 	m.given = m.delivered = m.acknowledged = 0;
-	letter_post(o, m, m.source);
+	job_message_post(o, m, m.source);
 }
 
-static void request_answer(struct oracle *o, const struct letter *request)
+static void request_answer(struct oracle *o, const struct job_message *request)
 {
-	struct letter m = *request;
+	struct job_message m = *request;
 
-	m.kind = LETTER_ANSWERS;
+	m.kind = MESSAGE_ANSWERS;
 	m.from = request->to;
 	m.to = request->from;
 	m.size = request->reads ? request->means : 0;
 	m.given = m.delivered = m.acknowledged = 0;
-	letter_post(o, m, server_line(o, &m));
+	job_message_post(o, m, server_line(o, &m));
 }
 
 /* ---- matching (J4) ---- */
 
-static bool fits(const struct oracle *o, const struct letter *m, const struct oracle_op *r)
+static bool fits(const struct oracle *o, const struct job_message *m, const struct oracle_op *r)
 {
 	if (o->mutation == MUT_LARGER_DOES_NOT_FIT && m->means > r->size)
 		return false;
@@ -397,16 +399,16 @@ static bool fits(const struct oracle *o, const struct letter *m, const struct or
 	       (r->tag == ORACLE_ANY || r->tag == m->tag || o->mutation == MUT_TAGS_IGNORED);
 }
 
-static bool is_whole(const struct letter *m)
+static bool is_whole(const struct job_message *m)
 {
 	return m->delivered == m->n_packets;
 }
 
-static void match(struct oracle *o, struct letter *m, uint32_t receive)
+static void match(struct oracle *o, struct job_message *m, uint32_t receive)
 {
 	m->matched = true;
 	m->receive = receive;
-	if (m->kind == LETTER_ANNOUNCES)
+	if (m->kind == MESSAGE_ANNOUNCES)
 		clear(o, m);
 	else if (is_whole(m))
 		rank_arrived(o, m->job, m->target, receive, m->size);
@@ -420,7 +422,7 @@ static void *removed(void *list, size_t *n, size_t i, size_t size)
 }
 
 /* A message has come to its target for the first time. */
-static void announce(struct oracle *o, struct letter *m)
+static void announce(struct oracle *o, struct job_message *m)
 {
 	struct rank *r = &o->work->jobs[m->job].ranks[m->target];
 
@@ -436,22 +438,22 @@ static void announce(struct oracle *o, struct letter *m)
 		return;
 	}
 	o->stats->unexpected++;
-	r->waiting =
-		hd_grow(r->waiting, &r->waiting_cap, r->n_waiting + 1, sizeof(struct letter *));
+	r->waiting = hd_grow(r->waiting, &r->waiting_cap, r->n_waiting + 1,
+			     sizeof(struct job_message *));
 	r->waiting[r->n_waiting++] = m;
 }
 
-void letters_receive(struct oracle *o, uint32_t job, uint32_t rank, uint32_t op)
+void job_messages_receive(struct oracle *o, uint32_t job, uint32_t rank, uint32_t op)
 {
 	struct rank *r = &o->work->jobs[job].ranks[rank];
 
 	for (size_t k = 0; k < r->n_waiting; k++) {
 		size_t i = o->mutation == MUT_LAST_MESSAGE_FIRST ? r->n_waiting - 1 - k : k;
-		struct letter *m = r->waiting[i];
+		struct job_message *m = r->waiting[i];
 
 		if (!fits(o, m, &r->does->ops[op]))
 			continue;
-		removed(r->waiting, &r->n_waiting, i, sizeof(struct letter *));
+		removed(r->waiting, &r->n_waiting, i, sizeof(struct job_message *));
 		match(o, m, op);
 		return;
 	}
@@ -462,7 +464,7 @@ void letters_receive(struct oracle *o, uint32_t job, uint32_t rank, uint32_t op)
 
 /* ---- deliveries ---- */
 
-static void message_delivered(struct oracle *o, struct letter *m)
+static void message_delivered(struct oracle *o, struct job_message *m)
 {
 	if (o->mutation == MUT_ANNOUNCED_WHEN_WHOLE && !is_whole(m))
 		return;
@@ -472,42 +474,42 @@ static void message_delivered(struct oracle *o, struct letter *m)
 		rank_arrived(o, m->job, m->target, m->receive, m->size);
 }
 
-static void letter_delivered(struct oracle *o, struct letter *m)
+static void job_message_delivered(struct oracle *o, struct job_message *m)
 {
 	switch (m->kind) {
-	case LETTER_PLAIN:
-	case LETTER_SPREAD:
-	case LETTER_ANNOUNCES:
+	case MESSAGE_PLAIN:
+	case MESSAGE_SPREAD:
+	case MESSAGE_ANNOUNCES:
 		message_delivered(o, m);
 		rank_told(o, m->job, m->target);
 		break;
-	case LETTER_CLEARS:
+	case MESSAGE_CLEARS:
 		body_post(o, m);
 		break;
-	case LETTER_BODY:
+	case MESSAGE_BODY:
 		if (is_whole(m)) {
 			rank_arrived(o, m->job, m->target, m->receive, m->size);
 			rank_told(o, m->job, m->target);
 		}
 		break;
-	case LETTER_ASKS:
+	case MESSAGE_ASKS:
 		if (o->mutation == MUT_ANSWERED_AT_ONCE ? m->delivered == 1 : is_whole(m))
 			request_answer(o, m);
 		break;
-	case LETTER_ANSWERS:
+	case MESSAGE_ANSWERS:
 		if (is_whole(m)) {
 			op_done(o, m->job, m->source, m->op);
 			rank_told(o, m->job, m->source);
 		}
 		break;
-	case LETTER_SPREADS: /* only its parts come */
-	case LETTER_GIVES:   /* only results do */
+	case MESSAGE_SPREADS: /* only its parts come */
+	case MESSAGE_GIVES:   /* only results do */
 		break;
 	}
 }
 
 /* The part of a multicast that is for a node, or NULL. */
-static struct letter *part_for(const struct letter *m, uint32_t node)
+static struct job_message *part_for(const struct job_message *m, uint32_t node)
 {
 	for (uint32_t i = 0; i < m->n_parts; i++)
 		if (m->parts[i]->to == node)
@@ -515,37 +517,37 @@ static struct letter *part_for(const struct letter *m, uint32_t node)
 	return NULL;
 }
 
-void job_send_came(struct oracle *o, struct letter *m)
+void job_send_came(struct oracle *o, struct job_message *m)
 {
 	m->delivered++;
-	letter_delivered(o, m);
+	job_message_delivered(o, m);
 }
 
-void job_send_done(struct oracle *o, struct letter *m)
+void job_send_done(struct oracle *o, struct job_message *m)
 {
 	bool is_rank = m->line < drawn(o, m->job)->n_ranks;
 
 	if (++m->acknowledged < m->n_packets)
 		return;
-	telling_begins(o);
+	notify_begin(o);
 	if (is_rank)
 		cpus_end(o, m->job, m->line);
-	letter_left(o, m);
+	job_message_left(o, m);
 	if (is_rank)
 		rank_told(o, m->job, m->line);
-	telling_ends(o);
+	notify_finish(o);
 }
 
 void job_delivered(struct oracle *o, uint32_t port, const struct packet *p)
 {
-	struct letter *m = p->letter;
+	struct job_message *m = p->message;
 
-	if (m->kind == LETTER_SPREADS)
+	if (m->kind == MESSAGE_SPREADS)
 		m = part_for(m, o->setup->ports[port].node);
 	if (!m)
 		return;
 	if (o->setup->ports[port].node != m->to && o->mutation != MUT_ANY_HOST_TAKES)
 		return;
 	m->delivered++;
-	letter_delivered(o, m);
+	job_message_delivered(o, m);
 }
