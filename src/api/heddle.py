@@ -344,7 +344,7 @@ class Run:
 
     def _find(self, name):
         if name not in self._tables:
-            raise KeyError("there is no table '%s', but %s"
+            raise KeyError("no table '%s', but %s"
                            % (name, ", ".join(self._tables)))
         return self._tables[name]
 
@@ -446,11 +446,11 @@ class Network:
     def _host(self, host):
         if isinstance(host, str):
             if host not in self._numbers:
-                raise Misuse("there is no host '%s'" % host)
+                raise Misuse("unknown host '%s'" % host)
             return self._numbers[host]
         host = _whole(host, "a host", 2**32 - 1)
         if host >= len(self.hosts):
-            raise Misuse("there is no host %d" % host)
+            raise Misuse("unknown host %d" % host)
         return host
 
     def _class(self, name):

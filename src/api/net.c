@@ -276,7 +276,7 @@ int hd_net_host(const struct hd_net *net, const char *name, uint32_t *out, struc
 		else
 			low = middle + 1;
 	}
-	return api_misuse(error, "there is no host '%.200s'", name);
+	return api_misuse(error, "unknown host '%.200s'", name);
 }
 
 int hd_net_class(const struct hd_net *net, const char *name, uint32_t *out, struct hd_error *error)
@@ -287,7 +287,7 @@ int hd_net_class(const struct hd_net *net, const char *name, uint32_t *out, stru
 	const struct scn_class *c = scenario_class(s, name);
 
 	if (!c)
-		return api_misuse(error, "there is no class '%.200s'", name);
+		return api_misuse(error, "unknown class '%.200s'", name);
 	*out = (uint32_t)(c - s->qos.classes);
 	return api_done(error);
 }
@@ -343,7 +343,7 @@ static int net_make(const struct api_opening *what, struct hd_net **out, struct 
 	struct api_opening whole = *what;
 
 	if (!out)
-		return api_misuse(error, "there is no place for the network");
+		return api_misuse(error, "the pointer to the new network is NULL");
 	if (!net)
 		return api_failed(error, HD_LACKING, "out of memory");
 	net->free = net->noted = NO_MESSAGE;
@@ -379,7 +379,7 @@ int hd_net_load(const char *text, size_t len, const char *name,
 	};
 
 	if (!text)
-		return api_misuse(error, "there is no text");
+		return api_misuse(error, "the text is NULL");
 	return net_make(&what, out, error);
 }
 
@@ -470,7 +470,7 @@ int hd_net_send(struct hd_net *net, uint32_t source, uint32_t target, uint64_t b
 	struct sim_address way;
 
 	if (!net)
-		return api_misuse(error, "there is no network");
+		return api_misuse(error, "the network is NULL");
 	if (net->opened.is_broken)
 		return api_failed(error, HD_LACKING, "out of memory before");
 	const char *wrong = net->opened.is_looking
@@ -547,7 +547,7 @@ static int run(struct hd_net *net, uint64_t time, bool steps, struct hd_error *e
 	struct net_run_limit r = { net, time };
 
 	if (!net)
-		return api_misuse(error, "there is no network");
+		return api_misuse(error, "the network is NULL");
 	if (net->opened.is_broken)
 		return api_failed(error, HD_LACKING, "out of memory before");
 	if (is_called(net))

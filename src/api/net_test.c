@@ -473,7 +473,7 @@ static void hosts_have_names(void **state)
 	assert_string_equal(hd_net_host_name(net, 3), "h3");
 	assert_null(hd_net_host_name(net, 8));
 	assert_int_equal(hd_net_host(net, "h8", &host, &e), HD_MISUSE);
-	assert_string_equal(e.text, "there is no host 'h8'");
+	assert_string_equal(e.text, "unknown host 'h8'");
 	hd_net_close(net);
 }
 

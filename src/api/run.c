@@ -19,7 +19,7 @@ static int run_make(const struct api_opening *what, struct hd_run **out, struct 
 	struct hd_run *run = out ? calloc(1, sizeof(*run)) : NULL;
 
 	if (!out)
-		return api_misuse(error, "there is no place for the run");
+		return api_misuse(error, "the pointer to the new run is NULL");
 	if (!run)
 		return api_failed(error, HD_LACKING, "out of memory");
 	struct api_opening mine = *what;
@@ -50,7 +50,7 @@ int hd_run_load(const char *text, size_t len, const char *name,
 	};
 
 	if (!text)
-		return api_misuse(error, "there is no text");
+		return api_misuse(error, "the text is NULL");
 	return run_make(&what, out, error);
 }
 
@@ -71,7 +71,7 @@ static enum hd_status go(void *context, struct diag *d)
 int hd_run_go(struct hd_run *run, struct hd_error *error)
 {
 	if (!run)
-		return api_misuse(error, "there is no run");
+		return api_misuse(error, "the run is NULL");
 	if (run->has_run)
 		return api_misuse(error, "the run is over: open it again");
 	run->has_run = run->is_going = true;

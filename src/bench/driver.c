@@ -336,7 +336,7 @@ static enum hd_status check_options(const struct nic_backend *b, const struct be
 				 (unsigned long long)o->mtu, b->max_mtu);
 	for (unsigned i = 0; i < o->n_values && t->axis; i++) {
 		if (!bench_axis_has(t->axis, o->values[i]))
-			return diag_fail(d, HD_ERR_RANGE, "%s: %llu is no value of %s", t->name,
+			return diag_fail(d, HD_ERR_RANGE, "%s: %llu is not a value of %s", t->name,
 					 (unsigned long long)o->values[i],
 					 bench_axis_name(t->axis));
 		if (!fits(b, t, o->values[i]))

@@ -72,7 +72,7 @@ static enum hd_status find_metric(const char *name, size_t len, struct diag *d, 
 	}
 	return diag_fail(
 		d, HD_ERR_INPUT,
-		"'%.*s' is no metric; expected min, max, typical, avg, stdev, p50, p90, p99, p99.9, p99.99, bw, bw_peak, bw_min, rate or fairness",
+		"'%.*s' is not a metric; expected min, max, typical, avg, stdev, p50, p90, p99, p99.9, p99.99, bw, bw_peak, bw_min, rate or fairness",
 		(int)len, name);
 }
 
@@ -84,8 +84,7 @@ enum hd_status bench_expect_parse(const char *text, struct diag *d, struct bench
 	if (!text[op])
 		return diag_fail(
 			d, HD_ERR_INPUT,
-			"'%s' is no condition; expected something like 'p99<5us' or 'bw>=900MB/s'",
-			text);
+			"'%s' is not a condition; expected e.g. 'p99<5us' or 'bw>=900MB/s'", text);
 	enum hd_status status = find_metric(text, name, d, &e.metric);
 
 	if (status == HD_OK && text[name] == '@') {

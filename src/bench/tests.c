@@ -146,7 +146,7 @@ const struct bench_test *bench_find(const char *name, struct diag *d)
 	}
 	const char *nearest = text_nearest(name, names, n);
 
-	diag_fail(d, HD_ERR_NOT_FOUND, "no test '%s'%s; 'heddle bench list' shows all", name,
+	diag_fail(d, HD_ERR_NOT_FOUND, "unknown test '%s'%s; 'heddle bench list' shows all", name,
 		  text_hint(nearest).text);
 	return NULL;
 }

@@ -447,7 +447,7 @@ static enum hd_status refuse_pair(const struct v_device *a, const struct v_devic
 	v_name(a, &from);
 	v_name(b, &to);
 	diag_fail(
-		d, HD_ERR_UNFIT, "there is no way from %s to %s%s", from.text, to.text,
+		d, HD_ERR_UNFIT, "no path from %s to %s%s", from.text, to.text,
 		v_same_subnet(a, b)
 			? ""
 			: ": they are in different subnets, and packets of adapters cross no router");

@@ -95,7 +95,7 @@ const struct command command_bench = {
 		"and --connect here, between hosts. Columns have perftest's names; MiB are 2^20 and MB\n"
 		"10^6 bytes.\n\n"
 		"'compare' takes two files, written with --json or by perftest, and reports\n"
-		"by Welch's test which differences are no accident; exit status 1 if there\n"
+		"by Welch's test which differences are significant; exit status 1 if there\n"
 		"are any. 'fit' takes files like these, of latency and bandwidth by size, and\n"
 		"changes the costs of --profile until the simulated adapter does as measured;\n"
 		"every other size is left out of it, to tell how good it is. Options say how\n"

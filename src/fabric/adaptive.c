@@ -13,7 +13,7 @@ static enum hd_status refuse_sls(const struct scenario *s, struct diag *d)
 
 	return scenario_refuse(
 		s, d, &a->sls,
-		"fabric.routing.adaptive.sls: '%s' is no list of SLs, as 'all', '0' or '0,2-5'",
+		"fabric.routing.adaptive.sls: '%s' is not a list of SLs such as 'all', '0' or '0,2-5'",
 		a->sls);
 }
 

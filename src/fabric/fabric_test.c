@@ -507,7 +507,7 @@ static const struct {
 	{ SMALL "qos: {vls: 4, ports: [{ports: h2, vls: 2}, {ports: h2, sl2vl: 3}]}\n" ANY,
 	  "x.yaml:4:63: qos.ports[].sl2vl: SL 0 goes to VL 3, but port 1 of 'h2' has 2 VLs" },
 	{ SMALL "qos: {ports: [{ports: h2, from: h1, sl2vl: 3}]}\n" ANY,
-	  "x.yaml:4:33: qos.ports[].from: port 1 of 'h2' is no switch port, and only switches map SLs by input port" },
+	  "x.yaml:4:33: qos.ports[].from: port 1 of 'h2' is not a switch port; only switches map SLs by input port" },
 	{ SMALL "qos: {ports: [{ports: h2, from: h9, sl2vl: 3}]}\n" ANY,
 	  "x.yaml:4:33: qos.ports[].from: no node 'h9'" },
 	{ "fabric: {topology: {kind: torus, sizes: 5x5, hosts: 1}, routing: torus}\nqos: {ports: [{ports: hosts, sl2vl: 0}]}\n" ANY,

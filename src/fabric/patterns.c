@@ -26,7 +26,7 @@ struct row {
 static enum hd_status refuse_unreachable(const struct row *r, port_id from, port_id to)
 {
 	return scenario_refuse(r->fabric->scenario, r->d, r->t,
-			       "traffic '%s': there is no way from '%s' to '%s'", r->t->name,
+			       "traffic '%s': no path from '%s' to '%s'", r->t->name,
 			       topo_node_of(&r->fabric->topo, from)->name,
 			       topo_node_of(&r->fabric->topo, to)->name);
 }

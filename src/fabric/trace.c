@@ -107,7 +107,7 @@ static enum hd_status read_line(struct trace *r, char *line)
 	if (source == destination)
 		return refuse(r, "source and destination are the same");
 	if (!fabric_address(r->fabric, source, destination, &address))
-		return refuse(r, "there is no way to the destination");
+		return refuse(r, "no path to the destination");
 	a.source = r->fabric->end_of_origin[source];
 	a.dlid = address.dlid;
 	if (address.target != TOPO_NONE) {

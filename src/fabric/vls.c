@@ -75,7 +75,7 @@ static enum hd_status check_map(const struct fabric *fabric, struct diag *d,
 	if (rule->from && topo_is_end_port(&fabric->topo, port))
 		return scenario_refuse(
 			fabric->scenario, d, &rule->from,
-			"qos.ports[].from: port %u of '%s' is no switch port, and only switches map SLs by input port",
+			"qos.ports[].from: port %u of '%s' is not a switch port; only switches map SLs by input port",
 			fabric->topo.ports[port].number, topo_node_of(&fabric->topo, port)->name);
 	return HD_OK;
 }

@@ -135,7 +135,7 @@ static enum hd_status refuse(const char *name, struct diag *d)
 
 	return diag_fail(
 		d, HD_ERR_NOT_FOUND,
-		"no profile '%s'%s; there are mt23108, connectx-4-like, connectx-6-like, connectx-7-like, ideal, and files ending in .yaml",
+		"unknown profile '%s'%s; expected mt23108, connectx-4-like, connectx-6-like, connectx-7-like, ideal or a file ending in .yaml",
 		name, text_hint(nearest).text);
 }
 

@@ -380,7 +380,7 @@ void judge(const struct paper_check *c, const struct results *r, struct judgemen
 	else
 		judge_case(&t, &in, out, &worst);
 	if (!out->cases && !t.missing.len)
-		strbuf_puts(&t.missing, "there is no case");
+		strbuf_puts(&t.missing, "no case");
 	if (out->cases)
 		conclude(c, out);
 	else

@@ -184,7 +184,7 @@ static enum hd_status check_source(const struct paper *p, const struct paper_che
 		return refuse(p, d, &c->what,
 			      "a tolerance, a limit and a computed number need a source");
 	if (c->source && strncmp(c->source, "rule ", 5) == 0 && !has_rule(p, c->source + 5))
-		return refuse(p, d, &c->source, "there is no such rule");
+		return refuse(p, d, &c->source, "unknown rule");
 	return HD_OK;
 }
 
@@ -323,7 +323,7 @@ static enum hd_status experiment_open(struct paper *p, struct paper_experiment *
 			e->study = &p->studies[i];
 	}
 	if (e->study_name && !e->study)
-		return refuse(p, d, &e->study_name, "there is no such study");
+		return refuse(p, d, &e->study_name, "unknown study");
 	for (int quick = 0; e->study && quick < 2 && status == HD_OK; quick++)
 		status = grid_check(p, e, quick, d);
 	return status == HD_OK ? experiment_check(p, e, d) : status;

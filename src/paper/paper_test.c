@@ -46,7 +46,7 @@ static void expectations_that_make_no_sense_are_refused(void **state)
 {
 	(void)state;
 	refused(HEAD "- id: a\n  title: t\n  command: c\n" CHECK("3 +- x"), 7,
-		"experiments[].checks[].published: 'x' is no tolerance; expected a share such as 5%");
+		"experiments[].checks[].published: 'x' is not a tolerance; expected a share such as 5%");
 	refused(HEAD "- id: a\n  title: t\n  command: c\n" CHECK("<= x"), 7,
 		"experiments[].checks[].published: '<= x' has no number after its sign");
 	refused(HEAD "- id: a\n  title: t\n  command: c\n" CHECK("3 km"), 7,
@@ -65,7 +65,7 @@ static void limits_without_a_source_are_refused(void **state)
 	refused(HEAD
 		"- id: a\n  title: t\n  command: c\n" MATCHED
 		"  checks: [{what: w, table: a, column: b, published: '> 1', source: rule x}]\n",
-		8, "there is no such rule");
+		8, "unknown rule");
 }
 
 static void verdicts_that_say_too_much_are_refused(void **state)
@@ -98,7 +98,7 @@ static void verdicts_that_say_too_much_are_refused(void **state)
 static void studies_that_are_not_there_are_refused(void **state)
 {
 	(void)state;
-	refused(STUDY "- {id: a, title: t, reason: r, study: z}\n", 8, "there is no such study");
+	refused(STUDY "- {id: a, title: t, reason: r, study: z}\n", 8, "unknown study");
 	refused(STUDY "- {id: a, title: t, reason: r, study: s, command: c}\n", 8,
 		"a study or a command, not both");
 	refused(STUDY "- {id: a, title: t, reason: r, study: s, given: b=1}\n", 8,

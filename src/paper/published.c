@@ -89,7 +89,7 @@ static enum hd_status expectation_parse(const char *text, struct diag *d, void *
 		x->digits = last_digit(number, end);
 		if (strncmp(end, " +- ", 4) == 0 && !tolerance_parse(end + 4, &x->tolerance))
 			return diag_fail(d, HD_ERR_INPUT,
-					 "'%s' is no tolerance; expected a share such as 5%%",
+					 "'%s' is not a tolerance; expected a share such as 5%%",
 					 end + 4);
 		if (*end && strncmp(end, " +- ", 4) != 0)
 			return diag_fail(d, HD_ERR_INPUT,

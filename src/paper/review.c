@@ -154,7 +154,7 @@ enum hd_status review_has_open(const struct paper_review *s, struct diag *d)
 
 		if (item->grid.n_settings < 2)
 			return diag_fail(
-				d, HD_ERR_INPUT, "%s/%s leaves nothing open to be fitted%s",
+				d, HD_ERR_INPUT, "%s/%s has no open parameter to calibrate%s",
 				item->paper->id, item->experiment->id,
 				item->experiment->study ? "" : ", and there is nothing to run");
 	}

@@ -221,7 +221,7 @@ bool paper_value_find(const struct paper_value *v, const struct results *r,
 
 	*out = (struct paper_cells){ .table = t };
 	if (!t) {
-		strbuf_printf(missing, "there is no table '%s'", v->table);
+		strbuf_printf(missing, "no table '%s'", v->table);
 		return false;
 	}
 	out->column = v->column ? paper_column_find(t, v->column, strlen(v->column)) : t->n_columns;

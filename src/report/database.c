@@ -150,7 +150,7 @@ static void check_shape(struct database *l)
 	if (database_row(l, s)) {
 		char what[80];
 
-		snprintf(what, sizeof(what), "there is no column %s",
+		snprintf(what, sizeof(what), "no column %s",
 			 (const char *)sqlite3_column_text(s, 0));
 		database_damaged(l, what);
 	}

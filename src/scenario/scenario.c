@@ -42,8 +42,8 @@ enum hd_status scenario_needs_traffic(const struct scenario *s, struct diag *d)
 
 enum hd_status scenario_lacks_jobs(const struct scenario *s, const char *who, struct diag *d)
 {
-	return s->n_jobs ? scenario_refuse(s, d, &s->jobs[0], "%s runs no jobs, 'heddle sim' does",
-					   who)
+	return s->n_jobs ? scenario_refuse(s, d, &s->jobs[0],
+					   "%s does not run jobs; use 'heddle sim'", who)
 			 : HD_OK;
 }
 
@@ -584,7 +584,7 @@ static bool is_stated(const struct scenario *s, const hd_time *time)
 	return p && p->field == time && p->size == sizeof(*time);
 }
 
-/* A manager that notices nothing is a mistake. */
+/* A subnet manager must detect changes by sweeps, traps or both. */
 static enum hd_status check_manager(const struct scenario *s, struct diag *d)
 {
 	const struct scn_sm *m = &s->sm;
@@ -592,8 +592,8 @@ static enum hd_status check_manager(const struct scenario *s, struct diag *d)
 	/* "never" may be meant, as --explain says it. */
 	if (!schema_place_of(&s->places, m) || is_stated(s, &m->sweep) || is_stated(s, &m->trap))
 		return HD_OK;
-	return scenario_refuse(s, d, m,
-			       "a manager that notices nothing: say sm.sweep, sm.trap or both");
+	return scenario_refuse(
+		s, d, m, "the subnet manager detects no change: set sm.sweep, sm.trap or both");
 }
 
 static enum hd_status check(const struct scenario *s, struct diag *d)

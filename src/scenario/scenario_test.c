@@ -55,7 +55,7 @@ static const struct {
 	{ HEAD "  routing: minhpo\n" BODY,
 	  "x.yaml:3:12: fabric.routing.engine: unknown routing engine 'minhpo' (did you mean 'minhop'?)" },
 	{ HEAD "sm: {}\n" BODY,
-	  "x.yaml:3:5: a manager that notices nothing: say sm.sweep, sm.trap or both" },
+	  "x.yaml:3:5: the subnet manager detects no change: set sm.sweep, sm.trap or both" },
 	{ HEAD "  link: {rate: 5ns}\n" BODY,
 	  "x.yaml:3:16: fabric.link.rate: '5ns' is not a rate (expected e.g. 2.5Gb/s, 300MB/s, 4x HDR)" },
 	{ HEAD "  link: {propagation: 0ns}\n" BODY,

@@ -192,7 +192,7 @@ static enum hd_status parse_value(const struct schema_row *f, const char *text, 
 	case SCHEMA_LIST:
 		break;
 	}
-	return diag_fail(d, HD_ERR_INPUT, "a mapping or list is no value");
+	return diag_fail(d, HD_ERR_INPUT, "a mapping or list is not a value");
 }
 
 /* Sign of value - bound, for the types that may have a range. */

@@ -92,7 +92,7 @@ enum hd_status study_measure_check(const struct measures *m, const struct term *
 		return check_units(column, &m->items[right].column, d);
 
 	if (isnan(quantity(column, t->right)))
-		return diag_fail(d, HD_ERR_INPUT, "'%.80s' is no value of %s%s%s", t->right,
+		return diag_fail(d, HD_ERR_INPUT, "'%.80s' is not a value of %s%s%s", t->right,
 				 t->left, column->unit ? ", which is in " : "",
 				 column->unit ? column->unit : "");
 	return HD_OK;

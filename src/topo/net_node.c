@@ -202,7 +202,7 @@ static enum hd_status check_id(struct net *n, enum node_kind kind, struct slice 
 	if (!n->strict)
 		return HD_OK;
 	if (!n->has_guid)
-		return reader_refuse(n->r, "there is no line with its GUID before this node");
+		return reader_refuse(n->r, "no line with its GUID before this node");
 	snprintf(expected, sizeof(expected), "%c-%016" PRIx64, letters[kind], n->guid[kind]);
 	if (id.len == strlen(expected) && memcmp(id.text, expected, id.len) == 0)
 		return HD_OK;

@@ -138,7 +138,7 @@ enum hd_status topo_read(const char *text, size_t len, struct topo_problems *pro
 		status = reader_refuse(&r, "the last line does not end: the file was cut short");
 
 	if (status == HD_OK && r.t.n_nodes == 0)
-		status = diag_fail(d, HD_ERR_INPUT, "there is no node in this file");
+		status = diag_fail(d, HD_ERR_INPUT, "no node in this file");
 	if (status == HD_OK)
 		status = reader_finish(&r, out);
 	if (status == HD_OK && out->recipe)

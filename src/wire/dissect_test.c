@@ -181,9 +181,9 @@ static void hexadecimal_is_read_as_people_paste_it(void **state)
 		{ " 0a:Ff\n0b-0c.0D ", "\x0a\xff\x0b\x0c\x0d", NULL },
 		{ "", "", NULL },
 		{ "0a f", NULL, "half a byte at the end: 'f' has no second digit" },
-		{ "0a 0x12", NULL, "'x' at character 5 is no hexadecimal digit" },
-		{ "g0", NULL, "'g' at character 1 is no hexadecimal digit" },
-		{ "0 a", NULL, "' ' at character 2 is no hexadecimal digit" },
+		{ "0a 0x12", NULL, "'x' at character 5 is not a hexadecimal digit" },
+		{ "g0", NULL, "'g' at character 1 is not a hexadecimal digit" },
+		{ "0 a", NULL, "' ' at character 2 is not a hexadecimal digit" },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {

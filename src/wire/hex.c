@@ -32,7 +32,7 @@ enum hd_status hex_parse(const char *text, struct diag *d, struct strbuf *out)
 			const char *wrong = high < 0 ? at : at + 1;
 
 			return diag_fail(d, HD_ERR_INPUT,
-					 "'%c' at character %zu is no hexadecimal digit",
+					 "'%c' at character %zu is not a hexadecimal digit",
 					 isprint((unsigned char)*wrong) ? *wrong : '?',
 					 (size_t)(wrong - text) + 1);
 		}

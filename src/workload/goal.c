@@ -261,7 +261,7 @@ static enum hd_status read_block(struct goal *p)
 			if (!is_label(&t))
 				return tokenizer_fail(
 					&p->in, &t,
-					"'%.*s' is no label (a letter, then letters, digits and _)",
+					"'%.*s' is not a label (a letter, then letters, digits and _)",
 					token_show(&t), t.text);
 			memcpy(name, t.text, t.len);
 			label.text = name;

@@ -181,7 +181,7 @@ static const struct {
 	  "Nodes 2\nConnections 1\n0->1 start 0 size 7\n"
 	  "trigger id 1 barrier\n",
 	  "count" },
-	{ 3, "num_ranks 2\nrank 0 {\n1a: calc 1\n}", "'1a' is no label" },
+	{ 3, "num_ranks 2\nrank 0 {\n1a: calc 1\n}", "'1a' is not a label" },
 	{ 4,
 	  "Nodes 3\nConnections 2\n0->1 id 1 start 0 size 5 send_done_trigger 1\n"
 	  "1->2 id 2 trigger 1 size 5\ntrigger id 1 oneshot\n",

@@ -161,8 +161,8 @@ static enum hd_status read_connection(struct matrix *m, struct token *t)
 	if (m->n >= OPGRAPH_MOST)
 		return tokenizer_fail(m->in, t, "more than %u connections", OPGRAPH_MOST);
 	if (t->len && t->line == c.line)
-		return tokenizer_fail(m->in, t, "'%.*s' is no field of a connection", token_show(t),
-				      t->text);
+		return tokenizer_fail(m->in, t, "'%.*s' is not a field of a connection",
+				      token_show(t), t->text);
 	status = check_given(m, c.line, given);
 	if (status != HD_OK)
 		return status;

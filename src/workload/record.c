@@ -553,7 +553,7 @@ static enum hd_status read_next(struct program_recorder *r, const struct record_
 		in ? read_rank(r, in, rank)
 		   : diag_fail(r->d, HD_ERR_INPUT,
 			       rank ? "rank %u left no record"
-				    : "no rank left a record: rank %u was not of an MPI program",
+				    : "no rank has a record: rank %u was not of an MPI program",
 			       rank);
 
 	if (in)

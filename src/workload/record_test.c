@@ -141,7 +141,7 @@ static void refused(const char *first, const char *why)
 static void rejects_invalid_input(void **state)
 {
 	(void)state;
-	refused(NULL, "no rank left a record");
+	refused(NULL, "no rank has a record");
 	refused("", "an empty record");
 	refused("record 2 0 2\n", "no record of this rank");
 	refused("record 1 1 2\n", "no record of this rank");

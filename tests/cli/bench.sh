@@ -50,7 +50,7 @@ run 1 bench send-lat --size 64 --expect 'p99<5us'
 grep -q missed out
 run 0 bench send-bw --size 64KiB --expect 'bw>800MB/s'
 run 2 bench send-lat --expect 'p98<5us'
-grep -q "'p98' is no metric" err
+grep -q "'p98' is not a metric" err
 run 2 bench sendlat
 grep -q "did you mean 'send-lat'" err
 run 2 bench send-lat --profile mt23109
@@ -176,12 +176,12 @@ fi
 
 # Parameters of a test have limits; values above them are refused in one line.
 run 3 bench segments-lat --values 1000
-has err "1000 is no value of segments"
+has err "1000 is not a value of segments"
 one_line err
 run 3 bench load-bw --values 9 --size 64
 has err "contenders 9"
 run 3 bench mtu-lat --values 1000
-has err "1000 is no value of mtu"
+has err "1000 is not a value of mtu"
 
 # Packets that exceed a buffer would wait forever: the path's MTU is smaller there, and a greater
 # one is refused. 4 packets of 64 + 26 bytes are 8 blocks of 64 bytes: 256 bytes and headers fit,

@@ -77,7 +77,7 @@ status 3 "$HEDDLE" decode --hex 7012375C
 has out 'malformed: 4 bytes are too few for an LRH and a VCRC (10)'
 status 3 "$HEDDLE" decode --hex 7012x
 one_line err
-has err "'x' at character 5 is no hexadecimal digit"
+has err "'x' at character 5 is not a hexadecimal digit"
 empty out
 status 3 "$HEDDLE" decode "$SRC/README.md"
 one_line err

@@ -76,7 +76,7 @@ refused "groups of one size" "program: [{allgather: 1KiB, groups: 3}]"
 refused "power of two" \
 	"ranks: 3, program: [{allgather: 1KiB, algorithm: doubling}]"
 refused "does not have 4 places" "program: [{halo: 1KiB, grid: 3x3}]"
-refused "is no grid" "program: [{halo: 1KiB, grid: 2+2}]"
+refused "is not a grid" "program: [{halo: 1KiB, grid: 2+2}]"
 refused "no class 'mpi'" "class: mpi, program: [{barrier: 0}]"
 refused "no job 'b'" "program: [{barrier: 0}]" \
 	"goals: [{job: b, completion: 1us}]"

@@ -66,7 +66,7 @@ check("its place", (error.line, error.column) == (2, 1))
 raises(heddle.Refused, lambda: heddle.run("nowhere.yaml"), "nowhere.yaml")
 raises(heddle.Misuse, lambda: heddle.run("x.yaml", {"traffic.0.load": "x"}),
        "setting traffic.0.load")
-raises(KeyError, lambda: run.table("trafic"), "there is no table 'trafic'")
+raises(KeyError, lambda: run.table("trafic"), "no table 'trafic'")
 # What settles a run that is too long.
 raises(heddle.Stopped, lambda: heddle.run(
     "x.yaml", {"run.measure": "900ms"}, progress=lambda share, now: False),

@@ -304,7 +304,7 @@ status 3 "$HEDDLE" qos admit --requests many --group g:shortest@h4=h1,h2 \
 	star.ibnet
 has err 'begins at another source'
 status 3 "$HEDDLE" qos admit --requests many --group g=h1 star.ibnet
-has err 'is no group'
+has err 'is not a group'
 # The sender's way to the tree is found again, switches away.
 echo 'h15 group:g DB 600Mb/s' >far
 "$HEDDLE" topo gen mesh --hosts 1 --link '1x SDR' -o mesh.ibnet

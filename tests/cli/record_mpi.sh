@@ -72,7 +72,7 @@ one_line err
 has err "cannot start './no-such-program'"
 status 3 "$HEDDLE" job record -o none.goal -- true
 one_line err
-has err "no rank left a record"
+has err "no rank has a record"
 status 2 "$HEDDLE" job record
 # A signal ends the program that is recorded, and the folder goes with it.
 "$HEDDLE" job record -o none.goal -- sleep $PATIENCE 2>err &

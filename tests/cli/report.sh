@@ -230,5 +230,5 @@ echo "no database" >bad.db
 refused "not a database"
 cp runs.db bad.db
 sqlite3 bad.db "DROP VIEW value; ALTER TABLE run DROP COLUMN arguments"
-refused "is damaged: there is no column run.arguments"
+refused "is damaged: no column run.arguments"
 rm -f bad.db kept.db

@@ -131,7 +131,7 @@ traffic:
 EOF
 status 3 "$HEDDLE" sim apart.yaml
 one_line err
-has err "apart.yaml:3:12: traffic 'a': there is no way from 'h0' to 'h2'"
+has err "apart.yaml:3:12: traffic 'a': no path from 'h0' to 'h2'"
 sed 's/subnet: 2}/subnet: 3}/' three.yaml >bad.yaml
 status 3 "$HEDDLE" sim bad.yaml
 one_line err

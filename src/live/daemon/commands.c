@@ -68,7 +68,7 @@ static enum hd_status set_width(struct live *l, port_id p, const char *word, str
 		agents_retrain(l->agents, p, daemon_now(l));
 		return HD_OK;
 	}
-	return diag_fail(d, HD_ERR_INPUT, "'%s' is no width (1x, 2x, 4x, 8x, 12x)", word);
+	return diag_fail(d, HD_ERR_INPUT, "'%s' is not a width (1x, 2x, 4x, 8x, 12x)", word);
 }
 
 static enum hd_status set_speed(struct live *l, port_id p, const char *word, struct diag *d)
@@ -76,7 +76,7 @@ static enum hd_status set_speed(struct live *l, port_id p, const char *word, str
 	enum link_speed speed;
 
 	if (link_speed_parse(word, &speed) != HD_OK)
-		return diag_fail(d, HD_ERR_INPUT, "'%s' is no speed (SDR ... NDR)", word);
+		return diag_fail(d, HD_ERR_INPUT, "'%s' is not a speed (SDR ... NDR)", word);
 	bool plain = speed <= SPEED_QDR;
 	enum port_field of = plain ? PORT_SPEEDS : PORT_EXT_SPEEDS;
 	uint64_t bit = UINT64_C(1) << (plain ? speed : speed - (unsigned)SPEED_FDR);
@@ -144,7 +144,7 @@ static enum hd_status error_command(struct live *l, const char *const *words, si
 		return diag_fail(d, HD_ERR_NOT_FOUND,
 				 "no counter '%s'; perfquery prints their names", words[1]);
 	if (*end != '\0' || end == words[2] || words[2][0] == '-' || errno)
-		return diag_fail(d, HD_ERR_INPUT, "'%s' is no count", words[2]);
+		return diag_fail(d, HD_ERR_INPUT, "'%s' is not a count", words[2]);
 	agents_error(l->agents, p, (unsigned)counter, more, daemon_now(l));
 	return HD_OK;
 }

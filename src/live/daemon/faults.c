@@ -150,7 +150,7 @@ static enum hd_status parse_word(const char *word, struct diag *d, struct live_f
 	}
 	return diag_fail(
 		d, HD_ERR_INPUT,
-		"'%s' is no part of a fault (complete=, post=, delay=, rnr=, qp-error=, device=, after=, times=, chance=, seed=, qp=, process=)",
+		"'%s' is not a part of a fault (complete=, post=, delay=, rnr=, qp-error=, device=, after=, times=, chance=, seed=, qp=, process=)",
 		word);
 }
 

@@ -66,7 +66,7 @@ static enum hd_status refuse_class(const char *word, const struct qos_classes *c
 				      classes->items[i].name);
 	}
 	enum hd_status status = diag_fail(
-		d, HD_ERR_INPUT, "'%.40s' is no class that asks admission (expected %s)", word,
+		d, HD_ERR_INPUT, "'%.40s' is not a class with admission (expected %s)", word,
 		classes->n ? known.text ? known.text : "none: the scenario has no classes"
 			   : "DBTS, DB or PBE");
 

@@ -106,8 +106,8 @@ static void classes_are_those_of_the_scenario(void **state)
 		{ "a b dbts 1Gb/s\n", 4, NULL },
 		{ "a b DB 1Gb/s\n", 0, "3 classes are of kind DB" },
 		{ "a b PBE 1Gb/s\n", 0, "(expected film, call, music, DBTS)" },
-		{ "a b rest 1Gb/s\n", 0, "is no class that asks" },
-		{ "a b BE 1Gb/s\n", 0, "is no class that asks" },
+		{ "a b rest 1Gb/s\n", 0, "is not a class with admission" },
+		{ "a b BE 1Gb/s\n", 0, "is not a class with admission" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {

@@ -73,7 +73,7 @@ enum hd_status stat_broker_admit(struct stat_broker *b, const struct stat_reques
 	enum hd_status status = path_walk(b->subnet, r->source, r->dlid, r->sl, &source.path);
 
 	if (status != HD_OK)
-		return diag_fail(d, status, "there is no path for SL %u", r->sl);
+		return diag_fail(d, status, "no path for SL %u", r->sl);
 	for (uint32_t h = 0; h < source.path.n_hops; h++) {
 		port_id p = source.path.port[h];
 		double bound = bound_with(&b->links[p], r->peak, r->mean);

@@ -26,7 +26,7 @@ static enum hd_status read_class(char *text, const struct explain_view *view, st
 	if (size &&
 	    (hd_size_parse(size, &inner, &payload) != HD_OK || payload == 0 || payload > view->mtu))
 		return diag_fail(d, HD_ERR_INPUT,
-				 "class '%s': '%.20s' is no payload of 1 to %u bytes", out->name,
+				 "class '%s': '%.20s' is not a payload of 1 to %u bytes", out->name,
 				 size, view->mtu);
 	out->sl = (uint8_t)sl;
 	out->payload = (uint32_t)payload;
@@ -39,7 +39,8 @@ static enum hd_status add_class(const char *word, struct diag *d, struct explain
 	const char *at = strchr(word, '=');
 
 	if (!at || at == word)
-		return diag_fail(d, HD_ERR_INPUT, "'%.60s' is no class: NAME=SL[,PAYLOAD]", word);
+		return diag_fail(d, HD_ERR_INPUT,
+				 "'%.60s' is not a class (expected NAME=SL[,PAYLOAD])", word);
 	snprintf(c.name, sizeof(c.name), "%.*s", (int)(at - word), word);
 	char *rest = hd_strdup(at + 1);
 	enum hd_status status = read_class(rest, view, d, &c);

@@ -56,7 +56,7 @@ static void lint_numbers(const struct opensm_list *list, const char *name,
 		       name);
 	if (list->malformed)
 		report(out, "W13", list->line,
-		       "%s is no list of %s: OpenSM skips what it cannot read and continues, see the tables below",
+		       "%s is not a list of %s: OpenSM skips what it cannot read and continues, see the tables below",
 		       name, strcmp(name, "sl2vl") == 0 ? "VLs" : "VL:weight pairs");
 }
 
@@ -168,7 +168,7 @@ static void lint_set(const struct opensm_set *set, bool general, const struct li
 		       "max_vls has no effect: max_op_vls limits the VLs; use that (1 to 5 for 1, 2, 4, 8, 15)");
 	if (set->high_limit_line && set->high_limit_malformed)
 		report(out, "W13", set->high_limit_line,
-		       "high_limit is no number from 0 to 255: OpenSM takes %s",
+		       "high_limit is not a number from 0 to 255: OpenSM takes %s",
 		       set->high_limit >= 0 || general
 			       ? set->high_limit > 0 ? "what it can read of it" : "0"
 			       : "that of qos_high_limit");
@@ -293,7 +293,7 @@ static void lint_keys(const struct opensm_conf *conf, struct opensm_findings *ou
 	}
 	if (conf->max_op_vls_line && conf->max_op_vls_said != (long)conf->max_op_vls)
 		report(out, "W13", conf->max_op_vls_line,
-		       "max_op_vls %ld is no code: 1 to 5 are 1, 2, 4, 8 and 15 VLs; nothing is limited; use one of them",
+		       "max_op_vls %ld is not a code: 1 to 5 are 1, 2, 4, 8 and 15 VLs; nothing is limited; use one of them",
 		       conf->max_op_vls_said);
 }
 

@@ -266,9 +266,10 @@ enum hd_status opensm_conf_load(const char *path, struct diag *d, struct opensm_
 		opensm_conf_read(text.text, out);
 	strbuf_fini(&text);
 	if (status == HD_OK && is_foreign(out)) {
-		status = diag_fail(d, HD_ERR_INPUT,
-				   "no opensm.conf: OpenSM knows none of its %zu keys ('%s', ...)",
-				   out->n_keys, out->unknown[0].key);
+		status = diag_fail(
+			d, HD_ERR_INPUT,
+			"not an opensm.conf: OpenSM knows none of its %zu keys ('%s', ...)",
+			out->n_keys, out->unknown[0].key);
 		opensm_conf_fini(out);
 	}
 	return status;

@@ -100,7 +100,8 @@ struct line {
 static enum hd_status refuse(const struct line *l, struct diag *d, const char *expected)
 {
 	return diag_fail_at(d, HD_ERR_INPUT, l->number, 0,
-			    "'%.60s' is no value of %s (expected %s)", l->value, l->key, expected);
+			    "'%.60s' is not a value of %s (expected %s)", l->value, l->key,
+			    expected);
 }
 
 /* A number in C's notation that ends the text, at most `most`. */

@@ -62,7 +62,7 @@ static enum hd_status read_number(const char *text, uint64_t most, struct diag *
 	errno = 0;
 	*out = strtoull(text, &end, 0);
 	if (end == text || *end || *text == '-' || errno || *out > most)
-		return diag_fail(d, HD_ERR_INPUT, "'%.40s' is no number up to 0x%llx", text,
+		return diag_fail(d, HD_ERR_INPUT, "'%.40s' is not a number up to 0x%llx", text,
 				 (unsigned long long)most);
 	return HD_OK;
 }
@@ -128,7 +128,7 @@ static enum hd_status read_kinds(char *text, struct diag *d, struct policy_group
 		else if (strcasecmp(word, "SELF") == 0)
 			g->self = true;
 		else
-			return diag_fail(d, HD_ERR_INPUT, "'%.40s' is no kind of node", word);
+			return diag_fail(d, HD_ERR_INPUT, "'%.40s' is not a kind of node", word);
 	}
 	return HD_OK;
 }

@@ -392,8 +392,9 @@ static enum hd_status read_payload(const char *text, uint32_t mtu, struct diag *
 		return diag_fail(d, HD_ERR_RANGE,
 				 "class '%s': packets have 1 to %u bytes of payload", c->name, mtu);
 	if (c->payload)
-		return diag_fail(d, HD_ERR_INPUT, "class '%s': packets of %u bytes, or of %s?",
-				 c->name, c->payload, text);
+		return diag_fail(d, HD_ERR_INPUT,
+				 "class '%s': two packet sizes, %u and %s; give one", c->name,
+				 c->payload, text);
 	c->payload = (uint32_t)size;
 	return HD_OK;
 }
@@ -420,7 +421,7 @@ static enum hd_status read_class(char *word, uint32_t mtu, struct diag *d, struc
 
 	if (!equals || equals == word)
 		return diag_fail(d, HD_ERR_INPUT,
-				 "'%s' is no class (expected name=share, e.g. mpi=70%%)", word);
+				 "'%s' is not a class (expected name=share, e.g. mpi=70%%)", word);
 	*equals = '\0';
 	for (char *part = strtok_r(equals + 1, ",", &rest); part;
 	     part = strtok_r(NULL, ",", &rest)) {

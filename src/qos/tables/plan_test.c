@@ -233,8 +233,8 @@ static void words_that_are_no_classes_are_refused(void **state)
 {
 	(void)state;
 	const char *const wrong[][2] = {
-		{ "mpi", "'mpi' is no class" },
-		{ "=10%", "'=10%' is no class" },
+		{ "mpi", "'mpi' is not a class" },
+		{ "=10%", "'=10%' is not a class" },
 		{ "a=10%,8KiB", "class 'a': packets have 1 to 2048" },
 		{ "a=10%,2049", "class 'a': packets have 1 to 2048" },
 		{ "a=10%,0", "class 'a': packets have 1 to 2048" },

@@ -61,7 +61,7 @@ enum hd_status port_request_read(const char *text, struct diag *d, enum traffic_
 
 	if (!colon)
 		return diag_fail(d, HD_ERR_INPUT,
-				 "'%s' is no connection (expected CLASS:RATE, e.g. DB:64Mb/s)",
+				 "'%s' is not a connection (expected CLASS:RATE, e.g. DB:64Mb/s)",
 				 text);
 	char *name = hd_strndup(text, (size_t)(colon - text));
 	enum hd_status status = class_parse(name, class);

@@ -149,8 +149,8 @@ static enum hd_status make_step(struct placed_job *p, size_t number, struct diag
 	if (!step->algorithm || check_uses(p, scn, step->algorithm, d) != HD_OK)
 		return d->status;
 	if (scn->grid && !read_grid(scn->grid, step->grid))
-		return scenario_refuse(s, d, &scn->grid, "'%s' is no grid (expected 8x8 or 4x4x4)",
-				       scn->grid);
+		return scenario_refuse(s, d, &scn->grid,
+				       "'%s' is not a grid (expected 8x8 or 4x4x4)", scn->grid);
 	if (what == SCN_HALO && !scn->grid)
 		make_grid(p->job.n_ranks / step->groups, step->grid);
 	if (step_check(step, p->job.n_ranks, &inner) != HD_OK)

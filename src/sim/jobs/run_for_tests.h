@@ -122,7 +122,7 @@ static inline const struct table *outcome_table(const struct outcome *o, const c
 	const struct table *t = results_find(o->results, name);
 
 	if (!t)
-		fail_msg("there is no table '%s'", name);
+		fail_msg("no table '%s'", name);
 	return t;
 }
 

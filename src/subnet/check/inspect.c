@@ -128,7 +128,7 @@ static enum hd_status add_path(const struct inspection *x, struct results *r, st
 
 	d->file = NULL;
 	if (!to)
-		return diag_fail(d, HD_ERR_USAGE, "'%s' is no path: write FROM:TO", text);
+		return diag_fail(d, HD_ERR_USAGE, "'%s' is not a path (expected FROM:TO)", text);
 	char *from = hd_strndup(text, (size_t)(to - text));
 	enum hd_status status = end_find(x->subnet, from, d, &a);
 

@@ -74,9 +74,10 @@ static enum hd_status mark_all(const struct topo *t, char *text, bool *down, str
 	bool is_down = strncmp(text, "down=", 5) == 0;
 
 	if (!list || (!is_down && strncmp(text, "up=", 3) != 0))
-		return diag_fail(d, HD_ERR_INPUT,
-				 "'%s' is no sweep: write down=NODE/PORT,... or up=NODE/PORT,...",
-				 text);
+		return diag_fail(
+			d, HD_ERR_INPUT,
+			"'%s' is not a sweep (expected down=NODE/PORT,... or up=NODE/PORT,...)",
+			text);
 	for (char *word = strtok_r(list + 1, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
 		if (mark(t, word, is_down, down, d) != HD_OK)
 			return d->status;

@@ -73,7 +73,7 @@ static void plant(struct tree *t, switch_id root)
 
 static enum hd_status refuse_unreachable(const struct tree *t, port_id member, struct diag *d)
 {
-	return diag_fail(d, HD_ERR_UNFIT, "multicast: there is no way from '%s' to the member '%s'",
+	return diag_fail(d, HD_ERR_UNFIT, "multicast: no path from '%s' to the member '%s'",
 			 switch_node(t->s, t->root)->name, port_name(t->s, member));
 }
 
@@ -99,7 +99,7 @@ static enum hd_status add_routed(struct tree *t, port_id member, struct diag *d)
 		else if (meets)
 			return diag_fail(
 				d, HD_ERR_UNFIT,
-				"multicast: the paths from '%s' meet again at '%s', their union is no tree",
+				"multicast: the paths from '%s' meet again at '%s'; their union is not a tree",
 				switch_node(t->s, t->root)->name, switch_node(t->s, to)->name);
 		if (!t->in_tree[to]) {
 			t->in_tree[to] = true;
@@ -273,8 +273,9 @@ static enum hd_status check_port(const struct subnet *s, port_id p, const char *
 				 struct diag *d)
 {
 	if (p >= s->topo->n_ports || !topo_is_end_port(s->topo, p) || mcast_home(s, p) == TOPO_NONE)
-		return diag_fail(d, HD_ERR_INPUT, "multicast: %s '%s' is no end port on a switch",
-				 what, p < s->topo->n_ports ? port_name(s, p) : "?");
+		return diag_fail(d, HD_ERR_INPUT,
+				 "multicast: %s '%s' is not an end port on a switch", what,
+				 p < s->topo->n_ports ? port_name(s, p) : "?");
 	return HD_OK;
 }
 
@@ -446,7 +447,7 @@ enum hd_status mcast_admit_sender(struct subnet *s, uint32_t group, port_id send
 	if (s->topo->ports[sender].subnet != m->subnet ||
 	    !lead_to_tree(s, m, mcast_home(s, sender)))
 		return diag_fail(d, HD_ERR_UNFIT,
-				 "multicast: there is no way from the sender '%s' to the tree",
+				 "multicast: no path from the sender '%s' to the tree",
 				 port_name(s, sender));
 	m->senders = hd_grow(m->senders, &m->senders_cap, m->n_senders + 1u, sizeof(*m->senders));
 	m->senders[m->n_senders++] = sender;

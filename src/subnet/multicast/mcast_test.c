@@ -458,7 +458,7 @@ static void no_tree_joins_what_is_apart(void **state)
 	assert_int_equal(mcast_add(&s, &m, &d), HD_ERR_UNFIT);
 	struct strbuf wanted = STRBUF_INIT;
 
-	strbuf_printf(&wanted, "multicast: there is no way from '%s' to the member '%s'",
+	strbuf_printf(&wanted, "multicast: no path from '%s' to the member '%s'",
 		      t.nodes[at[0]].name, t.nodes[t.ports[ends[3]].node].name);
 	assert_string_equal(d.message, wanted.text);
 	strbuf_fini(&wanted);

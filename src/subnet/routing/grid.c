@@ -50,7 +50,7 @@ static enum hd_status label_edges(struct grid *grid, const struct subnet *s,
 			if (grid->direction[e] == NO_DIRECTION)
 				return diag_fail(
 					d, HD_ERR_UNFIT,
-					"the cable from '%s' port %u to '%s' is no step of a grid",
+					"the cable from '%s' port %u to '%s' is not a step of a grid",
 					switch_node(s, sw)->name, g->edges[e].out,
 					switch_node(s, to)->name);
 		}
@@ -117,7 +117,7 @@ enum hd_status grid_init(struct grid *grid, const struct subnet *s, const struct
 {
 	*grid = (struct grid){ .n_dims = 0 };
 	if (g->n == 0)
-		return diag_fail(d, HD_ERR_UNFIT, "a fabric without switches is no grid");
+		return diag_fail(d, HD_ERR_UNFIT, "a fabric without switches is not a grid");
 	grid->coord = hd_alloc((size_t)g->n * TOPO_MAX_DIMS, sizeof(*grid->coord));
 	if (family_has_coordinates(s->topo))
 		take_coordinates(grid, s);

@@ -180,7 +180,8 @@ enum hd_status group_add(struct subnet *s, const char *text, uint8_t sl, struct 
 	} else {
 		status = diag_fail(
 			d, HD_ERR_INPUT,
-			"'%s' is no group: write METHOD=MEMBERS or METHOD@SOURCE=MEMBERS", text);
+			"'%s' is not a group (expected METHOD=MEMBERS or METHOD@SOURCE=MEMBERS)",
+			text);
 	}
 	if (status == HD_OK && m.n_members > 0)
 		m.subnet = s->topo->ports[m.members[0]].subnet;
@@ -210,9 +211,9 @@ enum hd_status named_groups_add(struct subnet *s, const struct option_list *list
 		const char *colon = strchr(text, ':');
 
 		if (!colon || colon == text)
-			status = diag_fail(d, HD_ERR_INPUT,
-					   "'%.80s' is no group (expected e.g. video:shared=h1,h2)",
-					   text);
+			status = diag_fail(
+				d, HD_ERR_INPUT,
+				"'%.80s' is not a group (expected e.g. video:shared=h1,h2)", text);
 		else
 			status = group_add(s, colon + 1, 0, &open, d);
 		if (status == HD_OK && open.n)

@@ -161,7 +161,7 @@ static enum hd_status set_entry(struct tables_reader *t, uint64_t lid, uint64_t 
 	struct subnet *s = t->s;
 
 	if (lid > LID_MAX_UNICAST)
-		return reader_refuse(&t->r, "LID 0x%" PRIx64 " is no unicast LID", lid);
+		return reader_refuse(&t->r, "LID 0x%" PRIx64 " is not a unicast LID", lid);
 	if (check_port(t, port) != HD_OK)
 		return t->r.d->status;
 	if (lid >= s->lft_stride)
