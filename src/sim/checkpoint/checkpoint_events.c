@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The events that are still to come, by time and rule. */
+/* Checkpoint of the pending events, ordered by time and rule. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -24,7 +24,7 @@ static bool names_packet(uint64_t key)
 	}
 }
 
-/* Is the packet that a lifetime was for (F5) still the one? */
+/* Whether the packet of a lifetime event (F5) still waits at that output. */
 static bool still_waits(const struct sim *s, const struct event *e)
 {
 	const struct packet_record *p = &s->pool.all[key_id(e->key)];
@@ -39,8 +39,10 @@ static uint64_t with_id(uint64_t key, uint32_t id)
 	return (key & ~(uint64_t)EV_ID_MAX) | id;
 }
 
-/* Numbers instead of the part's ids. A lifetime that no longer matters keeps
- * its instant, and names none. */
+/*
+ * Replaces the domain's packet ids by numbers of the checkpoint. A lifetime event that no longer
+ * applies keeps its time and names no packet.
+ */
 static void events_number(const struct checkpoint_state *v, const struct sim *owner,
 			  struct event *e, size_t n)
 {
@@ -64,7 +66,7 @@ static int event_order(const void *x, const void *y)
 	return order ? order : checkpoint_state_compare(a->key, b->key);
 }
 
-/* Adds those of a queue, but for arrivals: the list itself tells of them. */
+/* Adds the events of one queue except arrivals, which follow from the arrival list. */
 static size_t events_add(const struct checkpoint_state *v, const struct sim *owner,
 			 struct event *out)
 {
@@ -80,7 +82,7 @@ static size_t events_add(const struct checkpoint_state *v, const struct sim *own
 	return kept;
 }
 
-/* All of them, by time and rule; the caller frees them. */
+/* Returns the events of all domains, ordered by time and rule; the caller frees them. */
 static struct event *events_gather(const struct checkpoint_state *v, size_t *n)
 {
 	struct event *all = hd_alloc(sim_events(v->s), sizeof(*all));
@@ -93,7 +95,7 @@ static struct event *events_gather(const struct checkpoint_state *v, size_t *n)
 	return all;
 }
 
-/* How many there are of what an event's id names. */
+/* Exclusive upper bound of the id in an event key. */
 static uint64_t ids_of(const struct sim *s, uint64_t key)
 {
 	switch (key_kind(key)) {
@@ -126,7 +128,7 @@ static uint32_t unused_packet(struct sim *s)
 	return id;
 }
 
-/* The event in terms of its owner; NULL if it is refused. */
+/* Translates the event to ids of its owner; NULL: rejected. */
 static struct sim *event_resolve(struct checkpoint_state *v, struct event *e)
 {
 	struct sim *s = v->s;
@@ -177,7 +179,7 @@ static void arrivals_resume(struct sim *s)
 			    event_key(EV_ARRIVAL, 0, 0, 0));
 }
 
-/* One of the list, in order. */
+/* Packs one event of the ordered list. */
 static void pack_event(struct checkpoint_state *v, struct event *e)
 {
 	uint8_t kind = (uint8_t)key_kind(e->key);
@@ -226,7 +228,7 @@ void checkpoint_state_events_begin(struct checkpoint_state *v)
 	free(v->coming);
 }
 
-/* The next look for a deadlock, which does not influence the run. */
+/* The next deadlock check, which does not influence the run. */
 static void pack_stuck(struct checkpoint_state *v)
 {
 	struct sim *s = v->s;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The state of links, VLs and buffers, port by port. */
+/* Checkpoint of links, VLs and buffers, one port after the other. */
 #include "sim/checkpoint/checkpoint_state.h"
 #include "sim/metrics/metrics.h"
 
@@ -60,7 +60,7 @@ static void pack_output(struct checkpoint_state *v, struct sim_output *l)
 	l->flags = (uint8_t)((l->flags & ~L_UP) | (up ? L_UP : 0));
 }
 
-/* An injection or output queue. */
+/* Packs an injection or output queue. */
 static void pack_queue(struct checkpoint_state *v, struct sim *owner, struct port_vl *port_vl)
 {
 	struct packet_queue q = { port_vl->queue.first, port_vl->queue.last };
@@ -72,14 +72,17 @@ static void pack_queue(struct checkpoint_state *v, struct sim *owner, struct por
 
 /* ---- virtual output queues ---------------------------------------------- */
 
-/* One with a cable, or of results (S4); of others the bit may be another's. */
+/*
+ * Whether `in` is an input with a cable or the input of results (S4). Bits of other inputs may
+ * belong to another node.
+ */
 static bool is_input(const struct sim *s, const struct node *n, uint32_t in)
 {
 	return in < n->n_in ? s->links[n->first_port + in].peer != NONE
 			    : in == n->n_in && s->reductions;
 }
 
-/* The first packet of an input of this port's node, ready or not; or NONE. */
+/* The first packet of an input of this port's node, ready or not; NONE: empty. */
 static uint32_t voq_any(struct sim *s, uint32_t port, const struct port_vl *port_vl, unsigned in)
 {
 	if (!is_input(s, &s->nodes[s->setup->ports[port].node], in))
@@ -123,7 +126,7 @@ static void pack_voq(struct checkpoint_state *v, struct sim *owner, struct port_
 		read_voq(v, owner, port_vl, in, &q, is_ready);
 }
 
-/* Only those inputs that have something. */
+/* Packs the inputs that have packets. */
 static void pack_voqs(struct checkpoint_state *v, struct sim *owner, uint32_t port,
 		      struct port_vl *port_vl)
 {
@@ -145,7 +148,9 @@ static void pack_voqs(struct checkpoint_state *v, struct sim *owner, uint32_t po
 
 /* ---- a port ------------------------------------------------------------- */
 
-/* Packets that a VL has sent, in two numbers; a list has one. */
+/*
+ * Number of packets sent by a VL: two 32-bit numbers in a checkpoint, one 64-bit number in a list.
+ */
 static void pack_packets(struct pack *p, uint32_t *low, uint32_t *high)
 {
 	uint64_t n = *low | (uint64_t)*high << 32;
@@ -177,7 +182,7 @@ static void pack_vls(struct checkpoint_state *v, struct sim *owner, uint32_t por
 	}
 }
 
-/* The crossbar's side (T9). */
+/* The crossbar output of a cioq switch (T9). */
 static void pack_outlet(struct checkpoint_state *v, struct sim *owner, uint32_t port)
 {
 	struct sim *s = v->s;
@@ -233,7 +238,7 @@ static void pack_cold(struct checkpoint_state *v, struct sim *owner, uint32_t po
 	checkpoint_state_list(v, owner, &c->held);
 }
 
-/* What any part may add to: the first process has all of it. */
+/* Counters that several domains add to; the first process holds the sums. */
 static void pack_sums(struct checkpoint_state *v, uint32_t port)
 {
 	struct sim *s = v->s;
@@ -256,7 +261,7 @@ static void pack_counters(struct checkpoint_state *v, uint32_t port)
 
 /* ---- input buffers ------------------------------------------------------ */
 
-/* Those that wait behind the first; of multicast, with their copies. */
+/* Packets behind the first one; multicast packets with their copies. */
 static void pack_fifo(struct checkpoint_state *v, struct sim *owner, struct fifo *f)
 {
 	struct packet_queue waiting = { f->next, f->last };
@@ -286,7 +291,7 @@ static void pack_readers(struct checkpoint_state *v, struct sim *owner, uint32_t
 	for (uint32_t i = 0; i < s->n_readers; i++) {
 		struct crossbar_reader *r = &s->cross.readers[port * s->n_readers + i];
 
-		/* Its former owner does not matter. */
+		/* The former owner of an expired reservation has no effect. */
 		if (!v->p->reads && r->until <= s->now)
 			*r = (struct crossbar_reader){ .slot = NONE };
 		pack_time(v->p, &r->until);

@@ -35,7 +35,7 @@ static const struct packet_extra *extra_of(const struct checkpoint_state_packet 
 	return all ? &all[x->id] : &none;
 }
 
-/* By what they are and where, so that no order depends on a part's numbers. */
+/* Orders packets by content and position, so that the order does not depend on ids of a domain. */
 static int packet_order(const void *x, const void *y)
 {
 	const struct packet_record *a = packet_of(x), *b = packet_of(y);
@@ -49,11 +49,11 @@ static int packet_order(const void *x, const void *y)
 		{ c->kind, d->kind },
 		{ a->up, b->up },
 		{ a->flags, b->flags },
-		/* A slot that copies share goes to no output of its own. */
+		/* A packet shared by copies has no output of its own. */
 		{ a->flags & P_SHARED ? 0 : a->out, b->flags & P_SHARED ? 0 : b->out },
 		{ a->head, b->head },
 		{ a->dlid, b->dlid },
-		/* An endpoint's cookies are numbers of a part's. */
+		/* Cookies of endpoints are numbers of a domain. */
 		{ c->endpoint ? 0 : c->cookie, d->endpoint ? 0 : d->cookie },
 	};
 	int order = 0;
@@ -63,7 +63,7 @@ static int packet_order(const void *x, const void *y)
 	return order;
 }
 
-/* Adds those of a part that are in use. */
+/* Adds the packets in use of one domain. */
 static void packets_find(struct checkpoint_state *v, struct sim *part)
 {
 	bool *is_free = hd_alloc(part->pool.n, sizeof(*is_free));
@@ -79,7 +79,7 @@ static void packets_find(struct checkpoint_state *v, struct sim *part)
 	free(is_free);
 }
 
-/* Those of other processes are in their sections. */
+/* Packets of other processes are in the sections of these processes. */
 static uint64_t alive_here(const struct sim *s)
 {
 	uint64_t alive = 0;
@@ -115,7 +115,7 @@ static void packets_number(struct checkpoint_state *v)
 
 /* ---- references --------------------------------------------------------- */
 
-/* The number of a packet; reading: its place, or NULL if it is refused. */
+/* Packs the number of a packet. Reading returns its entry, or NULL if it is rejected. */
 static struct checkpoint_state_packet *pack_number(struct checkpoint_state *v, struct sim *owner,
 						   uint32_t id)
 {
@@ -198,7 +198,7 @@ static bool port_is_plugged(const struct sim *s, uint32_t port)
 
 PACK_KNOWS(packet_extra, 48);
 
-/* Does it have a flow, if one is needed? */
+/* Whether the packet has a valid flow, if it needs one. */
 static bool flow_is_sound(const struct sim *s, const struct packet_record *p,
 			  const struct packet_extra *x)
 {
@@ -207,8 +207,10 @@ static bool flow_is_sound(const struct sim *s, const struct packet_record *p,
 	return p->flow < s->n_flows || !(p->flags & (P_SOURCE | P_LAST));
 }
 
-/* Can a packet be like that here? What copies share goes nowhere itself, and
- * comes from somewhere unless it is a result (S5). */
+/*
+ * Whether the packet is possible in this setup. A packet shared by copies has no output of its own,
+ * and has an input unless it is a result (S5).
+ */
 static bool packet_is_sound(const struct sim *s, const struct packet_record *p)
 {
 	bool goes = p->flags & P_SHARED
@@ -225,7 +227,7 @@ static bool extra_is_sound(const struct sim *s, const struct packet_extra *x)
 	       (x->target == TOPO_NONE || x->target < s->setup->subnet->topo->n_ports);
 }
 
-/* Endpoints know what their cookies mean. */
+/* Endpoints translate their cookies. */
 static void pack_extra(struct checkpoint_state *v, struct packet_extra *x)
 {
 	const struct sim *s = v->s;
@@ -242,7 +244,7 @@ static void pack_extra(struct checkpoint_state *v, struct packet_extra *x)
 	}
 }
 
-/* What a packet is; `left` is of those that copies share. */
+/* Packs the contents of a packet; `left` belongs to packets shared by copies. */
 static void pack_packet(struct checkpoint_state *v, struct packet_record *p, struct packet_extra *x)
 {
 	uint32_t bytes = p->bytes, left = p->left;
@@ -269,7 +271,7 @@ static void pack_packet(struct checkpoint_state *v, struct packet_record *p, str
 	pack_check(v->p, flow_is_sound(v->s, p, x));
 }
 
-/* It is where its head goes, or where it begins. */
+/* The owner is the domain that the head travels to, or the domain of the source. */
 static struct sim *owner_of(struct sim *s, const struct packet_record *p,
 			    const struct packet_extra *x)
 {
@@ -349,7 +351,7 @@ static const struct pack_member clock_members[] = {
 	PACK_SUM(sim, outcome.delivered_all),
 };
 
-/* What a run that is read into must have in common with it. */
+/* Properties of the setup that the resuming run must share. */
 static void pack_shape(struct checkpoint_state *v)
 {
 	const struct sim *s = v->s;
@@ -370,7 +372,7 @@ static void pack_shape(struct checkpoint_state *v)
 	pack_same(v->p, s->tell.updated);
 }
 
-/* Sums are the first part's; the others have nothing yet. */
+/* The first domain holds the sums; the sums of all others are 0. */
 static void clocks_share(struct checkpoint_state *v)
 {
 	struct sim *s = v->s;
@@ -402,7 +404,7 @@ static void pack_clocks(struct checkpoint_state *v)
 		clocks_share(v);
 }
 
-/* What endpoints of one section remember. */
+/* Packs the state of endpoints in one section. */
 static void pack_endpoints(struct checkpoint_state *v)
 {
 	const struct sim *s = v->s;
@@ -455,7 +457,7 @@ const char *sim_not_saved(const struct sim *s)
 
 /* ---- sections ----------------------------------------------------------- */
 
-/* Whose rows are in which; NULL: there is one. The caller frees it. */
+/* Section number per node; NULL: one section. The caller frees it. */
 static uint16_t *sections_find(const struct sim *s)
 {
 	if (!sim_is_remote(s))
@@ -467,7 +469,7 @@ static uint16_t *sections_find(const struct sim *s)
 	return of;
 }
 
-/* How many there are, and `of` if there are several; 0 if it is refused. */
+/* Packs the number of sections, and `of` if there are several; 0: rejected. */
 static uint32_t pack_sections(struct pack *p, const struct sim *s, uint32_t n, uint16_t **of)
 {
 	pack_u32(p, &n);
@@ -484,8 +486,10 @@ static uint32_t pack_sections(struct pack *p, const struct sim *s, uint32_t n, u
 	return p->refused ? 0 : n;
 }
 
-/* The bytes of all processes, in their order, in the first, which has its own
- * there already. It takes `mine`. */
+/*
+ * Gathers the bytes of all processes in rank order in the first process, whose own bytes are
+ * already there. Takes ownership of `mine`.
+ */
 static void sections_gather(struct sim *s, const struct strbuf *mine, struct strbuf *out)
 {
 	struct remote_domains *d = s->parts->distant;
@@ -501,7 +505,7 @@ static void sections_gather(struct sim *s, const struct strbuf *mine, struct str
 		strbuf_add(out, d->from[i].bytes, d->from[i].len);
 }
 
-/* Of one process that writes, or of all that are read. */
+/* Cookies of the section that is written, or of all sections that are read. */
 static void list_cookies(struct sim *s, struct pack *p, void *context)
 {
 	(void)context;
@@ -520,8 +524,10 @@ static void cookies_share(struct sim *s)
 	strbuf_fini(&mine);
 }
 
-/* Writes what `part` says of this process, behind what `out` has; of several
- * the first gets all. */
+/*
+ * Appends what `part` writes in this process to `out`. With several processes, the first one gets
+ * the bytes of all.
+ */
 static void save_part(struct checkpoint_state *v, void (*part)(struct checkpoint_state *v),
 		      struct strbuf *out)
 {
@@ -560,7 +566,7 @@ void sim_save(struct sim *s, struct strbuf *out)
 	memory_for(before);
 }
 
-/* State that other processes need. */
+/* Forgets state that belongs to other processes. */
 static void elsewhere_forget(struct sim *s)
 {
 	for (uint32_t i = 0; sim_is_remote(s) && i < s->parts->cut.n; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The state of what was counted. */
+/* Checkpoint of counters and results. */
 #include "sim/checkpoint/checkpoint_state.h"
 #include "sim/metrics/tally.h"
 
@@ -17,7 +17,7 @@ static const struct pack_member sums_members[] = {
 	PACK_EACH(metrics_tally, per_sl),
 };
 
-/* What only the whole knows. */
+/* Members of the whole simulation, which domains do not have. */
 static const struct pack_member rules_members[] = {
 	PACK(metrics_tally, check_at),
 	PACK(metrics_tally, looks),
@@ -54,7 +54,7 @@ static uint64_t n_pairs(const struct metrics_tally *t)
 	return t->hashed ? HASHED_PAIRS : (uint64_t)t->n_ends * t->n_ends * t->n_kinds;
 }
 
-/* Hashed ones are the parts' own, by the destination; others are shared. */
+/* Hashed pairs belong to the domain of the destination; other pairs are shared. */
 static struct metrics_tally *pairs_of(const struct checkpoint_state *v, uint32_t i)
 {
 	struct sim *s = v->s;
@@ -68,7 +68,7 @@ static uint32_t n_tables(const struct checkpoint_state *v)
 	return v->s->outcome.tally->hashed ? sim_n_parts(v->s) : 1;
 }
 
-/* The end node that a pair leads to. */
+/* The end node of the pair's destination. */
 static uint32_t node_of(const struct checkpoint_state *v, uint64_t key)
 {
 	const struct sim *s = v->s;
@@ -90,7 +90,7 @@ static uint32_t table_of(const struct checkpoint_state *v, uint64_t key)
 						    : 0;
 }
 
-/* Is it one that is seen here? */
+/* Whether this domain observes the pair. */
 static bool has_pair(const struct checkpoint_state *v, const struct order_pair *pair)
 {
 	return pair->key &&
@@ -157,8 +157,10 @@ void metrics_pack_sls(struct pack *p, const struct sim *s, struct sim_metrics *m
 		histogram_pack(p, &m->latency_sl[sl]);
 }
 
-/* Written from the whole's, which has been collected; the reader adds to
- * the first's, if these are not the same. */
+/*
+ * The writer packs the collected groups of the whole; the reader adds them to the first domain, if
+ * it has groups of its own.
+ */
 static void pack_groups(struct checkpoint_state *v)
 {
 	struct sim_metrics *m =

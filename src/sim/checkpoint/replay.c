@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Runs with exactly the arrivals that a caller gives, and all that becomes of
- * them, for comparisons with the oracle and with times worked out by hand.
+ * Runs with given arrivals and records all results, for comparison with the oracle and with times
+ * calculated by hand.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static void arrivals_give(struct sim *s, const struct sim_arrival *arrivals, siz
 		eventq_push(&s->q, arrivals[0].time, event_key(EV_ARRIVAL, 0, 0, 0));
 }
 
-/* Each part has its own; returns all of them, for the caller to free. */
+/* Distributes arrivals to domains; the caller frees the returned array. */
 static struct sim_arrival *arrivals_share(struct sim *s, const struct sim_arrival *arrivals,
 					  size_t n)
 {
@@ -82,10 +82,10 @@ static struct sim *replay_new(const struct sim_setup *setup, const struct sim_ar
 
 struct replay {
 	struct sim *s;
-	struct sim_arrival *shares; /* of parts; NULL: it is not cut */
+	struct sim_arrival *shares; /* per domain; NULL: one domain */
 };
 
-/* In as many parts as asked for, if it can be cut. */
+/* Uses the requested number of domains if the setup can be partitioned. */
 static struct replay replay_begin(const struct sim_replay *what, struct sim_replay_cut cut,
 				  struct sim_record *out)
 {
@@ -158,7 +158,7 @@ void sim_replay(const struct sim_setup *setup, const struct sim_arrival *arrival
 	sim_replay_parts(setup, arrivals, n_arrivals, horizon, whole, out);
 }
 
-/* A fresh one that has this state. */
+/* Creates a simulation and loads this state. */
 static struct replay replay_load(const struct sim_replay *what, struct sim_replay_cut cut,
 				 const struct strbuf *state, struct sim_record *out)
 {

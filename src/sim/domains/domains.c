@@ -11,7 +11,7 @@
 #include "sim/metrics/metrics.h"
 #include "sim/metrics/observers.h"
 
-#define LOOK_EVERY 65536 /* events between looks at progress */
+#define LOOK_EVERY 65536 /* events between progress reports */
 
 /* ---- a window ----------------------------------------------------------- */
 
@@ -53,7 +53,7 @@ static void part_begin_window(struct domains *p, uint32_t i)
 	s->mail.window_n = s->mail.window_sum = 0;
 	s->mail.stops_dry = p->stops_dry;
 	s->mail.events_before = s->outcome.events;
-	/* Before it reads: a packet that is dropped has an answer. */
+	/* Set before reading, because dropping a packet sends an answer. */
 	s->mail.boxes = &p->boxes[p->window & 1][(size_t)i * p->cut.n];
 	mail_read(s, p->boxes[(p->window + 1) & 1]);
 }
@@ -104,10 +104,9 @@ static void pool_run(struct domains *p)
 }
 
 /*
- * Timers of flow control never end, but do not run beyond the end of a run that
- * has nothing else to do. A part that finds itself dry waits with them until it
- * is known that others are not: who still has something to do at the end of a
- * window had it all the time.
+ * Timers of flow control never end. If a run has no other work, they must not run beyond its end. A
+ * domain without other work therefore pauses its timers until another domain is known to have work:
+ * a domain with work at the end of a window had work during the whole window.
  */
 static void window_turn(struct domains *p)
 {
@@ -175,13 +174,13 @@ static void window_run(struct domains *p, hd_time end)
 	p->window++;
 	whole->now = end;
 	metrics_window(whole);
-	/* What is still to be read was sent since it began. */
+	/* Mail that is not read yet was sent after the window began. */
 	observers_notify_until(whole, p->begin);
 }
 
 /* ---- what concerns all of them ------------------------------------------ */
 
-/* All global events of `now`, alone. */
+/* Executes all global events of `now`, without other domains running. */
 static void global_instant(struct domains *p, hd_time now)
 {
 	struct sim *s = p->whole;
@@ -207,10 +206,10 @@ static void global_instant(struct domains *p, hd_time now)
 /* ---- running ------------------------------------------------------------ */
 
 struct domain_outlook {
-	hd_time next;   /* event of any part; NEVER */
-	hd_time global; /* event of the whole; NEVER */
-	bool mail;      /* has not been read yet */
-	size_t pending; /* events that keep something going */
+	hd_time next;   /* next event of any domain; NEVER: none */
+	hd_time global; /* next global event; NEVER: none */
+	bool mail;      /* mail is not read yet */
+	size_t pending; /* events that keep the run active */
 	uint64_t alive; /* packets */
 };
 
@@ -234,7 +233,7 @@ static struct domain_outlook outlook_of(struct domains *p)
 		hd_time next = next_of(s);
 
 		o.next = next < o.next ? next : o.next;
-		/* It was sent in a window that is over. */
+		/* The mail was sent in a completed window. */
 		if (s->mail.told != NEVER) {
 			hd_time told = s->mail.told > p->end ? s->mail.told : p->end + 1;
 
@@ -273,7 +272,7 @@ static bool is_full(const struct domains *p)
 	return false;
 }
 
-/* False if the run is to pause. */
+/* False: the run pauses. */
 static bool show_progress(struct domains *p, sim_progress_fn *progress, void *context)
 {
 	struct sim_progress now;
@@ -291,7 +290,7 @@ static bool show_progress(struct domains *p, sim_progress_fn *progress, void *co
 	return remote_ask(p, goes_on);
 }
 
-/* Nothing happens any more until `end`. */
+/* No more events until `end`. */
 static enum sim_state run_out(struct sim *s, const struct domain_outlook *o, hd_time end)
 {
 	metrics_collect(s);
@@ -307,7 +306,7 @@ static enum sim_state run_out(struct sim *s, const struct domain_outlook *o, hd_
 	return end == s->horizon ? SIM_ENDED : SIM_PAUSED;
 }
 
-/* As the engine does it: plain runs continue to the next global event. */
+/* As in the engine, a plain run continues to the next global event. */
 static bool is_idle(const struct sim *s, const struct domain_outlook *o)
 {
 	return !o->mail && o->pending == 0 && o->alive == 0 && !s->run.to_the_end &&
@@ -327,9 +326,9 @@ static enum sim_state run_parts(struct sim *s, hd_time until, sim_progress_fn *p
 		hd_time first = o.next < o.global ? o.next : o.global;
 
 		if (s->run.is_stuck)
-			end = s->now; /* but that instant is completed */
+			end = s->now; /* the instant of the pause is completed */
 		if (o.mail && (o.next >= o.global || first > end)) {
-			window_run(p, p->end); /* only to read it */
+			window_run(p, p->end); /* reads the mail, executes nothing */
 		} else if (first > end || is_idle(s, &o)) {
 			return run_out(s, &o, end);
 		} else if (o.global <= o.next) {

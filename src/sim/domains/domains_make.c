@@ -10,12 +10,12 @@
 #include "sim/metrics/members.h"
 #include "sim/metrics/observers.h"
 
-#define PORTS_WORTH 512   /* fewer are not worth a thread */
-#define LEAST_AHEAD HD_NS /* shorter windows cost more than they bring */
+#define PORTS_WORTH 512   /* fewer ports do not justify a thread */
+#define LEAST_AHEAD HD_NS /* shorter windows cost more than they save */
 
 /* ---- who can be cut ----------------------------------------------------- */
 
-/* Do all flows come to an end, so that a run with timers must notice it? */
+/* Whether all flows end, so that a run with timers must detect its end. */
 static bool may_run_dry(const struct sim *s)
 {
 	for (uint32_t i = 0; i < s->n_flows; i++) {
@@ -35,7 +35,7 @@ static bool has_timers(const struct sim *s)
 	return false;
 }
 
-/* Why a run must stay in one part, or NULL. */
+/* Reason why the run must stay in one domain; NULL: it can be partitioned. */
 static const char *reason_not_to_cut(const struct sim *s)
 {
 	for (uint32_t i = 0; i < s->ends.n; i++) {
@@ -50,7 +50,7 @@ static const char *reason_not_to_cut(const struct sim *s)
 	return NULL;
 }
 
-/* How many threads compute a run; if one without being asked, *why. */
+/* Number of threads. *why is the reason for one thread if the number was not requested. */
 static unsigned threads_for(const struct sim *s, const char **why)
 {
 	unsigned there = parallel_processors();
@@ -61,7 +61,7 @@ static unsigned threads_for(const struct sim *s, const char **why)
 		return s->rules.threads;
 	if (parallel_threads())
 		return parallel_threads();
-	/* Their launcher has shared the processors out. */
+	/* The launcher has divided the processors among the ranks. */
 	if (s->rules.world)
 		return 1;
 	if (there < 2)
@@ -107,7 +107,7 @@ void sim_cut_use(const struct sim *s, struct sim_cut_use *out)
 
 /* ---- making parts ------------------------------------------------------- */
 
-/* A part's own share of what sim_state_new makes; it has rows in common. */
+/* Creates a domain's own part of the state of sim_state_new; rows are shared with the whole. */
 static struct sim *part_new(const struct sim *whole, const struct domain_partition *cut,
 			    uint32_t number)
 {
@@ -127,7 +127,7 @@ static struct sim *part_new(const struct sim *whole, const struct domain_partiti
 	p->pool.free = p->spill.free = NONE;
 	p->spill.all = NULL;
 	p->spill.n = 0;
-	if (!whole->mode.merges) /* else all VLs have rows for ever */
+	if (!whole->mode.merges) /* otherwise every VL keeps its row */
 		p->heads = (struct heads){ .row = whole->heads.row,
 					   .mask = whole->heads.mask,
 					   .free = NONE };
@@ -199,7 +199,7 @@ struct sim *event_owner(struct sim *s, uint64_t key)
 	}
 }
 
-/* Those that keep nothing going are counted where they are. */
+/* Events that do not keep the run active are counted in their own domain. */
 static bool is_background(uint64_t key)
 {
 	return key_kind(key) == EV_REFRESH;
@@ -224,7 +224,7 @@ static void events_share(struct sim *s)
 	eventq_fini(&all);
 }
 
-/* Otherwise they are computed on demand, by any domain. */
+/* Without this table, any domain computes durations on demand. */
 static void durations_fill(struct sim *s)
 {
 	for (unsigned i = 0; i < s->rate.n; i++) {
@@ -261,7 +261,7 @@ static void wires_init(struct domain_partition *c, const struct sim *s)
 	}
 }
 
-/* Each endpoint has a context of its own for every part. */
+/* Each endpoint has a separate context per domain. */
 static void endpoints_cut(struct sim *s)
 {
 	const struct domains *p = s->parts;
@@ -337,7 +337,7 @@ void domains_free(struct sim *s)
 	free(p);
 }
 
-/* Why there are fewer parts than processes, or one. */
+/* Reason for fewer domains than processes, or for one. */
 static const char *reason_for_few(const struct sim *s, uint32_t n)
 {
 	bool joined = false;
@@ -350,7 +350,7 @@ static const char *reason_for_few(const struct sim *s, uint32_t n)
 	return n < 2 ? "it has one switch" : "it has fewer switches";
 }
 
-/* Into n parts, if it can be done. */
+/* Partitions into n domains if possible. */
 static void parts_cut(struct sim *s, uint32_t n, unsigned threads)
 {
 	s->not_partitioned_because = reason_not_to_cut(s);
@@ -373,7 +373,7 @@ static void parts_cut(struct sim *s, uint32_t n, unsigned threads)
 	free(part_of_node);
 }
 
-/* Of several processes each has as many parts as threads. */
+/* Each process has as many domains as threads. */
 static uint32_t parts_asked(const struct sim_rules *r, unsigned threads)
 {
 	uint32_t processes = r->world ? r->world->n : 1;

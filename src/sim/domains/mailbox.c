@@ -72,7 +72,7 @@ void mail_delivery(struct sim *s, const struct late *l)
 
 /* ---- reading ----------------------------------------------------------- */
 
-#define AHEAD 8 /* packets and credits whose rows are brought in */
+#define AHEAD 8 /* packets and credits prefetched ahead */
 
 static void read_credits(struct sim *s, const struct mailbox *m)
 {
@@ -87,7 +87,7 @@ static void read_credits(struct sim *s, const struct mailbox *m)
 			__builtin_prefetch(&s->rings[c[AHEAD].up], 1);
 		credits.ring->area += c->area;
 		if (!(c->what & RING_BLOCKS))
-			continue; /* the rest is an event's */
+			continue; /* the rest belongs to an event */
 		credit_ring_push(s, credits, when, c->what);
 		if (credits.ring->waiting_for_credit && (l->requests >> vl & 1) &&
 		    when < l->wake_at)
@@ -95,7 +95,7 @@ static void read_credits(struct sim *s, const struct mailbox *m)
 	}
 }
 
-/* A packet continues as if it had been granted here. */
+/* A received packet continues as if it had been granted in this domain. */
 static void read_packet(struct sim *s, const struct packet_record *from,
 			const struct packet_extra *extra)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the parts of a fabric count, and what that is in all. */
+/* Counters of domains, and their sums for the whole. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ bool metrics_groups_are_shared(const struct sim *whole)
 	return whole->n_flows <= SIM_MAX_FLOWS;
 }
 
-/* Its own groups, or the rows of those that are its own. */
+/* Creates the domain's groups, or its rows of shared groups. */
 static void part_groups_init(struct sim *part, const struct sim *whole)
 {
 	struct sim_metrics *m = part->outcome.metrics;
@@ -132,7 +132,7 @@ static void collect_part(struct metrics_tally *t, const struct metrics_tally *p)
 		t->per_sl[sl] += p->per_sl[sl];
 }
 
-/* All but the groups, which take long. */
+/* Sums all counters except the groups, which take longest. */
 static void collect_sums(struct sim *whole)
 {
 	struct metrics_tally *t = whole->outcome.tally;
@@ -158,7 +158,7 @@ static void collect_sums(struct sim *whole)
 	}
 }
 
-/* By the packets' SLs, which the groups do not know. */
+/* Counters by packet SL, which the groups do not have. */
 static void collect_sls(struct sim *whole)
 {
 	struct histogram *all = whole->outcome.metrics->latency_sl;

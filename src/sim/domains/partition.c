@@ -10,7 +10,7 @@
 
 /* ---- what stays together ----------------------------------------------- */
 
-/* The propagation delay below which links are not cut: half of the median. */
+/* Links with less propagation delay than this are not cut: half of the median. */
 static hd_time shortest_to_cut(const struct sim_setup *setup)
 {
 	hd_time *all = hd_alloc(setup->n_ports, sizeof(*all));
@@ -28,9 +28,9 @@ static hd_time shortest_to_cut(const struct sim_setup *setup)
 }
 
 /*
- * Nodes in groups (base/union_find.h) that are never cut: an end port with its
- * switch, what a link joins that is much shorter than others, so that windows
- * would be, and what endpoints ask for.
+ * Groups of nodes (base/union_find.h) that stay in one domain: an end port and its switch, nodes
+ * joined by a link much shorter than the others, which would shorten windows, and nodes that
+ * endpoints join.
  */
 static uint32_t *groups_new(const struct sim *s)
 {
@@ -59,8 +59,8 @@ static uint32_t *groups_new(const struct sim *s)
 
 struct partition_graph {
 	idx_t n;
-	idx_t *start, *to; /* with one entry per link and end */
-	idx_t *weight;     /* links to other groups, and twice those to hosts */
+	idx_t *start, *to; /* start has one entry per vertex and a last one */
+	idx_t *weight;     /* links to other groups; links to hosts count twice */
 	idx_t *vertex;     /* per node */
 };
 
@@ -80,7 +80,7 @@ static void graph_init(struct partition_graph *g, uint32_t *groups, const struct
 	}
 	for (uint32_t i = 0; i < setup->n_nodes; i++)
 		g->vertex[i] = g->vertex[union_find_root(groups, i)];
-	/* Ports of a group need not follow each other: count, then place. */
+	/* Ports of a group are not consecutive: count them, then place them. */
 	for (uint32_t i = 0; i < setup->n_ports; i++) {
 		const struct sim_port *p = &setup->ports[i];
 
@@ -106,7 +106,7 @@ static void graph_init(struct partition_graph *g, uint32_t *groups, const struct
 			g->to[--g->start[from + 1]] = to;
 		edges += from != to;
 	}
-	/* start[v + 1] is where v begins now. */
+	/* start[v + 1] is the next free place of vertex v. */
 	for (idx_t v = 0; v < g->n; v++)
 		g->start[v] = g->start[v + 1];
 	g->start[g->n] = edges;
@@ -154,7 +154,7 @@ uint32_t partition(const struct sim *s, uint32_t n, uint16_t *part_of_node)
 
 /* ---- how far apart parts are ------------------------------------------- */
 
-/* Of what destinations and devices send (C5, C8). */
+/* Smallest packet that destinations and devices send (C5, C8). */
 static uint32_t least_answer(const struct sim_control *c)
 {
 	if (c->ack_delay == 0)
@@ -162,7 +162,7 @@ static uint32_t least_answer(const struct sim_control *c)
 	return c->echo == SIM_ECHO_CNP ? SIM_CNP_BYTES : SIM_MAD_BYTES;
 }
 
-/* The smallest packet that there can be. */
+/* Smallest packet of the run. */
 static uint32_t least_bytes(const struct sim *s)
 {
 	uint32_t least = s->max_bytes;
@@ -190,7 +190,7 @@ static uint32_t least_bytes(const struct sim *s)
 	return least;
 }
 
-/* Can a packet be dropped when it arrives at a switch (A1 to A3, F1, R3)? */
+/* Whether a switch may drop a packet at its arrival (A1 to A3, F1, R3). */
 static bool may_drop(const struct sim *s)
 {
 	const struct sim_setup *setup = s->setup;
@@ -211,17 +211,17 @@ static bool may_drop(const struct sim *s)
 		if (rare_at(s, i)->log_ok < 0 || rare_at(s, i)->next_down != NEVER)
 			return true;
 	}
-	return s->n_flows == 0; /* the traffic is unknown */
+	return s->n_flows == 0; /* traffic is unknown */
 }
 
-/* How soon after a grant the packet can have left its input buffer. */
+/* Minimum time from a grant until the packet has left its input buffer. */
 static hd_time least_stay(struct sim *s, uint32_t bytes)
 {
 	const struct hd_ratio *speedup = &s->setup->sw.speedup;
 	hd_time least = NEVER;
 
 	if (s->fc || s->mode.hoq)
-		return 0; /* F4, F5: at once, if its tail has come */
+		return 0; /* F4, F5: at once, if the tail has arrived */
 	for (unsigned i = 0; i < s->rate.n; i++) {
 		hd_time d = duration_of(s, i, bytes);
 
@@ -230,19 +230,21 @@ static hd_time least_stay(struct sim *s, uint32_t bytes)
 	return s->mode.cioq ? least / (speedup->num / speedup->den + 1) : least;
 }
 
-/* Of the link from `port` to another part; `stay` as above. */
+/* Lookahead of the link from `port` to another domain; `stay` is the result of least_stay(). */
 static hd_time link_lookahead(const struct sim *s, uint32_t port, hd_time stay, bool drops)
 {
 	const struct sim_port *p = &s->setup->ports[port];
 	hd_time credit = stay + update_takes(&s->setup->ports[p->peer]);
 	hd_time packet = p->propagation;
 
-	/* It must be ready, or wait at its output (C3); unless its head's
-	 * arrival is an event, or finds routes as they are then (T11r). */
+	/*
+	 * The packet must be ready, or wait at its output (C3), unless the arrival of its head is
+	 * an event or uses the routes of that time (T11r).
+	 */
 	if (!s->mode.exact && s->n_vls == s->vl15 && !s->mode.merges && !s->routes &&
 	    !s->mode.fills)
 		packet += s->marks || s->choices ? s->routing : s->delay;
-	/* Who reads of a packet in the next window may drop it at once. */
+	/* A domain that reads of a packet in the next window may drop it at once. */
 	hd_time both = (p->propagation + credit) / 2;
 
 	if (credit < packet)
@@ -254,7 +256,7 @@ hd_time partition_lookahead(struct sim *s, const uint16_t *part_of_node)
 {
 	const struct sim_port *ports = s->setup->ports;
 	hd_time stay = least_stay(s, least_bytes(s));
-	hd_time least = NEVER / 4; /* where no link is cut */
+	hd_time least = NEVER / 4; /* if no link is cut */
 	bool drops = may_drop(s);
 
 	if (s->control && s->control->rules->ack_delay)

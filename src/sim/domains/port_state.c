@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What ports have: a link with its ring and VLs, in a cioq switch the same of
- * the crossbar's side, and in others input buffers and readers. It follows from
- * the setup and from what else the run has, so that it can be made last: of
- * several processes, each makes rows of its own ports and of those at the far
- * ends of their links, and pages with rows of others only take no memory.
+ * State of ports: a link with its ring and VLs; in a cioq switch also the crossbar outputs, in
+ * other switches input buffers and readers. The state follows from the setup and the modes of the
+ * run, so it is created last. With several processes, each creates the rows of its own ports and of
+ * the far ends of their links. Pages that only have rows of other ports take no memory.
  */
 #include <assert.h>
 #include <string.h>
@@ -116,7 +115,7 @@ static void link_init(struct sim *s, uint32_t port)
 	}
 }
 
-/* The crossbar's side of a cioq switch's port. */
+/* Crossbar output of a port of a cioq switch. */
 static void outlet_init(struct sim *s, uint32_t port)
 {
 	s->outlets[port].wake_at = NEVER;
@@ -143,7 +142,7 @@ static void buffers_init(struct sim *s, uint32_t port)
 		s->cross.release_at[port] = NEVER;
 }
 
-/* Where VLs merge, queues may have a packet that no bit tells of. */
+/* Where VLs merge, a queue may have a packet without a request bit. */
 static void heads_keep(struct sim *s, uint32_t port)
 {
 	struct port_vl *port_vls = &s->outlet_vls[port * s->n_vls];

@@ -136,7 +136,7 @@ static void pack_summary(struct pack *p, struct sim *part)
 
 /* ---- mail --------------------------------------------------------------- */
 
-/* An array of structs without pointers; all ranks are one program. */
+/* Array of structs without pointers. All ranks run the same program, so the layout is the same. */
 static void pack_array(struct pack *p, void **rows, size_t *n, size_t *cap, size_t size)
 {
 	*n = pack_count(p, *n);
@@ -159,7 +159,7 @@ static void pack_array(struct pack *p, void **rows, size_t *n, size_t *cap, size
 		(m)->what = rows;                                                           \
 	} while (0)
 
-/* The extras of as many packets. */
+/* Extras of the packets of a mailbox. */
 static void pack_extras(struct pack *p, struct mailbox *m)
 {
 	void *rows = m->extras;
@@ -216,7 +216,7 @@ static bool answer_is_sound(const struct sim *s, const struct delayed *d)
 	       flow_home(s, d->flow) == s->part;
 }
 
-/* Could this have come from there? `s` is the part that is to read it. */
+/* Whether this mail is possible from its sender. `s` is the domain that reads it. */
 static bool mail_is_sound(const struct sim *s, const struct mailbox *m, uint32_t from)
 {
 	bool sound = true;
@@ -253,7 +253,7 @@ void mailbox_pack(struct pack *p, const struct sim *reader, struct mailbox *m, u
 	}
 }
 
-/* M2: those that come home are counted, as those of home were. */
+/* M2: deliveries of another process count like deliveries of the flow's own domain. */
 static void deliveries_count(struct sim *home, const struct mailbox *m)
 {
 	struct metrics_tally *t = home->outcome.tally;
@@ -266,7 +266,7 @@ static void deliveries_count(struct sim *home, const struct mailbox *m)
 
 /* ---- notifications of observers -------------------------------------------- */
 
-/* From a part, to rank 0's copy of it. */
+/* Moves notifications of a domain to rank 0's copy of the domain. */
 static void pack_notifications(struct pack *p, struct sim *part)
 {
 	struct observer_event *t = part->tell.queue.heap;
@@ -288,7 +288,7 @@ static void pack_notifications(struct pack *p, struct sim *part)
 
 /* ---- together ----------------------------------------------------------- */
 
-/* What endpoints of one part have for those of another. */
+/* Messages of endpoints from one domain to another. */
 static void pack_endpoint_messages(struct domains *p, struct pack *k, uint32_t from, uint32_t to)
 {
 	const struct sim *whole = p->whole;
@@ -297,7 +297,7 @@ static void pack_endpoint_messages(struct domains *p, struct pack *k, uint32_t f
 		whole->ends.all[i].mail(whole->ends.all[i].context, k, from, to);
 }
 
-/* All of two processes; they also come of instants of all. */
+/* Messages between all domains of two processes, also those of global instants. */
 static void pack_all_endpoint_messages(struct domains *p, struct pack *k, unsigned from,
 				       unsigned to)
 {
@@ -311,7 +311,7 @@ static void pack_all_endpoint_messages(struct domains *p, struct pack *k, unsign
 	}
 }
 
-/* The mailboxes of this window, between all domains of two processes. */
+/* Mailboxes of this window between all domains of two processes. */
 static void pack_mail(struct domains *p, struct pack *k, unsigned from, unsigned to)
 {
 	const uint16_t *rank = p->distant->rank_of_part;
@@ -348,7 +348,7 @@ static void pack_ours(struct domains *p, struct pack *k, unsigned from, unsigned
 		pack_all_endpoint_messages(p, k, from, to);
 }
 
-/* Nothing to do but timers, and nothing is on its way to others. */
+/* Whether the domain has only timers left, and no mail in flight. */
 static bool is_dry_here(const struct domains *p, uint32_t i)
 {
 	const struct mailbox *boxes = &p->boxes[p->window & 1][(size_t)i * p->cut.n];
@@ -404,7 +404,7 @@ void remote_exchange(struct domains *p, bool mail)
 	if (!p->distant)
 		return;
 	exchange_once(p, mail);
-	/* Whose flows have enough is known only where they are at home. */
+	/* Only the flow's own process knows whether the flow has enough packets. */
 	if (mail && p->whole->outcome.tally->per_flow)
 		exchange_once(p, false);
 }
@@ -474,7 +474,7 @@ static void read_answer(struct sim *s, struct pack *k, void *context)
 	pack_bool(k, &answer);
 	if (answers[0])
 		return;
-	answers[0] = true; /* that of rank 0 is known */
+	answers[0] = true; /* rank 0 has its own answer */
 	answers[1] = answer;
 }
 
@@ -495,7 +495,7 @@ bool remote_ask(struct domains *p, bool answer)
 
 /* ---- links that go up --------------------------------------------------- */
 
-/* Of both ends of all links that come up now, in the order of the setup. */
+/* Rows of both ends of all links that come up now, in setup order. */
 static void pack_fault_rows(struct sim *s, struct pack *k, hd_time now, unsigned rank)
 {
 	const struct domains *p = s->parts;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What distant parts counted, in rank 0. A row that one part writes is copied
- * from there. What several parts may add to is moved: it is 0 where it was
- * counted from then on, so that nothing is counted twice.
+ * Collects the counters of remote domains in rank 0. A row that one domain writes is copied. A row
+ * that several domains add to is moved: the source is set to 0, so that nothing is counted twice.
  */
 #include <stdlib.h>
 
@@ -105,7 +104,7 @@ static void pack_part(struct pack *k, struct sim *s, uint32_t i)
 
 /* ---- rows of all -------------------------------------------------------- */
 
-/* Rows of `width` numbers each: those that are not 0 move. */
+/* Moves the nonzero rows of `width` numbers each. */
 static void pack_sums(struct pack *k, uint64_t *rows, size_t n, size_t width)
 {
 	size_t at = 0;

@@ -16,7 +16,7 @@
 
 /* ---- what is known in advance ------------------------------------------ */
 
-/* The first time from fault `from` on at which the link of `port` goes down. */
+/* The first time, from fault `from` on, at which the link of `port` goes down. */
 static hd_time next_down(const struct sim *s, uint32_t port, uint32_t from)
 {
 	const struct sim_setup *setup = s->setup;
@@ -42,7 +42,7 @@ static hd_time sink_free_again(const struct sim *s, uint32_t fault)
 	return NEVER;
 }
 
-/* Per sink the intervals in which it is stuck, in order of time. */
+/* Intervals per sink in which it is stuck, in order of time. */
 static void stuck_init(struct sim *s)
 {
 	const struct sim_fault *f = s->setup->faults;
@@ -138,7 +138,7 @@ bool fault_link_fate(struct sim *s, uint32_t port, struct packet_record *p)
 
 /* ---- F3: links down and up ---------------------------------------------- */
 
-/* It has come up at this very instant: nothing is granted on it after all. */
+/* The link came up in this instant; a fault in the same instant prevents grants. */
 static void port_untouch(struct sim *s, uint32_t port)
 {
 	struct port_list *list = &s->instant.pending_links;
@@ -158,18 +158,19 @@ static void port_down(struct sim *s, uint32_t port)
 	struct sim_output *l = &s->links[port];
 
 	link_waited(s, l);
-	s->sums.rare[port].link_downed += !s->mail.is_elsewhere; /* counted there */
+	/* counted by the owner of the port */
+	s->sums.rare[port].link_downed += !s->mail.is_elsewhere;
 	l->flags &= (uint8_t)~L_UP;
 	if (s->choices)
 		s->choices->ports[port].down = s->now;
 	port_untouch(s, port);
 	rare_at(s, port)->pending = 0;
-	/* Where VLs merge, F4 may know of packets that nothing requests. */
+	/* Where VLs merge, F4 applies to packets that request nothing. */
 	if (l->requests || s->mode.merges)
 		port_stir(s, port);
 }
 
-/* Credits of the direction from `port` are what its far end has free. */
+/* The credits of `port` become the free space at the far end of its link. */
 static void credits_restart(struct sim *s, uint32_t port)
 {
 	struct credits credits = credits_of_link(s, port);
@@ -177,7 +178,7 @@ static void credits_restart(struct sim *s, uint32_t port)
 	uint32_t far = s->links[port].peer;
 
 	if (r->mode == RING_PLAIN)
-		/* What came free before now; the rest comes as usual. */
+		/* Applies space freed before now; later credits arrive as usual. */
 		credit_ring_apply(s, credits, s->now + r->delay - 1);
 	for (uint32_t vl = 0; vl < switch_tables_max_vls(s, port); vl++) {
 		struct flow_control *tx = &s->fc[port * s->n_vls + vl];
@@ -224,7 +225,7 @@ void fault_strike(struct sim *s, uint32_t id)
 		rare_at(s, peer)->next_down = rare_at(s, f->port)->next_down;
 	}
 	if (!has_row(s, f->port))
-		return; /* nor has its peer */
+		return; /* the peer port has none either */
 	bool up = s->links[f->port].flags & L_UP;
 
 	if (f->kind == SIM_LINK_DOWN && up) {
@@ -238,7 +239,7 @@ void fault_strike(struct sim *s, uint32_t id)
 
 /* ---- F4, F5, F6: discards ----------------------------------------------- */
 
-/* A copy that has been taken out of its queue at `port`. */
+/* Discards a copy that was removed from its queue at `port`. */
 static void copy_discard(struct sim *s, uint32_t port, struct packet_record *p)
 {
 	hd_time gone = s->now;
@@ -270,7 +271,7 @@ static struct port_vl *vl_at(struct sim *s, uint32_t port, unsigned vl)
 	return &s->port_vls[port * s->n_vls + index_of_vl(s, vl)];
 }
 
-/* Takes the first packet out of an output queue. */
+/* Discards the first packet of an output queue. */
 static void queue_discard(struct sim *s, uint32_t port, unsigned vl)
 {
 	struct sim_output *l = &s->links[port];
@@ -287,7 +288,7 @@ static void queue_discard(struct sim *s, uint32_t port, unsigned vl)
 	copy_discard(s, port, p);
 }
 
-/* Takes a ready packet out of its virtual output queue. */
+/* Discards a ready packet of a virtual output queue. */
 static void voq_discard(struct sim *s, uint32_t port, struct packet_record *p)
 {
 	struct port_vl *port_vl = vl_at(s, port, p->out_vl);
@@ -306,8 +307,8 @@ static void voq_discard(struct sim *s, uint32_t port, struct packet_record *p)
 }
 
 /*
- * Where VLs merge, a packet that is first and not ready may stand before
- * one that is: look at all of them.
+ * Where VLs merge, a packet that is first and not ready may precede a ready one, so all packets are
+ * examined.
  */
 static void merged_discard(struct sim *s, uint32_t port)
 {
@@ -370,7 +371,7 @@ void fault_hoq_expire(struct sim *s, uint32_t port, uint32_t id)
 	struct packet_record *p = packet_at(s, id);
 	hd_time life = s->setup->ports[port].hoq_life;
 
-	/* It may have gone, and its record be another's by now. */
+	/* The packet may have left, and its record may be reused. */
 	if (!(p->flags & P_WAITS) || p->out != port || s->pool.extras[id].first + life != s->now)
 		return;
 	if (s->mode.cioq)

@@ -38,7 +38,7 @@ void flow_tallies_fini(struct flow_tallies *t)
 
 /* ---- counting ------------------------------------------------------------ */
 
-/* The tightest deadline that is met, or SIM_DEADLINES. */
+/* Index of the tightest deadline that is met, or SIM_DEADLINES. */
 static unsigned tightest(hd_time latency, hd_time period)
 {
 	hd_time share = latency * 32;
@@ -53,7 +53,7 @@ static void count_jitter(struct sim_group *g, hd_time before, hd_time latency, h
 {
 	bool less = latency < before;
 	hd_time off = less ? before - latency : latency - before;
-	/* Steps of period/8 away from 0; exactly one period counts within. */
+	/* Distance from 0 in steps of period/8; exactly one period belongs to the last step. */
 	uint64_t steps = off > period ? 8 : off * 8 / period;
 
 	if (steps == 8 && off == period)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * M5: how many members of its group a copy goes to. The copies of a packet
- * share the members that it goes to; a copy that is lost counts as many losses.
- * So delivered, lost and on its way are together what was offered, also while
- * the sets of a group change (T11r), or if they are wrong.
+ * M5: number of group members that a copy is sent to. The copies of a packet divide its members
+ * among them. A lost copy counts as one loss per member. Delivered, lost and in-flight members
+ * therefore add up to the offered ones, even if the forwarding sets change (T11r) or are wrong.
  */
 #include "sim/metrics/members.h"
 
@@ -17,14 +16,13 @@
 #include "sim/routing/routes.h"
 
 struct members {
-	hd_time *changes; /* instants at which sets change, in order */
+	hd_time *changes; /* times at which forwarding sets change, in order */
 	uint32_t n_changes;
 	bool is_part; /* lists are owned by the whole */
-	/* End ports behind an output, by (MLID, port), of one epoch: between
-	 * two changes. */
+	/* End ports behind an output, by (MLID, port), in one epoch between two changes. */
 	struct map behind;
 	uint32_t epoch;
-	uint32_t *stack; /* ports to visit */
+	uint32_t *stack; /* ports to visit, as a stack */
 };
 
 static bool is_to_group(const struct sim_flow *f)
@@ -63,7 +61,7 @@ static uint32_t epoch_of(const struct members *m, hd_time when)
 	return low;
 }
 
-/* Outputs of a switch for the group, but for one input, onto the stack. */
+/* Pushes the outputs of a switch for the group, except the input, onto the stack. */
 static void push_outputs(const struct sim *s, const struct node *n, uint32_t in_port,
 			 const struct group_at *at, uint32_t *n_stack)
 {
@@ -79,8 +77,10 @@ static void push_outputs(const struct sim *s, const struct node *n, uint32_t in_
 	}
 }
 
-/* End ports to which copies come that leave by `port`. Sets that lead in a
- * circle do so for ever: then it ends with the ports. */
+/*
+ * Number of end ports that copies reach through `port`. Forwarding sets with a cycle would never
+ * end, so the search ends when all ports are visited.
+ */
 static uint32_t count_behind(const struct sim *s, uint32_t port, const struct group_at *at)
 {
 	const struct sim_setup *u = s->setup;
@@ -119,7 +119,7 @@ static uint32_t members_behind(struct sim *s, uint32_t port, const struct group_
 
 /* ---- beginning ----------------------------------------------------------- */
 
-/* Do packets of all flows reach as many end ports as they should? */
+/* Whether packets of all flows reach as many end ports as their groups have. */
 static bool sets_are_whole(struct sim *s)
 {
 	bool whole = true;
@@ -183,7 +183,7 @@ uint32_t metrics_members_of(struct sim *s, const struct packet_record *p, uint32
 		return 1;
 	if (s->mode.shares)
 		return s->pool.extras[packet_id(s, p)].nth;
-	/* Before it is copied it goes to all behind its link. */
+	/* Before the packet is copied, it counts for all end ports behind its link. */
 	bool came = p->up != NONE && s->setup->ports[p->up].peer == where;
 
 	return members_behind(s, came ? p->up : where, &at);

@@ -47,7 +47,7 @@ void sim_rules_init(struct sim_rules *rules)
 
 /* ---- setting up --------------------------------------------------------- */
 
-#define MANY_GROUPS 64 /* from here on their histograms share pages */
+#define MANY_GROUPS 64 /* from this number on, histograms of groups share pages */
 
 static struct sim_group *group_add(struct metrics_tally *t, uint32_t row, uint8_t sl, bool many)
 {
@@ -62,7 +62,7 @@ static struct sim_group *group_add(struct metrics_tally *t, uint32_t row, uint8_
 	return g;
 }
 
-/* `seen` knows the groups that there are. */
+/* `seen` maps the existing groups. */
 static uint32_t group_find(struct metrics_tally *t, struct map *seen, uint32_t row, uint8_t sl)
 {
 	uint32_t fresh = t->m.n_groups;
@@ -141,7 +141,7 @@ void metrics_fini(struct sim *s)
 	free(t);
 }
 
-/* Pages of zeros take no memory until they are written. */
+/* Zero pages take no memory until they are written. */
 static void rows_clear(void *rows, size_t bytes)
 {
 	static const char zeros[4096];
@@ -156,7 +156,7 @@ static void rows_clear(void *rows, size_t bytes)
 	}
 }
 
-/* The warm-up is over: all count from here. */
+/* Ends the warm-up: all counters start here. */
 void metrics_start(struct sim *s)
 {
 	size_t n = s->setup->n_ports;
@@ -182,7 +182,7 @@ void metrics_start(struct sim *s)
 	rows_clear(s->sums.missed, n * missed_row(s) * sizeof(*s->sums.missed));
 }
 
-/* Whether EV_MEASURE, or what comes before it, has not been looked at. */
+/* Whether EV_MEASURE, or an event before it, is still pending. */
 static bool measure_is_left(struct sim *s)
 {
 	const struct event *next = eventq_first(&s->q);
@@ -197,8 +197,7 @@ void metrics_end(struct sim *s, enum sim_state state)
 
 	if (state == SIM_PAUSED || state == SIM_BROKEN)
 		return;
-	/* What is idle has decided when its last packet arrives, and looks at
-	 * nothing between. */
+	/* An idle run decides at the arrival of its last packet and has no check in between. */
 	if (now >= s->from && !measure_is_left(s))
 		return;
 	s->now = now < s->from ? now : s->from;
@@ -233,7 +232,7 @@ void metrics_made_planned(struct sim *s, uint32_t bytes)
 	s->outcome.metrics->made_bytes += bytes;
 }
 
-/* Of flows with a plan: what they made since measuring began. */
+/* Flows with a plan: messages created since measuring began. */
 static void report_made(const struct sim *s, struct sim_metrics *m)
 {
 	for (uint32_t i = 0; i < s->n_flows; i++) {
@@ -257,7 +256,7 @@ static enum sim_packet_kind packet_kind(const struct sim *s, const struct packet
 	return p->flags & P_OTHER ? s->pool.extras[packet_id(s, p)].kind : SIM_DATA;
 }
 
-/* Neither data nor a reduction. */
+/* Whether the packet is neither data nor a reduction. */
 static bool is_of_control(const struct sim *s, const struct packet_record *p)
 {
 	return (p->flags & P_OTHER) && (!s->pool.extras || packet_kind(s, p) < SIM_CONTRIBUTION);
@@ -278,14 +277,14 @@ HOT void count_late(struct sim *s, struct metrics_tally *t, const struct late *l
 		mail_delivery(s, l);
 	else
 		flow_tallies_add(&t->flows, l);
-	/* Of those that go to another process, that one counts. */
+	/* Packets that are sent to another process are counted there. */
 	if (unlikely(t->per_flow != NULL) && is_at_home_here(s, l->flow) &&
 	    __atomic_add_fetch(&t->per_flow[l->flow], 1, __ATOMIC_RELAXED) ==
 		    s->rules.packets_per_flow)
 		t->flows_done++;
 }
 
-/* A packet's SL; where all have their flow's, the groups know it. */
+/* Counts a packet by SL. If all packets have the SL of their flow, the groups have these counts. */
 static void count_sl(const struct sim *s, struct metrics_tally *t, unsigned sl, hd_time latency)
 {
 	if (unlikely(s->mode.sls_vary) && s->rules.flow_metrics)
@@ -312,7 +311,7 @@ static void flow_delivered(struct sim *s, struct metrics_tally *t, const struct 
 	count_sl(s, t, p->sl, latency);
 }
 
-/* The SL that its row asks for: routes and routers may give it another. */
+/* SL of the traffic row; routes and routers may change it. */
 static unsigned asked_sl(const struct sim *s, const struct packet_record *p)
 {
 	const struct sim_flow *f = &s->flows[p->flow];
@@ -323,8 +322,8 @@ static unsigned asked_sl(const struct sim *s, const struct packet_record *p)
 /* ---- how packets end ---------------------------------------------------- */
 
 /*
- * A line in the times, with the same slope in every period of a run that
- * repeats: what is not computed can be added (ROLE_SQUARE).
+ * Linear in the times, with the same slope in every period of a repeating run, so that skipped
+ * periods can be added (ROLE_SQUARE).
  */
 static uint64_t checksum_of_endpoint(const struct packet_record *p, uint32_t where, hd_time when)
 {
@@ -401,7 +400,7 @@ static void endpoint_lost(struct sim *s, const struct packet_record *p, hd_time 
 {
 	const struct packet_extra *x = &s->pool.extras[packet_id(s, p)];
 
-	/* Packets made by switches are not reported: no endpoint sent them (S6). */
+	/* Packets created by switches are not reported: no endpoint sent them (S6). */
 	if (x->endpoint == 0 || (s->nodes[x->source].kind != SIM_END && !packet_router(s, p)))
 		return;
 	const struct sim_endpoint *e = &s->ends.all[x->endpoint - 1];
@@ -484,7 +483,7 @@ void metrics_describe_packet(struct sim *s, const struct packet_record *p, struc
 	}
 }
 
-/* F7: takes its place among those that the sink holds, by tail. */
+/* F7: inserts the packet into the sink's held packets, ordered by tail. */
 static void hold(struct sim *s, uint32_t port, struct packet_record *p, hd_time tail)
 {
 	struct packet_queue *held = &rare_at(s, port)->held;

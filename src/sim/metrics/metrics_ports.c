@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the counters of a port say, and how much its link was used. */
+/* Port counters and link utilization. */
 #include <math.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ static void count_sent(const struct sim *s, uint32_t port, struct sim_counters *
 	}
 }
 
-/* What the far end sent, but for what did not arrive. */
+/* Packets that the far end sent, minus those that did not arrive. */
 static void count_received(const struct sim *s, uint32_t port, struct sim_counters *out)
 {
 	const struct count *missed = &s->sums.missed[port * missed_row(s)];
@@ -124,7 +124,7 @@ uint64_t sim_checksum(const struct sim_metrics *m)
 	return sum;
 }
 
-/* How long the link has been sending, of all that was granted until now. */
+/* Time the link has been sending packets granted until now. */
 static double sending(const struct sim *s, uint32_t port, const struct sim_counters *c)
 {
 	hd_time end = s->links[port].busy_until, to = s->outcome.metrics->to;

@@ -15,8 +15,7 @@ static bool is_discard(const struct observer_event *t)
 	return (uint32_t)t->place == OBSERVE_ENDED + SIM_LOST_DISCARD;
 }
 
-/* Lifetimes that end at one instant do so in the order of the pool, which each
- * part has for itself. */
+/* Lifetimes that end in one instant are ordered by the packet pool of their domain. */
 static int by_packet(const struct sim_packet *a, const struct sim_packet *b)
 {
 	if (a->flow != b->flow)
@@ -67,7 +66,7 @@ static void pop(struct observer_queue *all)
 	all->heap[i] = *last;
 }
 
-/* A run that is one need not wait for others. */
+/* A run with one domain notifies at once. */
 static void note(struct sim *s, hd_time at, uint32_t port, unsigned kind, struct observer_event *t)
 {
 	if (!s->cut && s->now > 0 && s->tell.queue.n > 0)
@@ -157,7 +156,7 @@ static void notify_one(const struct sim *s, const struct sim_observer *o,
 		o->granted(o->context, t->at, port, &t->packet);
 }
 
-/* Who has the earliest of all. */
+/* The domain with the earliest notification. */
 static struct observer_queue *earliest(struct sim *s)
 {
 	struct observer_queue *best = &s->tell.queue;
@@ -204,7 +203,7 @@ static const struct pack_member packet_members[] = {
 
 void sim_pack_packet(struct pack *p, struct sim_packet *x)
 {
-	/* Only its endpoint reads a cookie. */
+	/* Only the endpoint of a packet uses its cookie. */
 	if (x->flow == SIM_NONE)
 		x->cookie = 0;
 	PACK_STRUCT(p, packet_members, x);
@@ -217,8 +216,10 @@ static int notification_order(const void *x, const void *y)
 	return is_before(a, b) ? -1 : is_before(b, a);
 }
 
-/* Pending notifications, in order; the caller frees them. Two of one place
- * are of one part. */
+/*
+ * Pending notifications, in order; the caller frees them. Two notifications of one place belong to
+ * one domain.
+ */
 static struct observer_event *notifications_gather(const struct checkpoint_state *v, size_t *n)
 {
 	struct observer_event *all;
@@ -239,7 +240,7 @@ static struct observer_event *notifications_gather(const struct checkpoint_state
 	return all;
 }
 
-/* Only ends are known ahead of their time. */
+/* Only ends of packets are known before their time. */
 static void pack_notification(struct checkpoint_state *v, struct observer_event *t)
 {
 	uint32_t port = (uint32_t)(t->place >> 32), kind = (uint32_t)t->place;
@@ -255,7 +256,7 @@ static void pack_notification(struct checkpoint_state *v, struct observer_event 
 
 	t->place = (uint64_t)port << 32 | kind;
 	t->order = owner->tell.queue.order++;
-	/* Of several processes, the first one tells. */
+	/* The first process notifies observers. */
 	if (is_first_rank(v->s))
 		push(&owner->tell.queue, t);
 }

@@ -17,37 +17,37 @@
 #define UC_SEND_ONLY    (SERVICE_UC | OP_SEND_ONLY)
 #define UD_SEND_ONLY    (SERVICE_UD | OP_SEND_ONLY)
 #define FIRST_QP        0x100
-#define FIRST_SENDER_QP 0x800000 /* of flows whose destination answers */
+#define FIRST_SENDER_QP 0x800000 /* QPs of flows with acknowledgements */
 
 /* NOLINTNEXTLINE(misc-redundant-expression): that is the claim */
 _Static_assert(SIM_CNP_BYTES == PLAIN_OVERHEAD + CNP_RESERVED_BYTES,
 	       "what is simulated is what is captured");
-#define MAD_VENDOR 0x09 /* the first class of vendors' own */
+#define MAD_VENDOR 0x09 /* first vendor-specific class */
 
-/* Admission's datagrams, in a vendor's class. */
+/* MADs of admission, in a vendor-specific class. */
 enum { ATTR_PROBE = 0x10, ATTR_ACCEPT, ATTR_REJECT };
 
-/* A packet on its way to the file: those received come later than sent. */
+/* A packet to be written. Received packets are recorded before their time of arrival. */
 struct pending_record {
 	hd_time at;
-	uint64_t order; /* of equal times */
+	uint64_t order; /* among equal times */
 	union {
 		struct sim_packet packet;
 		struct sim_update update;
 	};
 	uint8_t interface;
 	bool is_update;
-	bool arrived; /* seen at the far end */
+	bool arrived; /* recorded at the far end */
 };
 
 struct report_capture {
 	const struct fabric *fabric;
 	const bool *ports;
 	struct capture_writer writer;
-	struct pending_record *heap; /* least time on top */
+	struct pending_record *heap; /* earliest time on top */
 	size_t n, cap;
 	uint64_t order;
-	uint8_t *interface; /* per sim port: Wireshark tells 4 apart */
+	uint8_t *interface; /* per sim port: Wireshark supports 4 interfaces */
 };
 
 static uint64_t overhead_of(const struct fabric *fabric, uint32_t flow)
@@ -57,7 +57,7 @@ static uint64_t overhead_of(const struct fabric *fabric, uint32_t flow)
 	return scenario_overhead(s, &s->traffic[fabric->flows[flow].row]);
 }
 
-/* Bytes of a packet that are not its payload, without the GRH of R1. */
+/* Bytes of a packet in addition to its payload, without the GRH of R1. */
 static uint64_t overhead_on_wire(const struct fabric *fabric, const struct sim_packet *p)
 {
 	const struct scenario *s = fabric->scenario;
@@ -68,7 +68,7 @@ static uint64_t overhead_on_wire(const struct fabric *fabric, const struct sim_p
 					 : s->fabric.overhead + scenario_group_grh(s);
 }
 
-/* A GRH does not matter here: it has 40 bytes. */
+/* A GRH always has 40 bytes and is not considered here. */
 static enum hd_status check_payload(const struct fabric *fabric, uint32_t bytes, const char *row,
 				    struct diag *d)
 {
@@ -214,7 +214,7 @@ static void set_grh(const struct fabric *fabric, const struct sim_packet *p, por
 		out->grh.hop_limit = p->hop_limit;
 		put_gid(fabric, p->target, out->grh.dgid);
 	} else if (p->dlid >= LID_FIRST_MCAST) {
-		/* A group of the link's scope that holds its MLID. */
+		/* A group with the scope of the link that contains its MLID. */
 		store_be64(out->grh.dgid, MCAST_MGID_PREFIX);
 		store_be64(out->grh.dgid + 8, p->dlid);
 	} else if (fabric->subnet.port_of_lid[subnet][p->dlid] != TOPO_NONE) {
@@ -222,11 +222,11 @@ static void set_grh(const struct fabric *fabric, const struct sim_packet *p, por
 	}
 }
 
-/* What goes over the wire; the payload is zeros, or a MAD on VL15. */
+/* Bytes on the wire; the payload is zeros, or a MAD on VL15. */
 static size_t encode(const struct fabric *fabric, const struct sim_packet *p, uint8_t *bytes)
 {
 	const struct sim_node *node = &fabric->setup.nodes[p->source];
-	/* A switch that reduces is known by its port 0. */
+	/* A reduction switch is addressed by its port 0. */
 	port_id source = fabric->setup.ports[node->first_port + (node->kind == SIM_END)].origin;
 	bool smp = p->vl == VL_MANAGEMENT && p->bytes == SIM_MAD_BYTES;
 	struct packet out;
@@ -260,7 +260,7 @@ static size_t encode(const struct fabric *fabric, const struct sim_packet *p, ui
 	}
 	enum hd_status status = packet_encode(&out, bytes, PACKET_MAX, &size);
 
-	/* Messages of jobs have any size; on the wire they are padded. */
+	/* Messages of jobs have any size and are padded on the wire. */
 	assert(status == HD_OK && size - p->bytes < 4);
 	(void)status;
 	return size;
@@ -268,7 +268,7 @@ static size_t encode(const struct fabric *fabric, const struct sim_packet *p, ui
 
 /* ---- packets of congestion control ----------------------------------- */
 
-/* A datagram of admission (C8): flow, kb/s, SL, device. */
+/* MAD of admission (C8): flow, kb/s, SL, device. */
 static void fill_mad(const struct sim_packet *p, struct packet *out, uint8_t *mad)
 {
 	static const uint16_t attributes[] = {
@@ -295,7 +295,7 @@ static void fill_mad(const struct sim_packet *p, struct packet *out, uint8_t *ma
 	out->payload_len = MAD_SIZE;
 }
 
-/* Data fills what its headers leave. */
+/* Sizes the payload to fill the packet after its headers. */
 static void fill_payload(const struct sim_packet *p, struct packet *out, uint8_t *mad)
 {
 	switch (p->kind) {
@@ -319,8 +319,8 @@ static void fill_payload(const struct sim_packet *p, struct packet *out, uint8_t
 }
 
 /*
- * What answers and is answered goes between two queue pairs per flow, FECN
- * forwards and BECN backwards.
+ * Data and its acknowledgements use two queue pairs per flow, with FECN forwards and BECN
+ * backwards.
  */
 static size_t encode_controlled(const struct fabric *fabric, const struct sim_packet *p,
 				uint8_t *bytes)
@@ -374,7 +374,10 @@ static void write_packet(struct report_capture *c, const struct pending_record *
 	size_t size = controlled ? encode_controlled(c->fabric, &p->packet, bytes)
 				 : encode(c->fabric, &p->packet, bytes);
 
-	/* Which bit it was is not drawn: the last one before the CRCs. */
+	/*
+	 * The simulator does not draw the position of the bit error: the last bit before the CRCs
+	 * is flipped.
+	 */
 	if (p->arrived && p->packet.corrupt)
 		bytes[size - ICRC_SIZE - VCRC_SIZE - 1] ^= 1;
 	capture_write_packet(&c->writer, p->at, p->interface, bytes, size);
@@ -404,7 +407,7 @@ static void flush(struct report_capture *c, hd_time until)
 	}
 }
 
-/* What starts at `port` now: seen there, and at the far end unless lost. */
+/* Records a packet that starts at `port`: at this port, and at the far end unless it is lost. */
 static void see(struct report_capture *c, hd_time now, uint32_t port, struct pending_record *p,
 		bool arrives)
 {
@@ -470,7 +473,7 @@ static const struct pack_member update_members[] = {
 	PACK(sim_update, lost),
 };
 
-/* Of a flow, or injected by an endpoint. */
+/* Whether the packet has a flow or an endpoint. */
 static bool is_possible(const struct report_capture *c, const struct sim_packet *x)
 {
 	return x->source < c->fabric->setup.n_nodes &&
@@ -493,7 +496,7 @@ void report_capture_pack(struct report_capture *c, struct pack *p)
 
 	pack_u64(p, &c->order);
 	pack_u64(p, &c->writer.last);
-	/* A heap that is sorted is a heap. */
+	/* A sorted array is a heap. */
 	if (!p->reads && c->n)
 		qsort(c->heap, c->n, sizeof(*c->heap), pending_order);
 	for (size_t i = 0; i < n && !p->refused; i++) {

@@ -23,7 +23,7 @@ struct finding_judge {
 	struct table *t;
 	const char *row;
 	const struct report_row *r;
-	double time; /* seconds measured */
+	double time; /* measured time in seconds */
 	bool all_met;
 };
 
@@ -44,7 +44,7 @@ static void judge(struct finding_judge *j, const char *goal, struct strbuf *aske
 	j->all_met &= met;
 }
 
-/* Latencies are at most what was asked for; -1: the mean. */
+/* The limit of a latency goal; -1: of the mean. */
 static void judge_latency(struct finding_judge *j, const char *goal, hd_time asked, double percent)
 {
 	struct strbuf want = STRBUF_INIT, got = STRBUF_INIT;
@@ -68,8 +68,8 @@ static void judge_latency(struct finding_judge *j, const char *goal, hd_time ask
 }
 
 /*
- * A goal for packets that no source offered is not met: a promise about
- * nothing is usually a mistake in the file.
+ * A goal for packets that no source offers counts as missed, because it is usually a mistake in the
+ * file.
  */
 static bool judge_nothing(struct finding_judge *j, const char *goal, struct strbuf *want,
 			  struct strbuf *got)
@@ -136,7 +136,7 @@ static void judge_rest(struct finding_judge *j, const struct scn_goal *g)
 	}
 }
 
-/* Whose flows never ask has no goal to miss, unless it is named. */
+/* A row whose flows request no admission has no blocking goal, unless it is named. */
 static void judge_blocking(struct finding_judge *j, const struct report_input *f, uint32_t row,
 			   const struct scn_goal *g)
 {
@@ -171,7 +171,7 @@ static void judge_broken(struct finding_judge *j, const struct report_input *f, 
 	judge(j, "broken", &want, &got, c.asked > c.blocked && c.broken <= g->broken);
 }
 
-/* Each admitted connection keeps the deadline of its row. */
+/* Each admitted connection meets the deadline of its row. */
 static void judge_deadline(struct finding_judge *j, const struct report_input *f, uint32_t row)
 {
 	struct strbuf want = STRBUF_INIT, got = STRBUF_INIT;

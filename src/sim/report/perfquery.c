@@ -5,7 +5,7 @@
 
 #include "wire/mad.h"
 
-/* PortXmitWait is there: bit 12 of the class's capabilities. */
+/* PortXmitWait is supported: bit 12 of the class's capability mask. */
 #define CAP_MASK 0x1000
 
 struct counter {
@@ -21,16 +21,19 @@ static void set(uint8_t *mad, const struct counter *c)
 	mad_set(mad, c->name, c->value < most ? c->value : most);
 }
 
-/* PortXmitData of packets: words of 4 bytes, without their VCRC, which packets
- * of one byte and no overhead do not have. */
+/*
+ * PortXmitData of packets: words of 4 bytes without the VCRC. Packets of one byte without overhead
+ * have no VCRC.
+ */
 static uint64_t words_of(uint64_t bytes, uint64_t packets)
 {
 	return bytes > 2 * packets ? (bytes - 2 * packets) / 4 : 0;
 }
 
-/* The same for each of 16, so that they add up to those of all: sizes that no
- * padding rounds leave parts of words, and those below a VCRC take from others
- * what they lack. */
+/*
+ * Words of each of 16 SLs or VLs, so that they add up to the words of all. Sizes that are not
+ * multiples of 4 leave parts of words; sizes below a VCRC take the missing bytes from other rows.
+ */
 static void share_words(const uint64_t *bytes, const uint64_t *packets, uint64_t *out)
 {
 	uint64_t all_bytes = 0, all_packets = 0, given = 0;
@@ -53,7 +56,7 @@ static void share_words(const uint64_t *bytes, const uint64_t *packets, uint64_t
 	}
 }
 
-/* PortXmitWait of a time: ticks, each as long as a word takes on the link. */
+/* PortXmitWait of a time, in ticks; one tick is the time of a word on the link. */
 static uint64_t ticks_of(const struct sim_port *p, hd_time wait)
 {
 	return wait / hd_rate_duration(p->rate, 4);
@@ -78,7 +81,7 @@ static void print(const uint8_t *mad, struct strbuf *out)
 		field_record_print(m.record, m.data, "", out);
 }
 
-/* A switch has one LID for all its ports. */
+/* All ports of a switch have one LID. */
 static unsigned lid_of(const struct fabric *fabric, port_id port)
 {
 	const struct topo_node *node = topo_node_of(&fabric->topo, port);
@@ -99,7 +102,7 @@ static void plain_counters(const struct fabric *fabric, const struct sim_port *p
 		{ "PortRcvSwitchRelayErrors", c->rcv_relay_errors, 16 },
 		{ "PortXmitDiscards", c->xmit_discards, 16 },
 		{ "PortXmitConstraintErrors", c->xmit_constraint_errors, 8 },
-		/* What an end port refuses is in its PortInfo. */
+		/* End ports count these errors in PortInfo. */
 		{ "PortRcvConstraintErrors", is_end ? 0 : c->rcv_constraint_errors, 8 },
 		{ "VL15Dropped", c->vl15_dropped, 16 },
 		{ "PortXmitData", words_of(c->xmit_bytes, c->xmit_packets), 32 },
@@ -129,14 +132,14 @@ static void print_port(const struct fabric *fabric, uint32_t port, const struct 
 	print(mad, out);
 }
 
-/* Counters of 16 SLs or VLs: an attribute, and how perfquery names it. */
+/* Counters of 16 SLs or VLs: an attribute, and its name in perfquery. */
 struct counter_family {
-	const char *title, *name; /* the latter before the number */
+	const char *title, *name; /* the name precedes the number */
 	unsigned bits;
 	uint16_t attribute;
 };
 
-/* `values` are 16; they stop at the most that their fields hold. */
+/* `values` has 16 numbers, which saturate at the maximum of their field. */
 static void print_family(const struct fabric *fabric, uint32_t port, const struct counter_family *f,
 			 const uint64_t *values, struct strbuf *out)
 {
@@ -230,7 +233,7 @@ void perfquery_plain(const struct fabric *fabric, uint32_t port, const struct si
 		take(context, plain[i].name, plain[i].value);
 }
 
-/* Those that PortCounters do not have, one by one. */
+/* Counters that PortCounters does not have, one at a time. */
 static void take_further(const struct sim_counters *c,
 			 void (*take)(void *context, const char *name, uint64_t value),
 			 void *context)

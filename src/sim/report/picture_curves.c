@@ -8,7 +8,7 @@
 #include "sim/report/report_internal.h"
 
 #define BINS        40
-#define SHARE_LINKS 6 /* busiest links whose VLs are shown */
+#define SHARE_LINKS 6 /* number of busiest links with VL shares */
 
 struct percentile_row {
 	double percentile;
@@ -23,7 +23,7 @@ static const struct column percentile_columns[] = {
 	{ NULL },
 };
 
-/* A row whose packets are too few for a percentile ends before it. */
+/* A row with too few packets for a percentile ends before it. */
 static void percentiles(const struct report_input *f, struct results *r)
 {
 	static const double at[] = { 0,  1,  5,  10, 20,   30,   40,   50,    60,    70,     80,
@@ -68,7 +68,7 @@ static const struct column delay_columns[] = {
 	{ NULL },
 };
 
-/* Bins that grow by the same factor, common to all SLs. */
+/* Geometric bins that all SLs share. */
 static void put_delays(struct table *t, unsigned sl, const struct histogram *h, double low,
 		       double factor)
 {
@@ -128,8 +128,8 @@ static const struct column share_columns[] = {
 };
 
 /*
- * What the low table shares among the VLs that have packets is what the high
- * table leaves. A VL of the high table is promised all it wants.
+ * VLs with packets share by the low table what the high table leaves. A VL of the high table may
+ * get all it requests.
  */
 static void promise(const struct vlarb *arb, const struct sim_counters *c,
 		    double promised[N_DATA_VLS])
@@ -186,7 +186,7 @@ static void put_shares(const struct report_input *f, uint32_t port, struct table
 	}
 }
 
-/* Whether VLs compete anywhere: one alone has all there is. */
+/* Whether more than one VL has traffic anywhere. */
 static bool vls_compete(const struct sim_metrics *m)
 {
 	for (uint32_t i = 0; i < m->n_ports; i++) {

@@ -8,9 +8,9 @@
 #include "sim/report/report_internal.h"
 #include "subnet/check/picture.h"
 
-#define MAX_PATHS 240 /* flows whose way is shown */
+#define MAX_PATHS 240 /* number of flows with paths */
 
-/* The same order as report_samples has; to be freed. */
+/* In the order of report_samples; the caller frees it. */
 static struct picture_link *links_of(const struct report_input *f, size_t *n)
 {
 	const struct sim_setup *s = &f->fabric->setup;
@@ -105,7 +105,7 @@ struct path_walk {
 	unsigned hop;
 };
 
-/* The last node of a path has no way out, and so no VL. */
+/* The last node of a path has no output and no VL. */
 static void put_hop(struct path_walk *w, node_id node, unsigned in, unsigned out, unsigned vl)
 {
 	const struct path_hop_row row = {
@@ -121,7 +121,7 @@ static void put_hop(struct path_walk *w, node_id node, unsigned in, unsigned out
 	table_put_row(w->t, &row);
 }
 
-/* From an end port to a LID of its subnet, switch by switch. */
+/* Follows the path from an end port to a LID of its subnet, switch by switch. */
 static void walk_path(struct path_walk *w, port_id from, lid_t dlid)
 {
 	const struct topo *t = &w->fabric->topo;
@@ -129,7 +129,7 @@ static void walk_path(struct path_walk *w, port_id from, lid_t dlid)
 	port_id at = t->ports[from].peer;
 
 	if (t->ports[from].number == 0)
-		at = from; /* a switch's own host */
+		at = from; /* the host inside the switch */
 	else
 		put_hop(w, t->ports[from].node, NO_PORT, t->ports[from].number,
 			sl2vl_of(s, from)->vl[w->sl]);
@@ -153,7 +153,7 @@ static void walk_path(struct path_walk *w, port_id from, lid_t dlid)
 	}
 }
 
-/* Some destination of the flow: its own, or one half way around the list. */
+/* One destination of the flow: its only one, or the middle of its list. */
 static const struct sim_address *some_address(const struct sim_flow *f)
 {
 	if (!f->to.list || !f->to.n)
@@ -184,7 +184,7 @@ static void put_path(const struct fabric *fabric, uint32_t flow, struct table *t
 	strbuf_fini(&name);
 }
 
-/* Evenly over all flows, so that every row has some. */
+/* Selects flows evenly, so that every row has some. */
 static void put_paths(const struct fabric *fabric, struct results *r)
 {
 	uint32_t step = fabric->n_flows / MAX_PATHS + 1;

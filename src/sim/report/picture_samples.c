@@ -8,8 +8,8 @@
 #include "sim/report/report_internal.h"
 
 #define FIRST_GUESS (10 * HD_US)
-#define WANTED      64 /* samples of a run whose end is known */
-#define LEAST       8  /* longest packets in a sample */
+#define WANTED      64 /* number of samples if the end of the run is known */
+#define LEAST       8  /* minimum sample width in largest packets */
 #define TIERS       16
 
 static uint32_t tier_of(const struct fabric *fabric, uint32_t port)
@@ -45,8 +45,10 @@ static void classes_init(struct report_samples *x)
 	}
 }
 
-/* How long the largest packet that is sent takes on the slowest link to an end
- * port. The width of samples changes no result. */
+/*
+ * Time of the largest packet on the slowest link to an end port. The sample width changes no
+ * result.
+ */
 static hd_time longest_packet(const struct fabric *fabric)
 {
 	const struct sim_setup *s = &fabric->setup;
@@ -66,8 +68,8 @@ static hd_time longest_packet(const struct fabric *fabric)
 }
 
 /*
- * Packets are delivered as a whole, so a sample is a whole number of them and
- * not of few: else it would be above or below what a full link carries.
+ * Packets are counted as a whole, so a sample must hold many of them; otherwise it would deviate
+ * from the utilization of a full link.
  */
 static hd_time width_guess(const struct fabric *fabric)
 {
@@ -82,7 +84,7 @@ static hd_time width_guess(const struct fabric *fabric)
 	return width / packet * packet;
 }
 
-/* What arrives before measuring begins is not counted. */
+/* Arrivals before measuring begins are not counted. */
 static void note_ended(void *context, const struct sim_event_record *e, const struct sim_packet *p)
 {
 	struct report_samples *x = context;
@@ -132,7 +134,10 @@ void report_samples_fini(struct report_samples *x)
 	free(x->rows);
 }
 
-/* In steps from where measuring begins; in a warm-up of packets, from 0. */
+/*
+ * Times are multiples of the width from the start of measuring, or from 0 if the warm-up is a
+ * number of packets.
+ */
 hd_time report_samples_next(const struct report_samples *x)
 {
 	struct sim_progress p;
@@ -177,7 +182,7 @@ static void take_rows(struct report_samples *x, const struct sim_metrics *m)
 			(double)(findings_made(fabric, &m->flows[i], i) * fabric->flows[i].copies);
 }
 
-/* Keeps the second of every two samples: the sums continue from there. */
+/* Keeps every second sample; the sums are cumulative. */
 static void halve(struct report_samples *x)
 {
 	size_t rows = x->fabric->scenario->n_traffic, n = x->n / 2;
@@ -208,15 +213,14 @@ void report_samples_take(struct report_samples *x)
 	const struct sim_metrics *m = sim_metrics(x->sim);
 	hd_time time = m->to - m->from;
 
-	/* A run that becomes idle was over before its last sample. */
+	/* A run that becomes idle ended before its last sample. */
 	while (x->n && x->time[x->n - 1] > time)
 		x->n--;
 	hd_time last = x->n ? x->time[x->n - 1] : 0;
 
 	if (time <= last)
 		return;
-	/* What is too short for a sample of its own, at the end, is added to
-	 * the one before. */
+	/* Merges a short rest at the end into the sample before it. */
 	if (time - last < x->every / 2) {
 		if (!x->n)
 			return;
@@ -285,16 +289,16 @@ static const struct column tier_columns[] = {
 	{ NULL },
 };
 
-/* What was added to sums[] since the sample before. */
+/* Increase of sums[] since the previous sample. */
 static double since(const double *sums, size_t sample, size_t stride, size_t k)
 {
 	double before = sample ? sums[(sample - 1) * stride + k] : 0;
 
-	/* A packet's time is rounded up: a picosecond may be missing. */
+	/* Packet times are rounded up, so a picosecond may be missing. */
 	return fmax(sums[sample * stride + k] - before, 0);
 }
 
-/* What a row gained since the sample before. */
+/* Increase of a row since the previous sample. */
 static struct report_row_sums gained(const struct report_samples *x, size_t sample, size_t row)
 {
 	size_t rows = x->fabric->scenario->n_traffic;
@@ -316,7 +320,7 @@ static hd_time span(const struct report_samples *x, size_t sample)
 	return x->time[sample] - (sample ? x->time[sample - 1] : 0);
 }
 
-/* When a sample ends, from the start of the run. */
+/* End of a sample, from the start of the run. */
 static hd_time end_of(const struct report_samples *x, size_t sample)
 {
 	struct sim_progress p;

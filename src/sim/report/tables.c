@@ -124,7 +124,7 @@ static const struct column fabric_columns[] = {
 	{ NULL },
 };
 
-/* T1: of all ports of a kind that have a cable. */
+/* T1: buffer sizes of all ports of a kind with a cable. */
 static void put_buffers(const struct fabric *fabric, struct fabric_summary_row *row)
 {
 	for (uint32_t i = 0; i < fabric->setup.n_ports; i++) {
@@ -196,7 +196,7 @@ static const struct column summary_columns[] = {
 	{ NULL },
 };
 
-/* Mean use of what hosts send on and of links between switches, and most. */
+/* Mean and maximum utilization of the links of sending hosts and of links between switches. */
 struct mean_link_use {
 	double host, trunk, most;
 };
@@ -245,7 +245,7 @@ static void summary_table(const struct report_input *f, const struct report_row 
 	struct table *t =
 		results_record(r, "summary", title ? title : "the run as a whole", summary_columns);
 	struct mean_link_use use = measure_links(f);
-	/* Of the rows of traffic: without any, there is nothing to say. */
+	/* Without traffic rows there is no offered load. */
 	double offered = f->fabric->scenario->n_traffic ? 0 : NAN;
 	double delivered = offered;
 
@@ -359,7 +359,7 @@ static void sl_table(const struct report_input *f, struct results *r)
 	for (unsigned sl = 0; sl < N_SLS; sl++)
 		used += m->latency_sl[sl].n > 0;
 	if (used == f->fabric->scenario->n_traffic && !f->all)
-		return; /* it would say what the traffic table says */
+		return; /* the traffic table has it */
 	struct table *t = results_table(r, "service levels", "latencies of each SL", sl_columns);
 
 	for (unsigned sl = 0; sl < N_SLS; sl++) {
@@ -421,7 +421,7 @@ static void loss_table(const struct report_input *f, struct results *r)
 	}
 }
 
-/* What a newcomer would otherwise have to guess. */
+/* Remarks on results that need an explanation. */
 static void add_remarks(const struct report_input *f, const struct report_row *rows,
 			struct results *r)
 {

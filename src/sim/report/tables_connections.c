@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Connections that came and went: how many were let in, and when. */
+/* Dynamic connections: number of admitted ones, and over time. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -7,13 +7,13 @@
 #include "qos/tables/classes.h"
 #include "sim/report/report_internal.h"
 
-#define MOST_STEPS 50 /* of time, in the series */
+#define MOST_STEPS 50 /* time steps of the series */
 
 struct connection_row {
 	const char *traffic, *kind, *refused_by, *refusal, *cause;
 	double deadline, bound, worst; /* microseconds; NaN: none */
 	struct fabric_loss loss;
-	hd_time time; /* the end of a step */
+	hd_time time; /* end of a step */
 	uint64_t admitted;
 	struct row_connections c;
 };
@@ -67,7 +67,7 @@ static const struct column broken_columns[] = {
 	{ NULL },
 };
 
-/* How long a connection was there between two times, in ps. */
+/* Time in ps that a connection existed between two times. */
 static double overlap(const struct fabric_request *q, hd_time from, hd_time to)
 {
 	hd_time begin = q->at > from ? q->at : from;
@@ -76,7 +76,7 @@ static double overlap(const struct fabric_request *q, hd_time from, hd_time to)
 	return end > begin ? (double)(end - begin) : 0;
 }
 
-/* A job that is refused has no run. */
+/* A rejected job has no run. */
 static bool is_refused(const struct fabric_request *q)
 {
 	return q->flow == SIM_NONE && q->row != SIM_NONE;
@@ -98,7 +98,7 @@ static void count(const struct fabric_request *q, hd_time from, hd_time to,
 	out->blocked += is_refused(q);
 }
 
-/* The row of a request, or behind the rows its job. */
+/* The row of a request; jobs follow the rows. */
 static uint32_t owner_of(const struct fabric *fabric, const struct fabric_request *q)
 {
 	return q->row != SIM_NONE ? q->row : (uint32_t)fabric->scenario->n_traffic + q->job;
@@ -123,7 +123,7 @@ static port_id busiest_link(const struct fabric *fabric, uint32_t row, hd_time f
 	return most;
 }
 
-/* What broken promises take from the time in which slots were reserved. */
+/* Subtracts the time of broken promises from the time with reserved slots. */
 static void count_breaks(const struct fabric *fabric, uint32_t owner, hd_time from, hd_time to,
 			 struct row_connections *out)
 {
@@ -165,7 +165,7 @@ static void count_all(const struct fabric *fabric, uint32_t owner, hd_time from,
 	count_breaks(fabric, owner, from, to, out);
 }
 
-/* Flows that are there from the start asked before anything was measured. */
+/* Flows that exist from the start requested admission before measuring. */
 static hd_time asked_from(const struct report_input *f, uint32_t row)
 {
 	const struct scn_traffic *t = &f->fabric->scenario->traffic[row];
@@ -218,7 +218,7 @@ static const char *kind_of(const struct scenario *s, unsigned sl)
 	return "";
 }
 
-/* Without requests there are neither refusals nor admissions. */
+/* A row without requests has neither rejections nor admissions. */
 static struct connection_row row_of(const struct fabric *fabric, uint32_t row,
 				    const struct row_connections *c)
 {
@@ -284,7 +284,7 @@ static struct table *connections_table(struct results *r, struct table *t)
 				 columns);
 }
 
-/* Steps of equal length through all of the run. */
+/* Steps of equal length over the whole run. */
 static void series(const struct report_input *f, struct results *r)
 {
 	const struct fabric *fabric = f->fabric;
@@ -310,7 +310,7 @@ static void series(const struct report_input *f, struct results *r)
 	}
 }
 
-/* The name of a port as hosts and links are called, for a row of `t`. */
+/* Name of a port in the form used for hosts and links, for a row of `t`. */
 static const char *name_of(const struct fabric *fabric, port_id port, struct table *t)
 {
 	struct strbuf name = STRBUF_INIT;
@@ -330,7 +330,7 @@ static const char *destination_of(const struct fabric *fabric, const struct fabr
 	return row->group ? row->group : "";
 }
 
-/* A job has no one source and destination. */
+/* A job has several sources and destinations. */
 static struct broken_row broken_row_of(const struct fabric *fabric, const struct fabric_break *k,
 				       struct table *t)
 {
@@ -357,7 +357,7 @@ static struct broken_row broken_row_of(const struct fabric *fabric, const struct
 	return row;
 }
 
-/* Each time in which a promise was broken, and a remark if there is one. */
+/* Adds each broken promise, with a remark if there are any. */
 static void findings_broken(const struct report_input *f, struct results *r)
 {
 	const struct fabric *fabric = f->fabric;

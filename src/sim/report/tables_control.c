@@ -10,7 +10,7 @@
 #include "sim/report/report_internal.h"
 #include "sim/report/tables.h"
 
-#define MOST_ROWS 32 /* unless all are asked for */
+#define MOST_ROWS 32 /* unless --all */
 
 struct row_row {
 	const char *traffic;
@@ -79,7 +79,7 @@ struct row_rates {
 	double delivered;                /* bytes of payload */
 	uint64_t marks, timeouts;
 	uint64_t waiting; /* packets at throttles when the run ended */
-	/* Of them those that only a timeout lets go, and their flows. */
+	/* Packets that only a timeout releases, and their flows. */
 	uint64_t stopped_packets, stopped_flows;
 };
 
@@ -90,7 +90,7 @@ static void add_flow(const struct report_input *f, uint32_t flow, struct row_rat
 	double bits = 8.0 * (double)(is->bytes - findings_overhead(f->fabric, flow));
 	struct sim_flow_control c;
 
-	/* Queue pairs pace themselves. */
+	/* Queue pairs are paced by their own rate. */
 	if (is->posted || !sim_flow_control(f->sim, flow, &c))
 		return;
 	row->lowest = row->flows ? fmin(row->lowest, c.lowest * bits) : c.lowest * bits;

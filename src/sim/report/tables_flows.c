@@ -23,7 +23,7 @@ static const struct column deadline_columns[] = {
 	{ NULL },
 };
 
-/* Shares of packets within fractions of their flow's period. */
+/* Shares of packets that arrive within fractions of their flow's period. */
 void findings_deadlines(const struct report_input *f, struct results *r)
 {
 	const struct scenario *s = f->fabric->scenario;
@@ -75,7 +75,7 @@ static const struct column jitter_columns[] = {
 	{ NULL },
 };
 
-/* Jitter bins are 1/8 of the gap wide, the outer ones have no end. */
+/* Jitter bins are 1/8 of the gap wide; the outer bins are unbounded. */
 static void put_jitter_bin(struct table *t, const char *row, unsigned bin, uint64_t n, uint64_t all)
 {
 	bool first = bin == 0, last = bin == SIM_JITTER_BINS - 1;

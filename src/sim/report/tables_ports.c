@@ -36,7 +36,7 @@ const char *findings_port_name(const struct fabric *fabric, uint32_t port, struc
 	return table_take(t, &name);
 }
 
-/* Ports that are plugged in, the busiest first, then by number. */
+/* Ports with a cable, the busiest first, then by number. */
 static uint32_t sort_ports(const struct report_input *f, uint32_t *order)
 {
 	const struct sim_setup *s = &f->fabric->setup;
@@ -51,7 +51,7 @@ static uint32_t sort_ports(const struct report_input *f, uint32_t *order)
 			continue;
 		uint32_t k = n < most ? n++ : n;
 
-		/* Insertion suffices for ten; all of them keep their order. */
+		/* Insertion sort suffices for ten ports; with --all they keep their order. */
 		if (f->all) {
 			order[k] = i;
 			continue;
@@ -89,7 +89,7 @@ void findings_ports(const struct report_input *f, struct results *r)
 			.used = use->utilisation * 100,
 			.waiting = use->wait * 100,
 			.packets = c.xmit_packets,
-			/* What the link fills is the buffer at its far end. */
+			/* The link fills the buffer at its far end. */
 			.far_queue = m->ports[p->peer].depth * 64 / 1024,
 			.most = m->ports[p->peer].depth_max * 64.0 / 1024,
 			.discards = c.xmit_discards,
@@ -131,7 +131,7 @@ void findings_downed(const struct report_input *f, struct results *r)
 			.port = findings_port_name(f->fabric, i, t),
 			.to = findings_port_name(f->fabric, s->ports[i].peer, t),
 			.linkdowned = c.link_downed,
-			/* What came towards this port when it happened. */
+			/* Packets toward this port that were on the link at a fault. */
 			.lost_on_the_way = c.link_lost,
 		};
 

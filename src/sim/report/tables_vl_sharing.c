@@ -2,7 +2,7 @@
 #include "sim/report/report_internal.h"
 
 #define LEVEL     0.999
-#define MOST_ROWS 32 /* unless all are asked for */
+#define MOST_ROWS 32 /* unless --all */
 
 struct vl_sharing_row {
 	const char *port;

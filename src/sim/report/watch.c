@@ -8,7 +8,7 @@
 #include "measure/hurst.h"
 #include "sim/report/report_internal.h"
 
-#define FIRST_CYCLES 16 /* of on and off: the smallest scale looked at */
+#define FIRST_CYCLES 16 /* on-off cycles: the smallest time scale considered */
 #define MOST_BINS    ((size_t)1 << 22)
 
 const char *const report_capture_flow_names[] = { "none", "bare", "padded", NULL };
@@ -72,7 +72,7 @@ static bool is_watched(const struct report_observers *w, uint32_t port)
 	return !w->ports || w->ports[port];
 }
 
-/* "12.345678 sends s-0-0:1 'bulk h0 -> h3' #17": exact to the picosecond. */
+/* Writes "12.345678 sends s-0-0:1 'bulk h0 -> h3' #17", with all picoseconds. */
 static void print_event(const struct report_observers *w, hd_time time, const char *event,
 			uint32_t port, const struct sim_packet *p)
 {
@@ -228,8 +228,8 @@ static const struct column similarity_columns[] = {
 };
 
 /*
- * The exponent is that of long times. Over few cycles of on and off a source
- * looks burstier, as a switch does, so those scales are left out.
+ * The exponent describes long time scales. Over few on-off cycles, a source appears burstier, so
+ * these scales are excluded.
  */
 static void find_exponent(const struct report_bins *bins, const struct sim_metrics *m,
 			  struct hurst *out)

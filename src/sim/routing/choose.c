@@ -8,7 +8,7 @@
 #include "sim/checkpoint/checkpoint_state.h"
 #include "sim/core/engine.h"
 
-#define STREAM 0x30000000u /* of the generators: after those of faults */
+#define STREAM 0x30000000u /* random streams follow those of faults */
 
 /* ---- beginning and end ------------------------------------------------- */
 
@@ -139,7 +139,7 @@ void choice_restart(struct sim *s)
 
 /* ---- sets of ports ------------------------------------------------------ */
 
-/* The first cyclically after `port`. */
+/* The first port of the set cyclically after `port`. */
 static unsigned next_after(const struct port_set *set, unsigned port)
 {
 	if (!port_set_next(set, &port)) {
@@ -149,7 +149,7 @@ static unsigned next_after(const struct port_set *set, unsigned port)
 	return port;
 }
 
-/* `port`, or if it is no member, the next one that is. */
+/* `port`, or the next port of the set if it is not in it. */
 static unsigned home_among(const struct port_set *set, unsigned port)
 {
 	return set->bits[port / 64] >> port % 64 & 1 ? port : next_after(set, port);
@@ -160,11 +160,11 @@ static unsigned home_among(const struct port_set *set, unsigned port)
 /* Ports of one group. */
 struct candidates {
 	struct port_set set;
-	uint16_t group; /* its number at the switch */
+	uint16_t group; /* number at the switch */
 	unsigned n;
 };
 
-/* All that a packet may take; around: empty but in D7. */
+/* All ports that a packet may take; `around` is empty except in D7. */
 struct options {
 	switch_id target;
 	struct candidates minimal, around;
@@ -204,7 +204,7 @@ static port_id input_of(const struct sim *s, const struct node *n, const struct 
 	return s->setup->ports[n->first_port + p->in].origin;
 }
 
-/* False if there are none. */
+/* False: no options. */
 static bool find_options(const struct sim *s, const struct node *n, const struct packet_record *p,
 			 struct options *o)
 {
@@ -241,7 +241,7 @@ bool choice_defer(struct sim *s, const struct node *n, struct packet_record *p)
 
 	if (!s->choices || !find_options(s, n, p, &o))
 		return false;
-	/* Until it is known: where it would go without a choice. */
+	/* Before the choice, the packet uses its deterministic output. */
 	struct port_set all = all_of(&o);
 	unsigned home = switch_output(s, n, p);
 
@@ -271,7 +271,7 @@ static struct candidates alive_of(const struct sim *s, const struct node *n, swi
 	return alive;
 }
 
-/* D3, D6: leaves those that are not known to lead nowhere, unless all do. */
+/* D3, D6: removes ports with a known dead end, unless all have one. */
 static void avoid_dead(const struct sim *s, const struct node *n, struct options *o)
 {
 	if (!s->choices->has_faults && !s->choices->notices)
@@ -308,7 +308,7 @@ static unsigned choose_at_random(struct sim *s, const struct node *n, const stru
 	return out;
 }
 
-/* The least loaded of the ports in a word of a set, if it is below *least. */
+/* Updates the least loaded port of a word of a set, if its load is below *least. */
 static inline void least_of_word(const struct choice_port *ports, unsigned word, uint64_t bits,
 				 uint64_t *least, unsigned *best)
 {
@@ -322,14 +322,17 @@ static inline void least_of_word(const struct choice_port *ports, unsigned word,
 	}
 }
 
-/* The least loaded, of equals the first after the last one chosen. */
+/* The least loaded port; among equals, the first after the last choice. */
 static unsigned least_loaded(const struct sim *s, const struct node *n, const struct candidates *c)
 {
 	const struct choice_port *ports = &s->choices->ports[n->first_port];
 	unsigned turn = s->choices->turns[n->switch_id][c->group], best = 0;
 	uint64_t least = UINT64_MAX;
 
-	/* Words from that of `turn`: first without its bits up to `turn`, at the end with them. */
+	/*
+	 * Scans words from that of `turn`: the first without bits up to `turn`, at the end only
+	 * these.
+	 */
 	for (unsigned i = 0; i <= 4; i++) {
 		unsigned word = (turn / 64 + i) % 4;
 		uint64_t after = ~(uint64_t)0 << turn % 64 << 1;
@@ -397,7 +400,7 @@ static unsigned choose_way(struct sim *s, const struct node *n, const struct opt
 
 /* ---- D5: flows that keep to a way --------------------------------------- */
 
-/* What a switch sees of where a packet comes from, and goes to. */
+/* Flow identification of a switch: source and destination of the packet. */
 static uint64_t flow_of(const struct sim *s, const struct packet_record *p)
 {
 	const struct packet_extra *x = &s->pool.extras[packet_id(s, p)];
@@ -426,7 +429,7 @@ static bool still_keeps(const struct sim *s, const struct group_choice *way,
 	struct port_set all = all_of(o);
 
 	if (!(all.bits[way->port / 64] >> way->port % 64 & 1))
-		return false; /* port 0, at first, is in no group */
+		return false; /* port 0 is initially in no group */
 	return rules->per == SIM_AR_FLOW || s->now - way->last <= rules->gap;
 }
 
@@ -443,7 +446,7 @@ static unsigned choose_for_flow(struct sim *s, const struct node *n, const struc
 
 /* ---- D2: a copy is routed ------------------------------------------------ */
 
-/* A packet crosses to a third group once: there it counts. */
+/* A packet crosses to a third group once and is counted there. */
 static bool crosses_around(const struct sim *s, const struct options *o, unsigned out,
 			   uint32_t port)
 {
@@ -507,7 +510,7 @@ static int by_flow(const void *a, const void *b)
 	return checkpoint_state_compare(x->flow, y->flow);
 }
 
-/* In the order of flows, not of arrival. */
+/* In the order of flow keys, not of arrival. */
 static void pack_kept(struct pack *p, struct group_choices *k)
 {
 	uint32_t n = k->n;

@@ -14,7 +14,7 @@ struct notice_span {
 	hd_time from, until;
 };
 
-/* Spans that do not touch, by time. */
+/* Disjoint time spans, in order. */
 struct spans {
 	struct notice_span *items;
 	size_t n, cap;
@@ -25,7 +25,7 @@ static hd_time later(hd_time t, hd_time by)
 	return t > NEVER - by ? NEVER : t + by;
 }
 
-/* A port whose link is known to be down from now on, or is up again. */
+/* A change of the known link state of a port: down, or up again. */
 struct turn {
 	hd_time time;
 	uint32_t port;
@@ -52,7 +52,7 @@ static int compare_turns(const void *a, const void *b)
 	return (x->port > y->port) - (x->port < y->port);
 }
 
-/* F3: both ends of a link are down from a fault on until it is up again. */
+/* F3: both ends of a link are down from a fault until it comes up. */
 static void find_turns(const struct sim_setup *setup, hd_time *since, const struct sim_fault *f,
 		       uint32_t port, struct turns *out)
 {
@@ -97,8 +97,8 @@ static struct turns turns_of(const struct sim_setup *setup)
 }
 
 /*
- * Groups that lead nearer to their target are settled by then; others may tell
- * each other for ever, which is cut short in runs that have no end.
+ * By this time, groups nearer to their target have settled. Others may exchange notices for ever,
+ * which ends here in runs without an end.
  */
 static hd_time end_of(const struct sim_setup *setup, hd_time stop, const struct turns *turns)
 {
@@ -114,20 +114,20 @@ static hd_time end_of(const struct sim_setup *setup, hd_time stop, const struct 
 /* ---- notifications ---------------------------------------------------- */
 
 struct notices {
-	struct map index; /* of (switch, target, port) in lists */
+	struct map index; /* of (switch, target, port) in `lists` */
 	struct spans *lists;
 	uint32_t n;
 	size_t cap;
 };
 
-/* What the neighbours of a switch will know, at a time. */
+/* A notice that the neighbours of a switch receive at a given time. */
 struct notice_message {
 	hd_time time;
 	switch_id from;
 	bool wayless;
 };
 
-/* All that happens toward one target, after the other. */
+/* Processes all events toward one target in order. */
 struct notice_sender {
 	const struct sim_setup *setup;
 	const struct adaptive *groups;
@@ -135,13 +135,13 @@ struct notice_sender {
 	struct turns turns;
 	hd_time stop;
 	uint32_t *node_of; /* per switch: sim node */
-	bool *down;        /* per sim port: known to be */
+	bool *down;        /* per sim port: known to be down */
 	switch_id target;
 	hd_time now;
-	/* Per switch: as it is, as its neighbours know it, and when. */
+	/* Per switch: its state, and the state that its neighbours know. */
 	bool *wayless, *told;
 	struct spans *spans;
-	struct notice_message *messages; /* on their way, in the order of time */
+	struct notice_message *messages; /* in flight, in order of time */
 	size_t first, n_messages, cap;
 };
 
@@ -183,7 +183,7 @@ static bool is_wayless(const struct notice_sender *t, switch_id sw)
 	return true;
 }
 
-/* Looks whether a switch still has, or has not, a way; it tells if not so. */
+/* Updates whether a switch has a path to the target; sends notices on a change. */
 static void look(struct notice_sender *t, switch_id sw)
 {
 	bool wayless = is_wayless(t, sw);
@@ -221,7 +221,7 @@ static void arrive(struct notice_sender *t, const struct notice_message *l)
 	s->items[s->n++] = (struct notice_span){ t->now, NEVER };
 }
 
-/* All events of an instant happen before the state is read. */
+/* Processes all events of an instant before the state is evaluated. */
 static void go_on(struct notice_sender *t, size_t *turn)
 {
 	size_t turns = *turn, messages = t->first;
@@ -249,7 +249,7 @@ static hd_time next_time(const struct notice_sender *t, size_t turn)
 	return a < b ? a : b;
 }
 
-/* What neighbours of a switch knew, for each of their ports that lead to it. */
+/* Records what the neighbours of a switch knew, for each of their ports to it. */
 static void keep(struct notice_sender *t, switch_id sw)
 {
 	const struct sim_node *n = &t->setup->nodes[t->node_of[sw]];

@@ -13,24 +13,24 @@
 #include "subnet/multicast/aggregate.h"
 #include "subnet/routing/adaptive.h"
 
-/* A transaction of which some contributions have come. */
+/* A transaction with some of its contributions. */
 struct transaction {
 	uint32_t number;
-	uint16_t arrived; /* contributions */
+	uint16_t arrived; /* number of contributions */
 	uint8_t sl, endpoint;
 	uint16_t pkey;
-	uint32_t bytes; /* of the largest */
-	hd_time due;    /* when the last one is there, and reduced */
+	uint32_t bytes; /* of the largest contribution */
+	hd_time due;    /* completion of the reduction after the last contribution */
 };
 
-/* One tree at one switch, until it is rebuilt: then another one. */
+/* One tree at one switch. A rebuilt tree has a new reducer. */
 struct reducer {
 	uint32_t node; /* sim node */
 	lid_t mlid;
 	uint16_t n_children;
 	bool is_root;
-	struct port_set parent; /* that port; of the root none */
-	/* By number; those before have been reduced, or lost a packet. */
+	struct port_set parent; /* output to the parent; the root has none */
+	/* Ordered by number. Earlier transactions are reduced, or lost a packet. */
 	struct transaction *open;
 	uint32_t first, n;
 	size_t cap;
@@ -40,9 +40,9 @@ struct reductions {
 	struct map index; /* of (version, switch, MLID) in reducers */
 	struct reducer *reducers;
 	uint32_t n;
-	hd_time *rebuilt; /* when version i + 1 of the trees begins */
+	hd_time *rebuilt; /* start of version i + 1 of the trees */
 	uint32_t n_rebuilt;
-	hd_time *next_at; /* per sim node: when a result may come out again */
+	hd_time *next_at; /* per sim node: earliest time of its next result */
 };
 
 /* Number of keys per version of the trees: 32 bits of switch, 16 bits of MLID. */
@@ -68,7 +68,7 @@ static void reducer_init(struct reducer *r, const struct aggregation *a, const s
 		r->parent.bits[x->parent / 64] = (uint64_t)1 << x->parent % 64;
 }
 
-/* The trees that hold from the beginning (0) or from a change on. */
+/* The trees of version 0, or of a later change. */
 static const struct subnet *trees_of(const struct sim_setup *setup, uint32_t version)
 {
 	return version ? setup->trees[version - 1].subnet : setup->subnet;
@@ -144,7 +144,7 @@ void aggregator_fini(struct sim *s)
 
 /* ---- contributions ------------------------------------------------------- */
 
-/* The open transaction of that number; a new one has none arrived. */
+/* The open transaction with this number, created if necessary. */
 static struct transaction *transaction_of(struct reducer *r, uint32_t number)
 {
 	if (r->n == r->cap && r->first > r->n / 2) {
@@ -154,7 +154,7 @@ static struct transaction *transaction_of(struct reducer *r, uint32_t number)
 	}
 	uint32_t i = r->first;
 
-	/* Numbers wrap; those that are open lie near each other. */
+	/* Numbers wrap; open numbers are close to each other. */
 	while (i < r->n && (int32_t)(r->open[i].number - number) < 0)
 		i++;
 	if (i < r->n && r->open[i].number == number)
@@ -171,7 +171,7 @@ static struct transaction *transaction_of(struct reducer *r, uint32_t number)
 	return &r->open[i];
 }
 
-/* Of the trees that hold when its head arrives; MAP_NONE: it has none. */
+/* The reducer of the trees at the arrival of the head; MAP_NONE: none. */
 static uint32_t reducer_for(const struct reductions *all, switch_id sw,
 			    const struct packet_record *p)
 {
@@ -210,7 +210,7 @@ void aggregator_receive(struct sim *s, const struct node *n, struct packet_recor
 
 /* ---- results ------------------------------------------------------------- */
 
-/* The one that is due now: an aggregator's have instants of their own. */
+/* The transaction that is due now. Completion times of an aggregator are distinct. */
 static struct transaction transaction_take(struct reducer *r, hd_time now)
 {
 	uint32_t i = r->first;

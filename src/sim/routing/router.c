@@ -18,7 +18,7 @@ static unsigned new_sl(const struct sim *s, const struct packet_extra *x, port_i
 	return sl & 15u;
 }
 
-/* The number of the subnet in which a port of the setup lies. */
+/* Number of the subnet of a port of the setup. */
 static uint32_t subnet_of(const struct sim *s, uint32_t port)
 {
 	const struct topo *t = s->setup->subnet->topo;
@@ -26,7 +26,7 @@ static uint32_t subnet_of(const struct sim *s, uint32_t port)
 	return t->ports[s->setup->ports[port].origin].subnet;
 }
 
-/* R4m: the first router marks what comes unmarked, by its SL. */
+/* R4m: the first router marks unmarked packets by their SL. */
 static void mark(const struct sim *s, const struct packet_record *p, struct packet_extra *x,
 		 uint32_t in_port)
 {
@@ -38,7 +38,7 @@ static void mark(const struct sim *s, const struct packet_record *p, struct pack
 		x->tclass = s->setup->tclass_of_sl[here][p->sl];
 }
 
-/* R3: the port of the topology to which p is forwarded; false if none. */
+/* R3: the port of the topology to which p is forwarded; false: none. */
 static bool find_output(const struct sim *s, const struct node *n, const struct packet_record *p,
 			port_id *origin, lid_t *dlid)
 {

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * T11l: VLs and partitions that change are looked up by time. T11r:
- * forwarding tables that change. A switch's row is the subnet's until its
- * first change, then a copy of its own that has all changes up to now. Heads
- * are routed when they are granted upstream, so what changes while one is on
- * its way counts as well.
+ * T11l: VLs and partitions that change are looked up by time. T11r: forwarding tables that change.
+ * A switch uses the row of the subnet until its first change, then its own copy with all changes so
+ * far. A head is routed when it is granted upstream, so a change during its transmission applies.
  */
 #include <stdlib.h>
 
@@ -12,14 +10,14 @@
 #include "sim/core/sim_internal.h"
 #include "sim/routing/routes.h"
 
-/* The changes of one switch: first .. end - 1, those before `next` done. */
+/* Changes of one switch: first .. end - 1; those before `next` are applied. */
 struct rerouted {
-	uint8_t *row; /* NULL: nothing has changed yet */
+	uint8_t *row; /* NULL: unchanged */
 	uint32_t first, next, end;
 };
 
 struct switch_tables {
-	struct sim_route_change *changes; /* by node, then by time */
+	struct sim_route_change *changes; /* ordered by node, then time */
 	struct rerouted nodes[];
 };
 
@@ -59,7 +57,7 @@ void switch_tables_fini(struct sim *s)
 	free(s->routes);
 }
 
-/* Puts what has changed by now into the row. */
+/* Applies the changes up to now to the row. */
 static void row_advance(struct sim *s, uint32_t node, struct rerouted *x)
 {
 	const struct node *n = &s->nodes[node];
