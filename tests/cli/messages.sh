@@ -41,5 +41,5 @@ while IFS= read -r row; do
 	n=$((n + 1))
 done <"$SRC/tests/cli/messages.txt"
 [ -z "${different:-}" ] || fail "messages differ from messages.txt"
-[ "$n" -ge 150 ] || fail "only $n messages"
+[ "$n" -ge 230 ] || fail "only $n messages"
 [ ! -e x.html ] || fail "a refused command wrote a file"
