@@ -10,12 +10,12 @@
 
 #include "base/memory.h"
 
-/* How many bytes that is; what cannot be there is refused at once. */
+/* Size in bytes; a size that is impossible is rejected at once. */
 static size_t bytes_of(size_t n, size_t size)
 {
 	if (n == 0 || size == 0)
 		return 1;
-	/* As much as a pointer can tell apart, with room to round up. */
+	/* The limit is the range of a pointer, with room for rounding up. */
 	if (n > PTRDIFF_MAX / 2 / size)
 		memory_refused(SIZE_MAX);
 	return n * size;
@@ -59,7 +59,7 @@ void *hd_alloc_lazy(size_t n, size_t size)
 	size_t bytes = dense_size(bytes_of(n, size));
 	size_t unit = bytes >= HUGE_PAGE ? HUGE_PAGE : 64;
 
-	/* As mapped: in whole units, with one more to align them. */
+	/* The mapped size: whole units, and one more for alignment. */
 	memory_take(bytes + unit);
 	void *memory = check(aligned_alloc(unit, bytes), bytes);
 

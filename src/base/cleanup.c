@@ -147,7 +147,7 @@ void cleanup_run(void)
 static void start_afresh(pid_t parent)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent) /* gone before we could ask */
+	if (getppid() != parent) /* ended before prctl() */
 		_exit(127);
 	for (size_t i = 0; i < N_DEADLY; i++) {
 		struct sigaction now;
@@ -202,7 +202,7 @@ pid_t cleanup_wait(int *status)
 {
 	siginfo_t info = { .si_pid = 0 };
 
-	/* Off the list while its number is still its own. */
+	/* Unregisters the process while its number is still in use. */
 	if (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT) != 0)
 		return -1;
 	for (size_t i = 0; i < MOST_CHILDREN; i++) {

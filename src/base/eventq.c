@@ -21,7 +21,7 @@
 
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/* As one number of 128 bits: no jump, which would be a guess. */
+/* Compares 128-bit numbers, which avoids an unpredictable branch. */
 static bool before(const struct event *a, const struct event *b)
 {
 	__extension__ typedef unsigned __int128 u128;
@@ -243,7 +243,7 @@ void eventq_push_apart(struct eventq *q, hd_time when, uint64_t key)
 		if (unlikely(when < q->now))
 			push_failed(q, when);
 		near_insert(q, e);
-		q->taken++; /* else slots would get wider because few events use them */
+		q->taken++; /* otherwise slots would widen because few events use them */
 	} else if (slot < q->wheel_end) {
 		wheel_add(q, slot, e);
 	} else {
@@ -354,7 +354,7 @@ static void slot_take(struct eventq *q, uint64_t i)
 		last = node;
 		node = nodes[node].next;
 	} while (node != NONE);
-	/* The whole list is free at once. */
+	/* Frees the whole list at once. */
 	q->nodes[last].next = q->free_node;
 	q->free_node = head;
 	q->end = end;
@@ -372,8 +372,8 @@ static void word_prefetch(const struct eventq *q, uint64_t word)
 }
 
 /*
- * Takes slot `number`, which has events, and those that have some and share a
- * word of the bitmap with it, as long as near[] wants more.
+ * Takes slot `number`, which has events, and the used slots in the same word of the bitmap, until
+ * near[] is full.
  */
 static void word_take(struct eventq *q, uint64_t number, uint64_t limit, uint32_t target)
 {
@@ -463,8 +463,10 @@ static void tune(struct eventq *q)
 	unsigned shift = q->shift, slots = q->slots_log2;
 	size_t n = eventq_count(q);
 
-	/* Half a gap to one a slot, but no change for a little more or less:
-	 * few lists have a second event, whose order would be a guess. */
+	/*
+	 * Slots are half a gap wide, with hysteresis: few lists then have a second event, whose
+	 * order costs an unpredictable branch.
+	 */
 	if ((uint64_t)8 << shift < 3 * gap || (uint64_t)2 << shift > 3 * gap) {
 		shift = 0;
 		while (shift < 40 && (gap >> shift) > 1)

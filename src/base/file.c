@@ -88,7 +88,7 @@ enum hd_status file_read_rest(FILE *in, size_t limit, struct diag *d, struct str
 	size_t total = 0, n;
 	struct stat st;
 
-	/* A file says beforehand that it is too large, a pipe does not. */
+	/* The size of a regular file is known in advance, that of a pipe is not. */
 	bool too_large = fstat(fileno(in), &st) == 0 && S_ISREG(st.st_mode) &&
 			 st.st_size > ftello(in) && (uint64_t)(st.st_size - ftello(in)) > limit;
 
@@ -121,7 +121,7 @@ enum hd_status file_read(const char *path, size_t limit, struct diag *d, struct 
 	return status;
 }
 
-/* The permissions a new file gets, or those of the one it replaces. */
+/* Permissions of a new file, or of the file that it replaces. */
 static mode_t mode_of(const char *target)
 {
 	struct stat st;
@@ -141,7 +141,7 @@ static mode_t mode_of(const char *target)
 struct file_sink {
 	int fd;
 	int error; /* errno of the first write that failed, or 0 */
-	int from;  /* a file whose beginning it is to have; -1: none */
+	int from;  /* a file whose beginning is copied; -1: none */
 	struct file_part kept;
 };
 
@@ -171,7 +171,7 @@ static int sink_close(void *cookie)
 	return failed;
 }
 
-/* Takes `fd`; false with errno if there is no stream, `fd` being closed. */
+/* Takes ownership of `fd`; false with errno: no stream, and `fd` is closed. */
 static bool open_stream(struct file_writer *w, int fd)
 {
 	static const cookie_io_functions_t functions = {
@@ -256,15 +256,15 @@ static void remove_beside(struct file_writer *w)
 }
 
 /*
- * A new file in the folder of w->target without a name: nothing is left of it,
- * however the process ends. -1 where the system has no such files.
+ * Opens a file without a name in the folder of w->target, which disappears however the process
+ * ends. -1 if the system does not support it.
  */
 static int open_nameless(const struct file_writer *w)
 {
 	char *folder = file_folder(w->target);
 	int fd = -1;
 
-	/* Through there it will get its name. */
+	/* linkat() names the file through this folder. */
 	if (access(OPEN_FILES, X_OK) == 0)
 		fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	free(folder);
@@ -348,7 +348,7 @@ static bool name_partial(struct file_writer *w, int fd)
 static bool put_in_place(struct file_writer *w, int fd)
 {
 	if (fd >= 0 && name_it(fd, w->target))
-		return true; /* nothing was there */
+		return true; /* there was no file */
 	if (fd >= 0 && (errno != EEXIST || !name_partial(w, fd)))
 		return false;
 	if (rename(w->partial, w->target) != 0)
@@ -367,7 +367,7 @@ static void release(struct file_writer *w)
 	*w = (struct file_writer){ 0 };
 }
 
-/* `from` is a file whose beginning it is to have, or -1. */
+/* `from` is a file whose beginning is copied, or -1. */
 static enum hd_status create(struct file_writer *w, const char *path, int from, struct diag *d)
 {
 	struct stat st;
@@ -499,9 +499,8 @@ enum hd_status file_write(const char *path, const void *bytes, size_t len, struc
 /* ---- continuing a file --------------------------------------------------- */
 
 /*
- * Bytes of `from` up to `len`, added to what is known of those before; written
- * to `to`, too, unless it is NULL. False with errno, which is 0 if it is
- * shorter.
+ * Adds the bytes of `from` up to `len` to the digest, and writes them to `to` unless it is NULL.
+ * False with errno, which is 0 if the file is shorter.
  */
 static bool add_part(int from, struct file_sink *to, uint64_t len, struct file_part *part)
 {
@@ -603,7 +602,7 @@ enum hd_status file_cut(struct file_writer *w, const struct file_part *part, str
 
 	d->file = w->path;
 	sink->kept = (struct file_part){ .content = DIGEST_START };
-	/* What a new one begins with, in any case, was written meanwhile. */
+	/* The beginning of a new file has been written already. */
 	if (fflush(w->stream) != 0 ||
 	    (copies && (ftruncate(sink->fd, 0) != 0 || lseek(sink->fd, 0, SEEK_SET) != 0)))
 		return refuse_write(d, sink->error ? sink->error : errno);
@@ -624,7 +623,7 @@ enum hd_status file_cut(struct file_writer *w, const struct file_part *part, str
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
 {
 	(void)st, (void)type, (void)at;
-	(void)remove(path); /* what is left does not keep the others */
+	(void)remove(path); /* a failure does not prevent the removal of the other files */
 	return 0;
 }
 

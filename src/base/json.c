@@ -20,7 +20,7 @@ static void new_line(struct json *w)
 	strbuf_pad(w->out, ' ', 2 * (size_t)w->depth);
 }
 
-/* Writes the separator before a value: nothing, a comma, or a line break. */
+/* Writes the separator before a value: empty, a comma, or a line break. */
 static void before_value(struct json *w)
 {
 	if (w->after_key) {

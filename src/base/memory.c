@@ -192,7 +192,7 @@ void *superlu_malloc(size_t bytes)
 	return memory;
 }
 
-/* METIS asks for this when it is about to report that it got no memory. */
+/* METIS calls this before it reports a failed allocation. */
 size_t gk_GetCurMemoryUsed(void)
 {
 	memory_refused(0);

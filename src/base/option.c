@@ -160,7 +160,7 @@ enum hd_status option_set(const struct option *o, void *values, const char *text
 	}
 }
 
-/* option_set, with the option's name in front of what went wrong. */
+/* option_set() with the option's name before the error message. */
 static enum hd_status set_named(const struct option *o, void *values, const char *text,
 				struct diag *d)
 {
@@ -180,7 +180,7 @@ void options_set_initial(const struct option *const *tables, void *values)
 
 			if (!o->initial || o->kind == OPT_LIST)
 				continue;
-			/* A row whose default is refused is a bug. */
+			/* Rejecting a default is a programming error. */
 			enum hd_status status = option_set(o, values, o->initial, &d);
 
 			assert(status == HD_OK);
@@ -236,7 +236,7 @@ static enum hd_status refuse_unknown(const struct option *const *tables, const c
 	return status;
 }
 
-/* Reads the option at argv[*i]; advances *i over a value of its own. */
+/* Reads the option at argv[*i]; advances *i past a separate value. */
 static enum hd_status read_option(const struct option *const *tables, void *values, int argc,
 				  char **argv, int *i, struct diag *d)
 {
@@ -358,8 +358,8 @@ void options_help(const struct option *const *tables, struct strbuf *out)
 }
 
 /*
- * roff reads a bare dash as a hyphen, a backslash as its own, and a dot or
- * quote at the start of a line as a request.
+ * roff interprets a bare dash as a hyphen, a backslash as an escape, and a dot or quote at the
+ * start of a line as a request.
  */
 void option_man_text(struct strbuf *out, const char *text)
 {

@@ -115,7 +115,7 @@ static void write_number(struct pack *p, uint64_t v)
 	strbuf_add(p->out, bytes, n);
 }
 
-/* Only what write_number writes: no zeros on top, at most 64 bits. */
+/* Accepts only the form that write_number writes: no leading zeros, at most 64 bits. */
 static uint64_t read_number(struct pack *p)
 {
 	uint64_t v = 0;
@@ -142,7 +142,7 @@ static uint64_t ones(unsigned size)
 	return UINT64_MAX >> (64 - 8 * size);
 }
 
-/* A whole number of `size` bytes: plus one, so that all ones take one byte. */
+/* Packs a whole number of `size` bytes as its successor, so that all ones take one byte. */
 static uint64_t pack_whole(struct pack *p, unsigned size, uint64_t v)
 {
 	uint64_t above;

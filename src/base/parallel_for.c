@@ -22,10 +22,10 @@ struct parallel_pool {
 	atomic_size_t next;
 };
 
-/* Of the process. */
+/* Requested threads of the process. */
 static unsigned asked;
 static unsigned sharing = 1;
-static _Thread_local struct parallel_use noted; /* of who had it computed */
+static _Thread_local struct parallel_use noted; /* of the last caller on this thread */
 static _Thread_local bool is_member;            /* of a team that is at work */
 
 void parallel_set_threads(unsigned n)

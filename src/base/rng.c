@@ -15,7 +15,7 @@ static uint64_t splitmix(uint64_t *state)
 
 void rng_init(struct rng *r, uint64_t seed, uint64_t id)
 {
-	/* Two passes, so that (1, 0) and (0, 1) share nothing. */
+	/* Two passes, so that (1, 0) and (0, 1) give unrelated states. */
 	uint64_t state = seed;
 	uint64_t mixed = splitmix(&state) ^ id;
 

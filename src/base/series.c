@@ -61,7 +61,7 @@ static enum hd_status add_range(struct series *s, double low, double high, doubl
 	return HD_OK;
 }
 
-/* One item, a string of its own: a number, "a..b" or "a..b:step". */
+/* Adds one item: a number, "a..b" or "a..b:step". Modifies the string. */
 static enum hd_status add_item(struct series *s, char *item, struct diag *d)
 {
 	char *dots = strstr(item, "..");

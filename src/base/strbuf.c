@@ -45,7 +45,7 @@ void strbuf_flush(struct strbuf *s)
 void strbuf_add(struct strbuf *s, const char *bytes, size_t len)
 {
 	reserve(s, len);
-	if (len) /* NULL is fine for nothing, but not for memcpy */
+	if (len) /* memcpy does not accept NULL, even for 0 bytes */
 		memcpy(s->text + s->len, bytes, len);
 	s->len += len;
 	s->text[s->len] = '\0';

@@ -11,7 +11,7 @@
 size_t utf8_length(const char *text)
 {
 	const unsigned char *s = (const unsigned char *)text;
-	/* Lower bounds keep out over-long forms, upper ones UTF-16 halves. */
+	/* Lower bounds exclude overlong forms, upper bounds UTF-16 surrogates. */
 	static const struct {
 		unsigned char first_low, first_high, low, high, len;
 	} forms[] = {
@@ -213,7 +213,7 @@ const char *text_nearest(const char *word, const char *const *candidates, size_t
 	return nearest;
 }
 
-/* One paragraph of `len` bytes, its line breaks being as good as blanks. */
+/* Wraps one paragraph of `len` bytes; line breaks count as blanks. */
 static void wrap_paragraph(struct strbuf *out, const char *text, size_t len, size_t column)
 {
 	const char *end = text + len;

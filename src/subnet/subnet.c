@@ -104,7 +104,7 @@ void subnet_set_pkeys(struct subnet *s, port_id port, const uint16_t *keys, unsi
 	p->n = (uint16_t)n;
 }
 
-/* VLs of the link at `port`, or of the port itself where there is no link. */
+/* VLs of the link at `port`, or of the port itself without a link. */
 static uint8_t vls_of(const struct topo *t, port_id port, unsigned max)
 {
 	unsigned vls = t->ports[port].vls;

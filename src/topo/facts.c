@@ -97,8 +97,8 @@ static int by_rate(const void *a, const void *b)
 }
 
 /*
- * Each end of each cable, by the tiers it joins; hosts are tier 0. One between
- * switches of a tier has both ends in it and counts by its first.
+ * Counts each end of each cable by the tiers that it joins; hosts are tier 0. A cable within a tier
+ * counts at its first end.
  */
 static void count_tier_cables(struct topo_facts *f, const struct topo *t, const struct shape *g,
 			      const uint32_t *tiers)

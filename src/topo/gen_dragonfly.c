@@ -26,7 +26,7 @@ struct dragonfly_groups {
 	enum dragonfly_arrangement arrangement;
 };
 
-/* Where port q of group i leads within a round, and which port that is. */
+/* Port q of group i leads to this group and port within a round. */
 static void other_end(const struct dragonfly_groups *s, uint32_t i, uint32_t q, uint32_t *group,
 		      uint32_t *port)
 {

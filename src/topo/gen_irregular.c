@@ -90,7 +90,7 @@ static bool tie_all(struct random_graph *g)
 	return true;
 }
 
-/* A ring in random order: with two neighbours each, nothing else connects. */
+/* Connects a ring in random order: with degree 2, no other graph is connected. */
 static void tie_ring(struct random_graph *g)
 {
 	for (uint32_t i = 0; i < g->n; i++)

@@ -113,7 +113,7 @@ static void join(const struct xgft *x, unsigned level, node_id children, node_id
 		 struct topo *t)
 {
 	uint32_t n = (uint32_t)level_size(x, level), cables = x->p[level];
-	unsigned up = ports_down(x, level); /* ports up come after these */
+	unsigned up = ports_down(x, level); /* uplinks follow these */
 
 	for (uint32_t number = 0; number < n; number++) {
 		uint32_t digits[MAX_LEVELS];

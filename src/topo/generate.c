@@ -286,8 +286,8 @@ struct abilities {
 };
 
 /*
- * "4x HDR" or "4xHDR": that width and speed and all lesser ones. Wider ports
- * come down to 4x and 1x, as those of real switches do.
+ * Parses "4x HDR" or "4xHDR": enables this width and speed and all lower ones. Wider ports also
+ * support 4x and 1x, like real switches.
  */
 static enum hd_status read_link(const char *text, struct diag *d, struct abilities *out)
 {
@@ -377,8 +377,8 @@ static void set_abilities(struct topo *t, const struct abilities *abilities)
 }
 
 /*
- * Locally administered: 0x02, then what it is, its number among its kind, and
- * in the last byte the port, as ibsim counts them too.
+ * Locally administered GUIDs: 0x02, the kind, the number within the kind, and the port in the last
+ * byte, as in ibsim.
  */
 static void set_guids(struct topo *t)
 {
@@ -438,7 +438,7 @@ static enum hd_status check_ranges(const struct option *rows, const struct topo_
 	return HD_OK;
 }
 
-/* The value of one row as a word, or nothing if it is the usual one. */
+/* Writes the value of an option as a word; nothing if it is the default. */
 static void put_value(const struct option *row, const struct topo_params *p, struct strbuf *out)
 {
 	const void *field = (const char *)p + row->offset;

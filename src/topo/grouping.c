@@ -21,9 +21,9 @@ enum {
 	EXTERNAL_PORTS = 18, /* of a line switch */
 };
 
-/* What a description says of a switch's slot. */
+/* A slot of a switch as its description has it. */
 struct chassis_slot {
-	int kind; /* SLOT_OTHER: it says nothing */
+	int kind; /* SLOT_OTHER: unknown */
 	unsigned number, chip;
 	char type[64];
 };
@@ -96,7 +96,7 @@ static int by_place(const void *a, const void *b)
 		return p->kind < q->kind ? -1 : 1;
 	if (p->number != q->number)
 		return p->number < q->number ? -1 : 1;
-	/* Others: those found first come first. */
+	/* Other nodes are ordered by discovery. */
 	return p->rank > q->rank ? -1 : p->rank < q->rank;
 }
 
@@ -123,7 +123,7 @@ static void settle(struct grouping *g, const struct topo *t, const struct chassi
 	}
 }
 
-/* Nodes in the order in which ibnetdiscover goes through them all. */
+/* Nodes in the order of ibnetdiscover's list. */
 static node_id *by_discovery(const struct topo *t, const uint32_t *rank)
 {
 	node_id *nodes = hd_alloc(t->n_nodes, sizeof(*nodes));

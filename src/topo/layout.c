@@ -61,7 +61,7 @@ static int by_key(const void *a, const void *b)
 	return p->vertex < q->vertex ? -1 : p->vertex > q->vertex;
 }
 
-/* The mean place of neighbours in the layer `below`, or its own. */
+/* Mean position of the neighbours in the layer `below`, or the vertex's own. */
 static double barycentre(const struct layout *l, const struct shape *s, const uint32_t *height,
 			 uint32_t v, uint32_t below)
 {
@@ -99,7 +99,7 @@ static void place_layers(struct layout *l, const struct shape *s, const uint32_t
 			n += height[v] == tier;
 		widest = n > widest ? n : widest;
 	}
-	/* Leaves as they come, the others above those they are joined to. */
+	/* Leaves in order, other switches above their neighbours. */
 	for (uint32_t tier = 0; tier <= top; tier++) {
 		uint32_t n = 0;
 
@@ -149,8 +149,8 @@ static void place_circle(struct layout *l, const struct shape *s)
 /* ---- springs ---- */
 
 /*
- * Fruchterman and Reingold: all push each other away as 1/d, neighbours pull
- * as d^2; steps get shorter. From a circle, so nothing is random.
+ * Fruchterman and Reingold: all vertices repel each other by 1/d, neighbours attract by d^2, with
+ * decreasing steps. The start is a circle, so the result is deterministic.
  */
 static void push_and_pull(const struct layout *l, const struct shape *s, struct point *force)
 {

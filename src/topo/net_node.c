@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Nodes in ibnetdiscover's and ibsim's text, and the lines before them. */
+/* Node lines of ibnetdiscover and ibsim, and the lines before them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,7 +114,7 @@ bool net_quoted_name(struct topo_reader *r, struct slice *name)
 	return true;
 }
 
-/* A name without quotes ends where what is known to follow begins. */
+/* A name without quotes ends where the following fields begin. */
 static struct slice plain_name(struct topo_reader *r)
 {
 	static const char *const stops[] = { " enhanced port ", " base port ", " lid ", " lmc " };
@@ -209,7 +209,7 @@ static enum hd_status check_id(struct net *n, enum node_kind kind, struct slice 
 	return reader_refuse(n->r, "the GUID before this node makes it '%s'", expected);
 }
 
-/* Moves what was said before the node into it. */
+/* Moves the values of the preceding lines into the node. */
 static enum hd_status describe(struct net *n, node_id node)
 {
 	struct topo_reader *r = n->r;
@@ -231,7 +231,7 @@ static enum hd_status describe(struct net *n, node_id node)
 		r->t.ports[v->first_port + i].widths = n->widths;
 		r->t.ports[v->first_port + i].speeds = n->speeds;
 	}
-	/* ibsim keeps the device and counts on. */
+	/* ibsim keeps the device and increments the GUID. */
 	n->guid[v->kind] += v->kind == NODE_SWITCH ? 1 : v->n_ports + 1u;
 	n->has_guid = false;
 	n->vendor = 0;

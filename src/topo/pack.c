@@ -21,7 +21,7 @@ static const struct pack_member port_members[] = {
 };
 PACK_KNOWS(topo_port, 32);
 
-/* A copy if it is read; else `name` itself. */
+/* Reading allocates a copy; writing returns `name` itself. */
 static char *pack_name(struct pack *p, char *name)
 {
 	size_t n = pack_count(p, name ? strlen(name) : 0);
@@ -48,7 +48,7 @@ static void pack_node(struct pack *p, struct topo *t, node_id v)
 		PACK_STRUCT(p, node_members, &t->nodes[v]);
 }
 
-/* Each cable once, by its later port. */
+/* Packs each cable once, at its later port. */
 static void pack_port(struct pack *p, struct topo *t, port_id i)
 {
 	const struct topo_port *port = &t->ports[i];

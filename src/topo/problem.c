@@ -45,7 +45,7 @@ void problems_add(struct topo_problems *list, enum problem_kind kind, uint32_t l
 static int by_line(const void *a, const void *b)
 {
 	const struct topo_problem *p = a, *q = b;
-	/* 0 wraps around: what has no line comes last. */
+	/* Line 0 (none) wraps around and sorts last. */
 	uint32_t x = p->line - 1, y = q->line - 1;
 
 	if (x != y)

@@ -8,7 +8,7 @@
 #include "topo/generate.h"
 #include "topo/reader.h"
 
-/* Lines that begin with a GUID: what follows it tells. */
+/* A line that begins with a GUID: the format follows from the next characters. */
 static enum topo_format format_of_guid(const struct topo_reader *r)
 {
 	struct topo_reader at = *r;
@@ -19,7 +19,7 @@ static enum topo_format format_of_guid(const struct topo_reader *r)
 	return reader_skip(&at, ":") ? FORMAT_NEIGHBORS : FORMAT_LINKINFO;
 }
 
-/* What a line, seen alone, says of the format of its file. */
+/* Format of the file according to a single line. */
 static enum topo_format format_of_line(const struct topo_reader *r)
 {
 	static const struct {
@@ -151,7 +151,7 @@ enum hd_status topo_read(const char *text, size_t len, struct topo_problems *pro
 	return status;
 }
 
-/* What may be the name of a generator. */
+/* A word that may be the name of a generator. */
 struct first_word {
 	char text[64]; /* empty if it is longer than any name */
 };

@@ -189,7 +189,7 @@ static enum hd_status read_no_chassis(struct net *n)
 	return HD_OK;
 }
 
-/* Comments that say something. */
+/* Reads comments with data. */
 static enum hd_status read_comment(struct net *n)
 {
 	struct topo_reader *r = n->r;
@@ -273,7 +273,7 @@ static enum hd_status read_line(struct net *n)
 			     net_rest(r).len > 40 ? 40 : (int)net_rest(r).len, r->at);
 }
 
-/* What was noted by claim, by port. */
+/* Stores the data noted per claim, by port. */
 static void keep_as_read(struct net *n)
 {
 	struct topo *t = &n->r->t;
@@ -309,7 +309,7 @@ enum hd_status topo_read_net(struct topo_reader *r, bool strict)
 	free(n.place.chassis_note);
 	free(n.place.slot_note);
 	text_map_fini(&n.aliases);
-	/* Claims and ids borrow from these until the cables are joined. */
+	/* Claims and ids point into these until the cables are joined. */
 	r->owned = n.owned;
 	r->n_owned = n.n_owned;
 	return status;

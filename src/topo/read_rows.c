@@ -104,7 +104,7 @@ static bool read_port(struct topo_reader *r, struct topo_port_row *row)
 
 /* ---- iblinkinfo -l ---- */
 
-/* "4[  ]": a port, and its number on the chassis' front, which is not kept. */
+/* "4[  ]": a port, and its number on the front of the chassis, which is ignored. */
 static bool read_number(struct topo_reader *r, uint64_t *number)
 {
 	const char *inside;
@@ -183,7 +183,7 @@ static bool read_line_of_link(struct topo_reader *r, struct topo_port_row *row)
 	    !reader_skip(r, " ==(") || !read_gbps(r, row))
 		return false;
 	reader_blanks(r);
-	if (reader_skip(r, "[")) /* nothing is plugged in */
+	if (reader_skip(r, "[")) /* no cable */
 		return true;
 	row->is_cabled = true;
 	return read_peer_guid(r, row) && number_after_blanks(r, UINT16_MAX, &peer_lid) &&
@@ -211,7 +211,7 @@ static bool read_heading(struct topo_reader *r, struct topo_port_row *node)
 	return true;
 }
 
-/* A port of the node at hand; its peer_guid is a LID for the time being. */
+/* A port of the current node; its peer_guid is a LID until LIDs are resolved. */
 static bool read_node_link(struct topo_reader *r, const struct topo_port_row *node,
 			   struct topo_port_row *row)
 {
@@ -223,7 +223,7 @@ static bool read_node_link(struct topo_reader *r, const struct topo_port_row *no
 		return false;
 	reader_blanks(r);
 	if (reader_skip(r, "["))
-		return true; /* nothing is plugged in */
+		return true; /* no cable */
 	row->is_cabled = true;
 	row->peer_text = r->at;
 	if (!reader_decimal(r, UINT16_MAX, &row->peer_guid))
@@ -232,7 +232,7 @@ static bool read_node_link(struct topo_reader *r, const struct topo_port_row *no
 	return read_number(r, &row->peer_number) && reader_skip(r, " \"") && r->line_end[-1] == ')';
 }
 
-/* Finds whose LIDs the other ends are. */
+/* Resolves the LIDs of other ends. */
 static enum hd_status resolve_lids(struct topo_reader *r, struct rows *rows)
 {
 	struct map lids = { 0 };

@@ -29,7 +29,7 @@ void reader_init(struct topo_reader *r, const char *text, size_t len,
 	topo_init(&r->t);
 }
 
-/* Twice a line: what is left of one always fits before the next. */
+/* Two lines, so that the rest of one line always fits before the next. */
 #define BUFFER_SIZE (2 * (READER_MAX_LINE + 1))
 
 void reader_init_stream(struct topo_reader *r, FILE *stream, struct diag *d)
@@ -53,7 +53,7 @@ void reader_fini(struct topo_reader *r)
 	free(r->owned);
 }
 
-/* Keeps the rest of the buffer, and reads more behind it. */
+/* Keeps the rest of the buffer and reads more data behind it. */
 static void read_on(struct topo_reader *r)
 {
 	size_t rest = (size_t)(r->end - r->next_line);
@@ -68,7 +68,7 @@ static void read_on(struct topo_reader *r)
 		r->status = diag_fail(r->d, HD_ERR_IO, "cannot be read: %s", strerror(errno));
 }
 
-/* Sees to it that the next line is in memory; false if it cannot be. */
+/* Loads the next line into memory; false if that is impossible. */
 static bool have_line(struct topo_reader *r)
 {
 	size_t rest = (size_t)(r->end - r->next_line);
@@ -99,7 +99,7 @@ bool reader_next_line(struct topo_reader *r)
 	r->line_start = r->at = next;
 	r->line_end = newline ? newline : r->end;
 	r->next_line = newline ? newline + 1 : r->end;
-	/* A file that came by way of Windows. */
+	/* DOS line ending. */
 	if (newline && newline > next && newline[-1] == '\r')
 		r->line_end = newline - 1;
 	return true;
@@ -274,7 +274,7 @@ bool reader_link(struct topo_reader *r, const char *gap, uint8_t *widths, uint16
 		*speeds = 0;
 		return true;
 	}
-	/* FDR10 before FDR, which it begins with. */
+	/* FDR10 precedes FDR, which is a prefix of it. */
 	for (unsigned i = 0; i < SPEED_COUNT; i++) {
 		if (!reader_skip(r, hd_link_speed_name((enum link_speed)i)))
 			continue;
@@ -335,7 +335,7 @@ struct cable_claim *reader_claim(struct topo_reader *r, port_id from)
 	return c;
 }
 
-/* Turns the name or GUID of a claim's other end into a port. */
+/* Resolves the name or GUID of a claim's other end to a port. */
 static enum hd_status find_end(struct topo_reader *r, const struct cable_claim *c, port_id *out)
 {
 	node_id node = c->node;
@@ -357,7 +357,7 @@ static enum hd_status find_end(struct topo_reader *r, const struct cable_claim *
 	return HD_OK;
 }
 
-/* For each port, the claim made from it first. */
+/* For each port, the first claim made from it. */
 static enum hd_status collect(struct topo_reader *r, const port_id *to, uint32_t *claim_of)
 {
 	for (uint32_t i = 0; i < r->n_claims; i++) {
@@ -392,8 +392,8 @@ static const char *name_of_speed(uint16_t speeds)
 }
 
 /*
- * A link trains to one width and one speed, the same at both ends; a file
- * whose ends have none in common describes no fabric.
+ * A link has one width and one speed, the same at both ends. Ends without a common width and speed
+ * are rejected.
  */
 static enum hd_status check_speed(struct topo_reader *r, port_id port, uint32_t line)
 {
@@ -414,7 +414,7 @@ static enum hd_status check_speed(struct topo_reader *r, port_id port, uint32_t 
 		name_of_speed(q->speeds));
 }
 
-/* Plugs the cable of a claim if the other end agrees. */
+/* Connects the cable of a claim if the other end agrees. */
 static enum hd_status join(struct topo_reader *r, const struct cable_claim *c, port_id to,
 			   const struct cable_claim *back, port_id back_to)
 {
@@ -467,8 +467,7 @@ static enum hd_status join_all(struct topo_reader *r, const port_id *to, const u
 }
 
 /*
- * The node where discovery began is found first and so printed last: without
- * it the file is not whole.
+ * Discovery finds its own node first and prints it last: without this node, the file is incomplete.
  */
 static enum hd_status check_origin(struct topo_reader *r)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Files that Heddle writes say how their fabric was made. Making it again
- * tells what the text cannot: the family, where nodes are in it, link widths and
- * MTUs. It is believed only if it gives the very cables of the file.
+ * Files that Heddle writes contain the command that generated the fabric. Generating it again
+ * restores what the text lacks: the family, positions of nodes, link widths and MTUs. The result is
+ * used only if its cables equal those of the file.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "topo/reader.h"
 #include "topo/write.h"
 
-/* The node of `made` for each node of `t`; false if one has none. */
+/* The node of `made` for each node of `t`; false: a node has none. */
 static bool match_nodes(const struct topo *t, const struct topo *made, node_id *counterpart)
 {
 	struct map guids = { 0 };
@@ -80,7 +80,7 @@ static void adopt(struct topo *t, const struct topo *made, const node_id *counte
 	}
 }
 
-/* Where discovery would begin anyway needs no saying. */
+/* The default origin of discovery is not stored. */
 static void forget_origin(struct topo *t)
 {
 	struct topo_source told = t->source;
@@ -98,15 +98,17 @@ void topo_follow_recipe(struct topo *t)
 	node_id *counterpart = hd_alloc(t->n_nodes, sizeof(*counterpart));
 	struct topo made;
 
-	/* Nothing larger than the file itself is made from a line of it. */
+	/* The generated fabric must not be larger than the file. */
 	bool same = topo_generate_text(t->recipe, 1, t->n_nodes, &d, &made) == HD_OK;
 
 	if (same) {
 		same = match_nodes(t, &made, counterpart) && same_cables(t, &made, counterpart);
 		if (same) {
 			adopt(t, &made, counterpart);
-			/* The generator's node order: hosts get the same numbers
-			 * and ties between routes are broken the same way. */
+			/*
+			 * Uses the generator's node order, so that hosts have the same numbers and
+			 * routing breaks ties equally.
+			 */
 			topo_reorder(t, counterpart);
 			forget_origin(t);
 		}

@@ -67,7 +67,7 @@ static uint64_t guess_guid(const struct topo_port_row *row, const struct map *ta
 	return row->is_switch || map_get(taken, guess) != MAP_NONE ? row->guid : guess;
 }
 
-/* Adds the node of rows[0..n). */
+/* Adds the node of rows [0, n). */
 static enum hd_status add_node(struct topo_reader *r, const struct topo_port_row *rows, size_t n,
 			       const struct map *taken, struct map *ports)
 {
@@ -132,8 +132,8 @@ static void add_claims(struct topo_reader *r, const struct rows *rows, const str
 
 enum hd_status rows_build(const struct rows *rows, struct topo_reader *r)
 {
-	struct map ports = { 0 }; /* by port GUID: the node */
-	struct map taken = { 0 }; /* all port GUIDs */
+	struct map ports = { 0 }; /* node by port GUID */
+	struct map taken = { 0 }; /* set of all port GUIDs */
 	enum hd_status status = HD_OK;
 	size_t n;
 

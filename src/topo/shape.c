@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/compare.h"
 
-/* The one switch that all cables of an adapter lead to, or TOPO_NONE. */
+/* The switch that all cables of an adapter lead to; TOPO_NONE if there are several. */
 static node_id only_switch(const struct topo *t, node_id node)
 {
 	const struct topo_node *v = &t->nodes[node];
@@ -67,7 +67,7 @@ static void weigh(struct shape *g, const struct topo *t)
 		g->total_weight += g->weight[v];
 }
 
-/* Neighbours of vertex `v`, one entry per cable, sorted; how many. */
+/* Neighbours of vertex `v`, one entry per cable, sorted; returns their number. */
 static uint32_t neighbours(const struct shape *g, const struct topo *t, uint32_t v, uint32_t *out)
 {
 	const struct topo_node *node = &t->nodes[g->node[v]];
@@ -227,7 +227,7 @@ static void sweep_start(struct distance_sweep *s, const uint32_t *sources, uint3
 	}
 }
 
-/* Pairs of hosts that one step has joined, at vertices of one kind. */
+/* Host pairs that one step connects, at vertices of one kind. */
 static double pairs_reached(const struct shape *g, const struct distance_sweep *s,
 			    const uint32_t *sources, bool adapters)
 {
@@ -257,7 +257,7 @@ struct distances {
 	double sum, pairs;
 };
 
-/* From up to 64 vertices, either all of them adapters or none. */
+/* Measures from up to 64 vertices, which are all adapters or all switches. */
 static void measure_from(const struct shape *g, const uint32_t *sources, uint32_t n,
 			 struct distance_sweep *s, struct distances *d)
 {

@@ -109,7 +109,7 @@ void topo_link(struct topo *t, port_id a, port_id b)
 	t->ports[b].peer = a;
 }
 
-/* Gives all ports of the switches that `from` reaches the same number. */
+/* Assigns the subnet number to all ports of the switches reachable from `from`. */
 static void flood_subnet(struct topo *t, node_id from, uint16_t number, bool *seen, node_id *queue)
 {
 	size_t head = 0, tail = 0;
@@ -138,7 +138,7 @@ static void flood_subnet(struct topo *t, node_id from, uint16_t number, bool *se
 
 #define SUBNET_UNKNOWN UINT16_MAX
 
-/* A node and what files and generators both know it by. */
+/* A node and its name in files and generators. */
 struct named {
 	uint64_t guid;
 	const char *name;
@@ -156,7 +156,7 @@ static int by_guid(const void *a, const void *b)
 	return names ? names : (x->node > y->node) - (x->node < y->node);
 }
 
-/* Nodes by GUID; what has none by name, before all others. */
+/* Nodes by GUID; nodes without a GUID by name, before all others. */
 static struct named *nodes_by_guid(const struct topo *t)
 {
 	struct named *order = hd_alloc(t->n_nodes, sizeof(*order));
@@ -210,7 +210,7 @@ void topo_number_subnets(struct topo *t)
 	free(queue);
 }
 
-/* Where the ports of nodes begin that change their places. */
+/* First ports of nodes after reordering. */
 static port_id *first_ports(const struct topo *t, const node_id *place)
 {
 	port_id *first = hd_alloc(t->n_nodes, sizeof(*first));

@@ -53,7 +53,7 @@ const struct topo_writer *topo_writer_as_read(const struct topo *t)
 	return topo_writer_find(names[t->source.is_full][t->source.is_grouped]);
 }
 
-/* Whether discovery would rather start at port `a` than at `b`. */
+/* Whether port `a` is preferred to `b` as origin of discovery. */
 static bool is_better_origin(const struct topo *t, port_id a, port_id b)
 {
 	bool a_switch = topo_is_switch(t, t->ports[a].node);
@@ -96,7 +96,7 @@ static void find(struct topo_discovery *d, node_id node)
 	d->queue[d->tail++] = node;
 }
 
-/* Breadth first from port `from`; nothing goes through an adapter. */
+/* Breadth-first search from port `from`, not through adapters. */
 static void discover(struct topo_discovery *d, port_id from)
 {
 	const struct topo *t = d->t;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Graphviz: a node each, an edge for each cable, tiers as ranks. */
+/* Graphviz: a vertex per node, an edge per cable, tiers as ranks. */
 #include "topo/write.h"
 
 static void put_quoted(struct strbuf *out, const char *text)

@@ -32,7 +32,7 @@ static void put_node(const struct topo *t, node_id node, struct strbuf *out)
 		      kinds[v->kind], v->guid, v->n_ports);
 }
 
-/* Width and speed are left out where the ends do not agree. */
+/* Width and speed are omitted if the ends disagree. */
 static void put_edge(const struct topo *t, port_id port, struct strbuf *out)
 {
 	const struct topo_port *p = &t->ports[port], *q = &t->ports[p->peer];

@@ -73,8 +73,8 @@ struct running {
 };
 
 /*
- * A port that knows one value only (from a file) has that. One that can do
- * several runs at what its link allows; ibsim wants to hear what it can do.
+ * A port with a single value (from a file) has this value. A port with several runs at the value of
+ * its link; ibsim expects the supported values.
  */
 static struct running running_at(const struct net_writer *w, port_id port)
 {
@@ -135,7 +135,7 @@ static unsigned lid_of(const struct topo *t, port_id port)
 	return t->ports[v->kind == NODE_SWITCH ? v->first_port : port].lid;
 }
 
-/* GUIDs of Xsigo's adapters say what they are, and ibnetdiscover repeats it. */
+/* GUIDs of Xsigo adapters contain their type, which ibnetdiscover prints. */
 static bool is_xsigo(uint64_t guid, unsigned type)
 {
 	return guid >> 32 == (UINT64_C(0x00139700) | type);
@@ -154,7 +154,7 @@ static void put_ids(const struct net_writer *w, node_id node)
 	const char *note = place ? place->chassis_note : NULL;
 
 	strbuf_printf(w->out, "\nvendid=0x%x\ndevid=0x%x\n", v->vendor, v->device);
-	/* ibsim takes a node's own GUID if nothing is said. */
+	/* ibsim uses the node GUID as default. */
 	bool said = v->system_guid && !(w->ibsim && v->system_guid == v->guid);
 
 	if (said)
@@ -178,7 +178,7 @@ static bool must_be_bare(const char *name)
 	       !strstr(name, " lid ") && !strstr(name, " lmc ");
 }
 
-/* In ibsim a node without a name is called by its id. */
+/* ibsim identifies a node without a name by its id. */
 static void put_name(const struct net_writer *w, node_id node)
 {
 	const char *name = w->t->nodes[node].name;
@@ -235,7 +235,7 @@ static void put_bracket(const struct net_writer *w, port_id port)
 		strbuf_printf(w->out, "[ext %u]", w->groups->external[port]);
 }
 
-/* In ibsim even a remark must not look like a setting. */
+/* In ibsim, even a comment must not look like a setting. */
 static void put_peer_name(const struct net_writer *w, const struct topo_node *v)
 {
 	strbuf_putc(w->out, '"');
@@ -311,7 +311,7 @@ static void put_node(const struct net_writer *w, node_id node)
 
 /* ---- files ---- */
 
-/* From which the reader knows what family it is and where nodes are in it. */
+/* Lets the reader restore the family and the positions of nodes. */
 static void put_recipe(const struct net_writer *w, const char *before, const char *behind)
 {
 	strbuf_puts(w->out, before);
@@ -421,7 +421,7 @@ void topo_write_ibnetdiscover_fg(const struct topo *t, struct strbuf *out)
 
 /* ---- ibsim ---- */
 
-/* A name can be an id if ibsim reads it as one and it looks like no GUID. */
+/* A name is usable as an id if ibsim parses it as one and it does not look like a GUID. */
 static bool can_be_id(const char *name)
 {
 	size_t len = strlen(name);
@@ -435,7 +435,7 @@ static bool can_be_id(const char *name)
 	return !(name[1] == '-' && strchr("SHR", name[0]) && len == 18);
 }
 
-/* Which nodes go by their names: those that have a fit one to themselves. */
+/* Selects the nodes identified by name: those with a unique, valid name. */
 static bool *choose_ids(const struct topo *t)
 {
 	bool *fit = hd_alloc(t->n_nodes, sizeof(*fit));

@@ -64,7 +64,7 @@ static size_t host_name_len(const struct topo *t, node_id host)
 	return strcspn(t->nodes[host].name, " ");
 }
 
-/* With its number where the name alone could be that of another switch. */
+/* Adds the number if another switch could have the same name. */
 static void put_switch_name(const struct topo *t, node_id v, struct strbuf *out)
 {
 	const char *name = t->nodes[v].name;
@@ -102,7 +102,7 @@ static node_id leaf_of(const struct topo *t, node_id host)
 	return TOPO_NONE;
 }
 
-/* A host with several adapters counts once, where its first one is. */
+/* A host with several adapters counts once, at its first adapter. */
 static uint32_t find_hosts(const struct topo *t, struct slurm_member *hosts)
 {
 	struct text_map names = { 0 };
@@ -202,7 +202,7 @@ static node_id *first_of_level(struct slurm_tree *s, uint32_t level)
 	return first;
 }
 
-/* A switch above `n` roots. */
+/* Adds a switch above `n` roots. */
 static void put_parent(struct slurm_tree *s, uint32_t level, node_id name,
 		       const struct slurm_member *roots, uint32_t n)
 {

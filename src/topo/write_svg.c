@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A picture. Switches are boxes, hosts are dots at their switch, or a number
- * where there would be too many. Names show where there is room, and always
- * when the pointer rests on something.
+ * SVG picture. Switches are boxes. Hosts are dots at their switch, or a number if there are too
+ * many. Names are shown if there is room, and always under the pointer.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -69,7 +68,7 @@ static const char *class_of(const struct topo *t, port_id port)
 	return topo_link_state(t, port, &state) == HD_OK ? "link" : "bad";
 }
 
-/* Some port of `v` that is cabled to `u`. */
+/* A port of `v` with a cable to `u`. */
 static port_id port_towards(const struct picture *p, uint32_t v, uint32_t u)
 {
 	const struct topo_node *node = &p->t->nodes[p->s->node[v]];
@@ -83,7 +82,7 @@ static port_id port_towards(const struct picture *p, uint32_t v, uint32_t u)
 	return TOPO_NONE;
 }
 
-/* A link between places that are not next to each other is bent. */
+/* Links between positions that are not adjacent are curved. */
 static void put_link(const struct picture *p, uint32_t v, uint32_t u, unsigned cables)
 {
 	struct point a = p->l->at[v], b = p->l->at[u];
@@ -95,7 +94,7 @@ static void put_link(const struct picture *p, uint32_t v, uint32_t u, unsigned c
 	strbuf_printf(p->out, "<path class=\"%s\" d=\"M%.1f %.1f",
 		      port == TOPO_NONE ? "link" : class_of(p->t, port), x1, y1);
 	if (p->l->has_wraps && length > 1.5) {
-		/* Around by one side, by a tenth of the way. */
+		/* Curves pass on one side, by a tenth of the distance. */
 		double bend = 0.12 * p->unit;
 
 		strbuf_printf(p->out, "Q%.1f %.1f %.1f %.1f",
@@ -135,7 +134,7 @@ static void put_title(const struct picture *p, node_id node)
 	strbuf_printf(p->out, ", 0x%016" PRIx64 ", %u ports</title>", v->guid, v->n_ports);
 }
 
-/* The direction of host i of n: around in a grid, else away from neighbours. */
+/* Direction of host i of n: around the switch in a grid, otherwise away from neighbours. */
 static double direction(const struct picture *p, uint32_t vertex, uint32_t i, uint32_t n)
 {
 	struct point away = { 0, 0 }, at = p->l->at[vertex];

@@ -5,8 +5,8 @@
 #include "base/units.h"
 
 /*
- * Of Slurm only the variables of a step: a batch script has a rank and a number
- * of tasks, too, but is alone.
+ * Of Slurm, only the variables of a job step: a batch script has a rank and a number of tasks, but
+ * runs alone.
  */
 static const char *const names[][2] = {
 	{ "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE" },

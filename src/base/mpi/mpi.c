@@ -23,7 +23,7 @@
 struct mpi_message {
 	char *bytes;
 	size_t cap;
-	size_t len; /* of it that came */
+	size_t len; /* received bytes */
 };
 
 struct mpi_link {
@@ -38,21 +38,21 @@ struct mpi {
 	struct mpi_link *links;
 };
 
-/* Memory that is not there ends all of them. */
+/* A failed allocation ends all ranks. */
 static void *more(void *old, size_t bytes)
 {
 	void *p = realloc(old, bytes);
 
 	if (!p) {
 		MPI_Abort(MPI_COMM_WORLD, 4);
-		abort(); /* it has not returned, but nothing says so */
+		abort(); /* MPI_Abort has not returned, which its declaration does not tell */
 	}
 	return p;
 }
 
 /*
- * How many ranks may use processors that this one may use: a launcher ties each
- * to some of its machine, or all to all of them.
+ * Number of ranks that share the processors of this process: a launcher binds each rank to some
+ * processors, or lets all use all.
  */
 static unsigned ranks_sharing(void)
 {
@@ -83,7 +83,7 @@ static const char *mpi_open(void **context, unsigned *rank, unsigned *n, unsigne
 	struct mpi *w;
 	int level;
 
-	/* Only the thread that calls sim_run talks. */
+	/* Only the thread that calls sim_run uses MPI. */
 	if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS)
 		return "MPI_Init failed";
 	w = calloc(1, sizeof(*w));
@@ -134,9 +134,9 @@ static void send_to(struct mpi_link *l, int rank, const struct world_bytes *what
 }
 
 /*
- * MPI polls while it waits, unless its launcher has more ranks than
- * processors; of their threads, and of other programs, it knows nothing. So
- * after a moment it yields the processor.
+ * MPI polls while it waits, unless its launcher has started more ranks than processors. It does not
+ * consider threads of ranks and other programs, so the loop yields the processor after a short
+ * time.
  */
 static void await_piece(int rank, MPI_Status *status)
 {
@@ -149,7 +149,7 @@ static void await_piece(int rank, MPI_Status *status)
 	}
 }
 
-/* One piece: false if there are more. */
+/* Receives one piece; false: more pieces follow. */
 static bool receive_piece(struct mpi_message *m, int rank)
 {
 	MPI_Status status;
@@ -165,7 +165,10 @@ static bool receive_piece(struct mpi_message *m, int rank)
 	return m->len >= sizeof(len) + len;
 }
 
-/* Mail of a window comes again as large; a checkpoint does not. */
+/*
+ * Mail of later windows has a similar size, so its buffer is kept; that of a checkpoint is
+ * released.
+ */
 static void message_forget(struct mpi_message *m)
 {
 	if (m->cap <= KEPT)

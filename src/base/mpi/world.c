@@ -25,7 +25,7 @@ static enum hd_status load(struct world *r, struct diag *d)
 			"%u processes were started by an MPI launcher, but " LIBRARY
 			" is missing: run 'apt install libopenmpi-dev && make' and install again",
 			r->n);
-	/* MPI loads parts of its own, which look for its symbols. */
+	/* MPI loads components that resolve its symbols globally. */
 	r->library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
 	free(path);
 	if (!r->library)
@@ -101,7 +101,7 @@ void world_share(const struct world *r, const struct strbuf *mine, struct world_
 
 /* ---- agreeing ----------------------------------------------------------- */
 
-/* What rank `i` complains of; `d` is that of rank 0 already. */
+/* The error of rank `i`; `d` already has that of rank 0. */
 static enum hd_status complaint(struct pack *p, unsigned i, struct diag *d)
 {
 	uint32_t status = 0;
@@ -115,7 +115,7 @@ static enum hd_status complaint(struct pack *p, unsigned i, struct diag *d)
 	n = n < sizeof(text) ? n : sizeof(text) - 1;
 	pack_bytes(p, text, n);
 	text[n] = '\0';
-	/* It has no file here; that is part of the text. */
+	/* The text includes the file name, which has no owner here. */
 	*d = (struct diag){ .status = HD_OK };
 	return diag_fail(d, p->refused ? HD_ERR_ENV : (enum hd_status)status, "%s (on rank %u)",
 			 p->refused ? "invalid message received" : text, i);

@@ -39,7 +39,7 @@ static struct conf_key *find(const struct conf_keys *all, const char *key)
 	return NULL;
 }
 
-/* "key value"; a comment or an empty line has no key. */
+/* Parses "key value"; a comment or an empty line has no key. */
 static void read_line(struct conf_keys *all, char *line, unsigned number)
 {
 	line[strcspn(line, "#\r")] = '\0';
@@ -84,7 +84,7 @@ static void keys_fini(struct conf_keys *all)
 	free(all->items);
 }
 
-/* A key of one kind of ports, whose general key the plan writes. */
+/* Whether the key belongs to one kind of port and overrides a general key of the plan. */
 static bool overrides_plan(const char *key, const struct conf_keys *plan)
 {
 	static const char *const kinds[] = { "qos_ca_", "qos_sw0_", "qos_swe_", "qos_rtr_" };

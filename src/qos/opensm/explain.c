@@ -10,7 +10,7 @@
 
 /* ---- classes ------------------------------------------------------------ */
 
-/* "SL[,PAYLOAD]", which is cut up. */
+/* Parses "SL[,PAYLOAD]" in place. */
 static enum hd_status read_class(char *text, const struct explain_view *view, struct diag *d,
 				 struct explain_class *out)
 {
@@ -63,7 +63,7 @@ enum hd_status explain_classes(const struct option_list *words, struct diag *d,
 {
 	enum hd_status status = HD_OK;
 
-	/* No two have an SL, so that there is room. */
+	/* Classes have distinct SLs, so there is room for all. */
 	for (size_t i = 0; i < words->n && status == HD_OK; i++)
 		status = add_class(words->items[i], d, out);
 	return status;
@@ -83,7 +83,7 @@ static void every_sl(struct explain_view *v)
 
 /* ---- what a port gives -------------------------------------------------- */
 
-/* A VL's packets are those of all its classes, as many of each. */
+/* The packets of a VL are those of all its classes, in equal numbers. */
 static void add_size(struct shares_vl *packets, uint32_t bytes)
 {
 	unsigned k = 0;
@@ -95,7 +95,7 @@ static void add_size(struct shares_vl *packets, uint32_t bytes)
 	packets->size[k].part += 1;
 }
 
-/* Parts of one, from how many classes have each size. */
+/* Converts the number of classes of each size to shares. */
 static void divide_sizes(struct shares_vl *packets)
 {
 	double classes = 0;
@@ -111,7 +111,7 @@ static void serve(const struct explain_view *v, struct explain_port *p)
 	struct contention c = { .vls = p->tables.vls, .vlarb = p->tables.vlarb };
 	double share[N_DATA_VLS], floor[N_DATA_VLS], wait[N_DATA_VLS];
 	uint16_t users[N_DATA_VLS] = { 0 };
-	double bytes[N_DATA_VLS] = { 0 }; /* a packet of each class */
+	double bytes[N_DATA_VLS] = { 0 }; /* of one packet of each class */
 
 	for (unsigned i = 0; i < v->n_classes; i++) {
 		unsigned vl = p->tables.sl2vl.vl[v->classes[i].sl];

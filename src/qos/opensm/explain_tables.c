@@ -30,7 +30,7 @@ static const struct column port_columns[] = {
 	{ NULL },
 };
 
-/* Entries after the last one with a weight are left out. */
+/* Entries after the last one with a weight are omitted. */
 static const char *print_entries(struct table *t, const struct vlarb_entry *entry, unsigned n)
 {
 	struct strbuf out = STRBUF_INIT;
@@ -114,7 +114,7 @@ static const char *note_of(const struct explain_port *p, const struct explain_se
 	return NULL;
 }
 
-/* The weights that serve it: of the high table, then of the low one. */
+/* Weights of the VL: in the high table, then in the low one. */
 static const char *print_weights(struct table *t, const struct explain_port *p,
 				 const struct explain_service *s)
 {
@@ -152,7 +152,7 @@ static const char *print_sls(struct table *t, uint16_t sls)
 	return out.len ? table_take(t, &out) : NULL;
 }
 
-/* An SL whose VL has its row with a lower SL. */
+/* Whether a lower SL of the same VL has the row of the VL. */
 static bool has_vl_row(const struct explain *e, const struct explain_port *p, unsigned class)
 {
 	unsigned before = (1u << e->view.classes[class].sl) - 1;
@@ -160,7 +160,7 @@ static bool has_vl_row(const struct explain *e, const struct explain_port *p, un
 	return e->view.by_vl && p->services[class].with & before;
 }
 
-/* "SL0,4": all SLs of its VL, where rows are per VL. */
+/* "SL0,4": all SLs of the VL, if rows are per VL. */
 static const char *print_class(struct table *t, const struct explain *e,
 			       const struct explain_port *p, unsigned class)
 {
@@ -170,13 +170,13 @@ static const char *print_class(struct table *t, const struct explain *e,
 	return e->view.by_vl ? table_text(t, "SL%s", print_sls(t, all)) : c->name;
 }
 
-/* The share of the whole VL, where rows are per VL. */
+/* Share of the whole VL, if rows are per VL. */
 static double own_share(const struct explain *e, const struct explain_service *s)
 {
 	return e->view.by_vl ? s->vl_share : s->share;
 }
 
-/* In percents; none is sure where others are before it in its VL. */
+/* Guaranteed share in percent; 0 if another class of the VL may precede it. */
 static double own_floor(const struct explain *e, const struct explain_service *s)
 {
 	return s->with && !e->view.by_vl ? NAN : 100 * s->floor;
@@ -207,7 +207,7 @@ static void put_service(struct table *t, const struct explain *e, const struct e
 			 });
 }
 
-/* Whether services are the same, whatever the kind of port. */
+/* Whether two kinds of port serve all classes equally. */
 static bool is_like(const struct explain_port *a, const struct explain_port *b)
 {
 	const struct opensm_tables *x = &a->tables, *y = &b->tables;
@@ -304,11 +304,11 @@ void explain_show(const struct explain *e, struct results *r)
 /* ---- two of them -------------------------------------------------------- */
 
 struct difference {
-	const char *ports, *class; /* in struct differences: its own */
+	const char *ports, *class; /* of struct differences */
 	const char *what;
-	double before, after, weight; /* rows are by falling weight */
+	double before, after, weight; /* rows are ordered by falling weight */
 	const char *note;
-	size_t order; /* of those that weigh the same */
+	size_t order; /* order among equal weights */
 };
 
 static const struct column difference_columns[] = {
@@ -348,7 +348,10 @@ static void differences_fini(struct differences *out)
 	free(out->items);
 }
 
-/* 1000: whether it is served at all; then percents of the link; then times. */
+/*
+ * Weight of a difference: 1000 if the class is served only before or after, then percents of the
+ * link, then times.
+ */
 static void compare_class(const struct explain *e, unsigned class, const struct explain_port *a,
 			  const struct explain_port *b, struct difference d,
 			  struct differences *out)
@@ -365,7 +368,7 @@ static void compare_class(const struct explain *e, unsigned class, const struct 
 	d.note = bad ? bad : was ? "is served from now on" : NULL;
 	if (bad != was && d.before == d.after)
 		d.after += 1e-9;
-	/* What the run of an arbiter cannot tell apart. */
+	/* Differences below this are noise of the arbiter run. */
 	if (d.weight >= 0.05)
 		add(out, &d);
 	d.note = NULL;
@@ -390,14 +393,14 @@ static int heavier(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Whether two kinds of ports are alike before and after. */
+/* Whether two kinds of port are alike both before and after. */
 static bool are_like(const struct explain *before, const struct explain *after, size_t i, size_t k)
 {
 	return is_like(&before->ports[i], &before->ports[k]) &&
 	       is_like(&after->ports[i], &after->ports[k]);
 }
 
-/* The names of all that are like the i-th; NULL if an earlier one is. */
+/* Names of all kinds like the i-th; NULL if an earlier kind is alike. */
 static char *name_like(const struct explain *before, const struct explain *after, size_t i)
 {
 	struct strbuf names = STRBUF_INIT;
@@ -413,8 +416,8 @@ static char *name_like(const struct explain *before, const struct explain *after
 }
 
 /*
- * A class; or, where rows are per VL, the SLs that share one VL before
- * and one after: NULL if it is not the first of them.
+ * A class, or the SLs that share one VL before and one after if rows are per VL; NULL if it is not
+ * the first of them.
  */
 static char *name_together(const struct explain *e, const struct explain_port *a,
 			   const struct explain_port *b, unsigned class)
@@ -433,7 +436,7 @@ static char *name_together(const struct explain *e, const struct explain_port *a
 	return strbuf_detach(&out);
 }
 
-/* One kind of ports, with all that are like it. */
+/* Compares one kind of port and all that are alike. */
 static void compare_ports(const struct explain *before, const struct explain *after, size_t i,
 			  struct differences *out)
 {

@@ -10,7 +10,7 @@
 #include "qos/opensm/opensm.h"
 #include "subnet/tables/packet.h"
 
-/* The links that the file is for. */
+/* Properties of the links. */
 struct lint_port {
 	const struct opensm_port *port;
 	unsigned vls; /* in operation */
@@ -47,7 +47,7 @@ static void report(struct opensm_findings *out, const char *code, unsigned line,
 	strbuf_fini(&text);
 }
 
-/* What OpenSM reads otherwise than a reader of the file would. */
+/* Reports numbers that OpenSM interprets in an unexpected way. */
 static void lint_numbers(const struct opensm_list *list, const char *name,
 			 struct opensm_findings *out)
 {
@@ -78,7 +78,7 @@ static void lint_entry(const struct opensm_list *list, unsigned i, const char *n
 		       vl, weight, name, weight & 255);
 }
 
-/* VLs with a weight; weights of a single one mean nothing. */
+/* Number of VLs with a weight; the weights of a single VL have no effect. */
 static unsigned vls_in(const struct opensm_list *list, unsigned vls)
 {
 	unsigned n_vls = 0;
@@ -90,7 +90,7 @@ static unsigned vls_in(const struct opensm_list *list, unsigned vls)
 	return (unsigned)__builtin_popcount(n_vls);
 }
 
-/* What is wrong with one VLArb list of the file. */
+/* Reports errors of one VLArb list. */
 static void lint_list(const struct opensm_list *list, const char *name,
 		      const struct lint_port *port, struct opensm_findings *out)
 {
@@ -145,7 +145,7 @@ static void lint_sl2vl(const struct opensm_list *list, const struct lint_port *p
 	}
 }
 
-/* Of more than one packet, which a limit of 0 does not let pass. */
+/* Whether a weight exceeds one packet, which a limit of 0 does not allow. */
 static bool has_burst(const struct opensm_list *list, unsigned mtu)
 {
 	unsigned blocks = blocks_of(mtu + PLAIN_OVERHEAD);
@@ -208,7 +208,7 @@ static const struct opensm_list *own_or_general(const struct opensm_conf *conf,
 	return own->line ? own : &conf->set[OPENSM_DEFAULT].sl2vl;
 }
 
-/* A VL that may never send, if SLs go to it. */
+/* Reports a VL that can never send although SLs map to it. */
 static void report_mute(const struct opensm_tables *t, unsigned vl, struct opensm_findings *out)
 {
 	struct strbuf sls = STRBUF_INIT;
@@ -224,8 +224,10 @@ static void report_mute(const struct opensm_tables *t, unsigned vl, struct opens
 	strbuf_fini(&sls);
 }
 
-/* SLs that are dropped while a VL that has a weight gets no SL: a slip of the
- * list. Dropping SLs is no fault by itself, but dropping SL 0 is. */
+/*
+ * Reports dropped SLs if a VL with a weight has no SL, which suggests an error in the list. Dropped
+ * SLs alone are no fault, except SL 0.
+ */
 static void report_dropped(const struct opensm_conf *conf, const struct opensm_tables *t,
 			   struct opensm_findings *out)
 {
@@ -244,7 +246,7 @@ static void report_dropped(const struct opensm_conf *conf, const struct opensm_t
 	}
 }
 
-/* What only shows once OpenSM's own rules are applied. */
+/* Reports effects that only OpenSM's rules reveal. */
 static void lint_effective(const struct opensm_conf *conf, const struct opensm_port *port,
 			   struct opensm_findings *out)
 {
@@ -252,7 +254,7 @@ static void lint_effective(const struct opensm_conf *conf, const struct opensm_p
 
 	opensm_effective(conf, port, &t);
 	if (t.vls < 2)
-		return; /* one VL: no tables are sent */
+		return; /* one VL: OpenSM sends no tables */
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
 		if (!weight_of_vl(&t, vl))
 			report_mute(&t, vl, out);
@@ -260,7 +262,7 @@ static void lint_effective(const struct opensm_conf *conf, const struct opensm_p
 	report_dropped(conf, &t, out);
 }
 
-/* By what adapters and switches end up with, wherever it comes from. */
+/* Compares the effective tables of adapters and switches, whatever their origin. */
 static void lint_differences(const struct opensm_conf *conf, const struct opensm_port *port,
 			     struct opensm_findings *out)
 {
@@ -337,7 +339,7 @@ void opensm_lint(const struct opensm_conf *conf, const struct opensm_port *port,
 	lint_effective(conf, port, out);
 }
 
-/* SLs that the policy gives to some connection, a bit each. */
+/* Bit set of the SLs that the policy gives to any connection. */
 static unsigned given_sls(const struct policy *p)
 {
 	const struct policy_level *other = policy_default_level(p);

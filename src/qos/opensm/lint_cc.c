@@ -25,7 +25,7 @@ static const char *const adapter_keys[] = {
 	"cc_ca_cong_setting_ccti_min",
 };
 
-/* The last line of a key counts; NULL: the key is absent. */
+/* The effective (last) line of a key; NULL: absent. */
 static const struct opensm_cc_line *line_of(const struct opensm_conf *conf, const char *key)
 {
 	const struct opensm_cc_line *found = NULL;
@@ -44,7 +44,7 @@ static unsigned long number_of(const struct opensm_conf *conf, const char *key)
 	return l ? strtoul(l->value, NULL, 0) : 0;
 }
 
-/* Without congestion_control TRUE, in capitals, no cc_ line has an effect. */
+/* Without 'congestion_control TRUE' in capitals, no cc_ line has an effect. */
 static bool lint_switched_off(const struct opensm_conf *conf, struct opensm_findings *out)
 {
 	const struct opensm_cc_line *on = line_of(conf, "congestion_control");
@@ -52,7 +52,7 @@ static bool lint_switched_off(const struct opensm_conf *conf, struct opensm_find
 
 	if (on && strcmp(on->value, "TRUE") == 0)
 		return false;
-	/* Other keys are about OpenSM's own messages. */
+	/* The other keys concern OpenSM's own MADs. */
 	for (size_t i = 0; i < conf->n_cc; i++)
 		n += strcmp(conf->cc[i].key, "cc_sw_cong_setting_control_map") != 0 &&
 		     (strncmp(conf->cc[i].key, "cc_sw_", 6) == 0 ||
@@ -72,7 +72,7 @@ static bool lint_switched_off(const struct opensm_conf *conf, struct opensm_find
 	return true;
 }
 
-/* To anything but zeros. */
+/* Whether the key has a value other than 0. */
 static bool is_set(const struct opensm_conf *conf, const char *key)
 {
 	const struct opensm_cc_line *l = line_of(conf, key);
@@ -104,7 +104,7 @@ static void lint_switch_map(const struct opensm_conf *conf, struct opensm_findin
 	}
 }
 
-/* "SL value" of an SL that the adapters do not control. */
+/* Reports an "SL value" line of an SL that the adapters do not control. */
 static void lint_adapter_map(const struct opensm_conf *conf, struct opensm_findings *out)
 {
 	const unsigned long map = number_of(conf, "cc_ca_cong_setting_control_map");
@@ -131,7 +131,7 @@ static void lint_adapter_map(const struct opensm_conf *conf, struct opensm_findi
 	}
 }
 
-/* "SL value" of a key; 0 if no line has the SL. */
+/* Value of the SL in "SL value" lines of a key; 0: no line. */
 static unsigned long adapter_value(const struct opensm_conf *conf, const char *key,
 				   unsigned long sl)
 {
@@ -146,7 +146,7 @@ static unsigned long adapter_value(const struct opensm_conf *conf, const char *k
 	return found;
 }
 
-/* Without a timer the index of a flow that was marked once never falls. */
+/* Without a timer, the CCT index of a marked flow never falls. */
 static void lint_timers(const struct opensm_conf *conf, struct opensm_findings *out)
 {
 	const struct opensm_cc_line *l = line_of(conf, "cc_ca_cong_setting_control_map");
@@ -169,7 +169,7 @@ static void lint_timers(const struct opensm_conf *conf, struct opensm_findings *
 	}
 }
 
-/* Marks without a table of delays. */
+/* Reports marking without a congestion control table. */
 static void lint_table(const struct opensm_conf *conf, struct opensm_findings *out)
 {
 	const struct opensm_cc_line *l = line_of(conf, "cc_ca_cong_setting_control_map");

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Findings about classes: what shares a VL, and what programs without an SL get. */
+/* Findings about classes: shared VLs, and the SL of programs that set none. */
 #include <stdio.h>
 #include <string.h>
 
 #include "qos/opensm/explain.h"
 
-/* What classes get of a link of external switch ports. */
+/* Service of classes on a link of an external switch port. */
 struct class_lint {
 	const struct opensm_conf *conf;
 	struct explain e;
@@ -22,7 +22,7 @@ static const struct opensm_list *list_of(const struct class_lint *l, bool high)
 	return list->line ? list : high ? &all->high : &all->sl2vl;
 }
 
-/* The line of a map in which `sl` goes to another VL. */
+/* Writes an SL2VL list in which `sl` maps to another VL. */
 static void write_map(const struct class_lint *l, unsigned sl, unsigned vl, char *out, size_t size)
 {
 	const bool own = l->conf->set[OPENSM_SWE].sl2vl.line > 0;
@@ -54,7 +54,7 @@ static void lint_one_vl(const struct class_lint *l)
 	opensm_findings_add(l->out, &f);
 }
 
-/* A VL with a weight in the low table and no class; N_DATA_VLS: none. */
+/* A VL with a weight in the low table and without a class; N_DATA_VLS: none. */
 static unsigned free_vl(const struct class_lint *l)
 {
 	const struct opensm_tables *t = &l->swe->tables;
@@ -70,7 +70,7 @@ static unsigned free_vl(const struct class_lint *l)
 	return N_DATA_VLS;
 }
 
-/* Two classes that were named and use one VL. */
+/* Reports two named classes that share a VL. */
 static void lint_pair(const struct class_lint *l, unsigned a, unsigned b)
 {
 	const struct explain_class *x = &l->e.view.classes[a], *y = &l->e.view.classes[b];
@@ -89,7 +89,7 @@ static void lint_pair(const struct class_lint *l, unsigned a, unsigned b)
 	opensm_findings_add(l->out, &f);
 }
 
-/* The VL of the low table with the most weight; N_DATA_VLS: none but `not`. */
+/* The VL of the low table with the largest weight except `not`; N_DATA_VLS: none. */
 static unsigned heaviest_low(const struct vlarb *arb, unsigned not )
 {
 	unsigned weight[N_DATA_VLS] = { 0 }, best = N_DATA_VLS;
@@ -103,7 +103,7 @@ static unsigned heaviest_low(const struct vlarb *arb, unsigned not )
 	return best;
 }
 
-/* SL 0 is that of programs that set none. */
+/* Programs that set no SL use SL 0. */
 static void lint_default_sl(const struct class_lint *l)
 {
 	const struct opensm_tables *t = &l->swe->tables;
@@ -114,7 +114,7 @@ static void lint_default_sl(const struct class_lint *l)
 
 	for (unsigned i = 0; i < t->vlarb.n_high; i++)
 		is_high |= t->vlarb.high[i].vl == vl && t->vlarb.high[i].weight;
-	/* Defaults of OpenSM are not reported: the file did not choose them. */
+	/* OpenSM's defaults are not reported, because the file does not set them. */
 	if (!l->conf->qos || !f.line || t->vls < 2 || !is_high || low == N_DATA_VLS)
 		return;
 	snprintf(

@@ -32,7 +32,7 @@ static uint64_t weight_of(const struct vlarb_entry *entry, unsigned n, unsigned 
 	return sum;
 }
 
-/* The tables that a port of this kind ends up with. */
+/* The effective tables of a kind of port. */
 static void show_effective(struct results *r, const struct opensm_conf *conf,
 			   const struct opensm_port *port)
 {
@@ -55,7 +55,7 @@ static void show_effective(struct results *r, const struct opensm_conf *conf,
 	}
 }
 
-/* Then it may be another file than was meant. */
+/* Without a QoS key, the file may be the wrong one. */
 static bool has_no_qos_key(const struct opensm_conf *conf)
 {
 	unsigned lines = conf->qos_line;

@@ -38,7 +38,7 @@ static struct opensm_list builtin_sl2vl(void)
 
 struct conf_line {
 	unsigned number;
-	bool is_rest; /* of a line that was cut */
+	bool is_rest; /* rest of a split line */
 	char *key, *value;
 };
 
@@ -89,7 +89,7 @@ static long read_number(const struct conf_line *line, bool *malformed)
 	return value;
 }
 
-/* A key of one of the five sets, after its prefix; false: the key is unknown. */
+/* Reads a key of one of the five sets without its prefix; false: unknown key. */
 static bool read_set_key(struct opensm_set *set, bool general, const char *suffix,
 			 const struct conf_line *line)
 {
@@ -103,12 +103,12 @@ static bool read_set_key(struct opensm_set *set, bool general, const char *suffi
 	} else if (list) {
 		read_list(line, list != &set->sl2vl, list);
 	} else if (strcmp(suffix, "max_vls") == 0) {
-		/* 0: OpenSM's own default, as 'opensm -c' writes it. */
+		/* 0 is OpenSM's default, as 'opensm -c' writes it. */
 		set->max_vls_line = strcmp(line->value, "0") == 0 ? 0 : line->number;
 	} else if (strcmp(suffix, "high_limit") == 0) {
 		set->high_limit_line = line->number;
 		set->high_limit = read_number(line, &set->high_limit_malformed);
-		/* Out of range: the default, 0 or what the general set has. */
+		/* A value out of range becomes the default: 0, or the value of the general set. */
 		set->high_limit_malformed |= set->high_limit > 255;
 		if (set->high_limit > 255)
 			set->high_limit = general ? 0 : -1;
@@ -180,7 +180,7 @@ static void read_key(struct opensm_conf *conf, const struct conf_line *line)
 		note_unknown(conf, line);
 }
 
-/* Key and value of a line whose comment is cut off; key "" if none. */
+/* Splits a line into key and value without its comment; key "": none. */
 static void split_line(char *text, struct conf_line *line)
 {
 	text[strcspn(text, "#\r")] = '\0';
@@ -193,7 +193,7 @@ static void split_line(char *text, struct conf_line *line)
 
 	while (end && strchr(" \t", line->value[end - 1]))
 		line->value[--end] = '\0';
-	/* Quotes around all of it are no part of it. */
+	/* Quotes around the whole value do not belong to it. */
 	if (end > 1 && strchr("\"'", *line->value) && line->value[end - 1] == *line->value) {
 		line->value[end - 1] = '\0';
 		line->value++;
@@ -207,7 +207,7 @@ static void note_long_line(struct opensm_conf *conf, unsigned number)
 	conf->long_lines[conf->n_long_lines++] = number;
 }
 
-/* A line, as OpenSM reads it: what does not fit its buffer is the next one. */
+/* Splits a line like OpenSM: what exceeds its buffer is another line. */
 static void read_pieces(struct opensm_conf *conf, const char *text, size_t len, unsigned number)
 {
 	for (size_t at = 0; at < len; at += OPENSM_LINE_MAX - 1) {
@@ -238,7 +238,7 @@ void opensm_conf_read(const char *text, struct opensm_conf *out)
 	*out = conf;
 }
 
-/* Some keys may be misspelt; a file of nothing else is another file. */
+/* A file in which more keys than this are unknown, and none is known, is not an opensm.conf. */
 #define MOST_MISSPELT 3
 
 static bool is_foreign(const struct opensm_conf *conf)

@@ -17,7 +17,7 @@ uint16_t opensm_cct_entry(double packets)
 {
 	unsigned shift = 3;
 
-	/* The finest step whose multiplier stays short. */
+	/* The finest step with a multiplier that is short enough. */
 	while (shift > 0 && packets * (1u << shift) > LONGEST_MULTIPLIER)
 		shift--;
 	double multiplier = round(packets * (1u << shift));
@@ -104,7 +104,7 @@ static enum hd_status refuse(const struct line *l, struct diag *d, const char *e
 			    expected);
 }
 
-/* A number in C's notation that ends the text, at most `most`. */
+/* Parses a number in C notation, at most `most`, up to the end of the text. */
 static bool read_number(const char *text, unsigned long most, unsigned long *out)
 {
 	char *end;
@@ -139,7 +139,7 @@ static enum hd_status read_table(const struct line *l, struct diag *d, struct op
 	return HD_OK;
 }
 
-/* What the keys with plain numbers mean. */
+/* Keys with plain numbers and their members. */
 struct number_key {
 	const char *key;
 	unsigned long most;
@@ -225,7 +225,7 @@ static enum hd_status read_line(const struct line *l, struct diag *d, struct rea
 	return HD_OK;
 }
 
-/* The one value that all controlled SLs have. */
+/* The common value of all controlled SLs. */
 static enum hd_status common_value(const struct reading *r, enum setting s, struct diag *d,
 				   unsigned long *out)
 {
@@ -256,7 +256,7 @@ static enum hd_status conclude(const struct reading *r, struct diag *d, struct o
 		if (common_value(r, s, d, &value[s]) != HD_OK)
 			return d->status;
 	}
-	/* What the map does not name is not programmed. */
+	/* Keys outside the map are not programmed. */
 	c->victims = r->victims && map & MARK_MAP_VICTIMS;
 	if (map & MARK_MAP_THRESHOLD) {
 		c->threshold = (uint8_t)r->set[SET_THRESHOLD];
@@ -273,7 +273,7 @@ static enum hd_status conclude(const struct reading *r, struct diag *d, struct o
 	return HD_OK;
 }
 
-/* Of congestion control, behind blanks. */
+/* Whether the text, after blanks, starts with a key of congestion control. */
 static bool is_our_key(const char *text)
 {
 	text += strspn(text, " \t");

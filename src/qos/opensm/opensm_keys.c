@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "qos/opensm/opensm.h"
 
-/* As "opensm -c" of version 3.3.23 writes them. */
+/* Keys in the order of "opensm -c" 3.3.23. */
 const char *const opensm_keys[] = {
 	"accum_log_file",
 	"allow_both_pkeys",

@@ -2,10 +2,9 @@
 #include "qos/opensm/opensm.h"
 
 /*
- * A whole subnet, port by port. External ports of switches have one map for
- * each way in. Port 0 is programmed if it is an enhanced one: what comes from
- * outside is mapped as on external ports, only its own tables are qos_sw0_'s.
- * Adapters and routers have one map for what they send.
+ * Programs a whole subnet. An external switch port has one map per input port. Port 0 is programmed
+ * if it is enhanced: packets from outside are mapped as on external ports, and its own tables are
+ * those of qos_sw0_. Adapters and routers have one map for the packets that they send.
  */
 
 struct opensm_program_state {

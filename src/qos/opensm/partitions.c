@@ -17,11 +17,11 @@ struct partitions_reader {
 	struct partitions *out;
 	struct diag *d;
 	unsigned line;
-	uint16_t counter; /* of keys that it chooses */
-	/* Of the partition that is read; SIZE_MAX: its head is to come. */
+	uint16_t counter; /* next key to assign */
+	/* Partition being read; SIZE_MAX: none yet. */
 	size_t current;
-	bool full; /* who says nothing */
-	bool any;  /* there is a partition in the file */
+	bool full; /* default membership */
+	bool any;  /* the file has a partition */
 	uint8_t sl;
 };
 
@@ -41,13 +41,13 @@ static char *trim(char *text)
 	return text;
 }
 
-/* OpenSM takes the beginning of a word for the word; nothing for the first. */
+/* OpenSM accepts prefixes of a word; an empty text means the first word. */
 static bool means(const char *text, const char *word)
 {
 	return strncmp(text, word, strlen(text)) == 0;
 }
 
-/* "name=value": cut at the sign; the value, or NULL. */
+/* Splits "name=value" at the sign; returns the value, or NULL. */
 static char *split(char *text, char **name)
 {
 	char *sign = strchr(text, '=');
@@ -58,7 +58,7 @@ static char *split(char *text, char **name)
 	return sign ? trim(sign) : NULL;
 }
 
-/* The next of a list, which is cut there; NULL at its end. */
+/* Splits the next item off a list; NULL at its end. */
 static char *next_item(char **rest)
 {
 	char *item = *rest;
@@ -177,7 +177,7 @@ static enum hd_status begin_partition(struct partitions_reader *r, const char *n
 	return HD_OK;
 }
 
-/* The text before the colon. */
+/* Reads the text before the colon. */
 static enum hd_status read_head(struct partitions_reader *r, char *text)
 {
 	char *rest = text, *name, *flag;
@@ -240,7 +240,7 @@ static enum hd_status read_members(struct partitions_reader *r, char *text)
 	return status;
 }
 
-/* A part of a line, up to a semicolon or its end. */
+/* Reads a part of a line, up to a semicolon or the end. */
 static enum hd_status read_part(struct partitions_reader *r, char *text)
 {
 	if (r->current == SIZE_MAX) {
@@ -356,7 +356,7 @@ static bool is_meant(const struct partition_member *m, const struct topo *t, por
 	return false;
 }
 
-/* The key of a port in it; 0 if it is no member. */
+/* The P_Key of a port in the partition; 0: not a member. */
 static uint16_t key_in(const struct partition *p, const struct topo *t, port_id port,
 		       port_id manager)
 {
@@ -367,7 +367,7 @@ static uint16_t key_in(const struct partition *p, const struct topo *t, port_id 
 	return 0;
 }
 
-/* A switch port lets pass what its neighbour may send or receive. */
+/* A switch port passes the P_Keys of its neighbour. */
 static void enforce(struct subnet *s, port_id peer, const uint16_t *keys, unsigned n)
 {
 	if (peer == TOPO_NONE || !topo_is_switch(s->topo, s->topo->ports[peer].node))
@@ -398,7 +398,7 @@ void partitions_program(const struct partitions *p, port_id manager, struct subn
 	free(keys);
 }
 
-/* Its maps are ordered by what the bytes of a key are on a PC. */
+/* OpenSM orders its maps by the bytes of a key in little-endian order. */
 static unsigned order_of(uint16_t key)
 {
 	return (unsigned)(key & 0xff) << 8 | key >> 8;

@@ -22,7 +22,7 @@ enum hd_status path_walk(const struct subnet *s, port_id source, lid_t dlid, uin
 	port_id target = s->port_of_lid[subnet][dlid];
 
 	if (target == source)
-		return HD_ERR_NOT_FOUND; /* what never leaves has no path */
+		return HD_ERR_NOT_FOUND; /* a path to itself does not exist */
 	sl = path_sl(s, source, dlid, sl);
 	vl = sl2vl_of(s, source)->vl[sl];
 	while (path->n_hops < PATH_MAX_HOPS) {

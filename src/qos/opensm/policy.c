@@ -24,7 +24,7 @@ enum section {
 	ULPS,
 };
 
-/* Lines that are one word: where they may stand and where they lead. */
+/* Lines of one word: the section they are allowed in, and the section they start. */
 static const struct {
 	const char *word;
 	enum section from, to;
@@ -210,7 +210,7 @@ static enum hd_status rule_field(struct policy_reader *r, const char *key, char 
 	return diag_fail(r->d, HD_ERR_INPUT, "a match rule has no '%.40s'", key);
 }
 
-/* Ports of a service: SDP, RDS and iSER put them into the service id. */
+/* Adds the base of a service (SDP, RDS, iSER) to port numbers. */
 static void shift_ports(struct policy_spans *ids, uint64_t base)
 {
 	for (size_t i = 0; i < ids->n; i++) {
@@ -221,8 +221,8 @@ static void shift_ports(struct policy_spans *ids, uint64_t base)
 
 static const struct {
 	const char *name;
-	uint64_t base;      /* of service ids by port number; 0: none */
-	uint64_t low, high; /* without one */
+	uint64_t base;      /* service id of port 0; 0: none */
+	uint64_t low, high; /* range without a port number */
 } services[] = {
 	{ "sdp", 0x10000, 0x10000, 0x1ffff },
 	{ "rds", 0x1060000, 0x10648ca, 0x10648ca },
@@ -232,7 +232,7 @@ static const struct {
 	{ "any", 0, 0, 0 },
 };
 
-/* "port-num 10000-20000" and its like. */
+/* Reads "port-num 10000-20000" and similar keys. */
 static enum hd_status ulp_key(struct policy_reader *r, char *text, uint64_t base,
 			      struct policy_rule *m)
 {
@@ -268,7 +268,7 @@ static bool asks_nothing(const struct policy_rule *m)
 	return !m->service_ids.n && !m->pkeys.n && !m->target_guids.n && !m->source_guids.n;
 }
 
-/* Fills a rule from "sdp, port-num 1 "; the SL is known. */
+/* Reads a rule such as "sdp, port-num 1 "; the SL is known. */
 static enum hd_status read_ulp(struct policy_reader *r, char *text, struct policy_rule *m)
 {
 	char *keys = strchr(text, ',');
@@ -428,7 +428,7 @@ static enum hd_status check_groups(const struct policy *p, const struct policy_w
 	return HD_OK;
 }
 
-/* What rules refer to must be there. */
+/* Names in rules must exist. */
 static enum hd_status check(const struct policy *p, struct diag *d)
 {
 	for (size_t i = 0; i < p->n_rules; i++) {

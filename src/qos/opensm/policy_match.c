@@ -15,7 +15,7 @@ static bool in_spans(const struct policy_spans *s, uint64_t value)
 	return false;
 }
 
-/* Membership is not part of a P_Key's name. */
+/* The membership bit is ignored. */
 static bool in_pkeys(const struct policy_spans *s, uint16_t pkey)
 {
 	return in_spans(s, pkey & 0x7fff) || in_spans(s, pkey | 0x8000);
@@ -33,7 +33,7 @@ static bool is_port(const struct topo *t, port_id port, const char *name)
 	return !slash || (slash[1] == 'P' && strtoul(slash + 2, NULL, 10) == t->ports[port].number);
 }
 
-/* Everybody is in the partition that OpenSM makes by itself. */
+/* All ports are in the partition that OpenSM creates by default. */
 static bool in_default_partition(const struct policy_group *g)
 {
 	for (size_t i = 0; i < g->partitions.n; i++) {
@@ -98,7 +98,7 @@ static bool guid_fits(const struct policy_spans *guids, const struct subnet *s, 
 	return guids->n && s && port != TOPO_NONE && in_spans(guids, s->topo->ports[port].guid);
 }
 
-/* GUIDs of a line of qos-ulps. */
+/* Whether the GUIDs of a qos-ulps line match. */
 static bool ends_fit(const struct policy_rule *m, const struct subnet *s,
 		     const struct policy_query *q)
 {

@@ -18,7 +18,7 @@
 struct port_conf_reader {
 	struct diag *d;
 	struct port_tables *tables;
-	unsigned line; /* of the text that is read next */
+	unsigned line; /* of the next text */
 };
 
 static enum hd_status refuse(const struct port_conf_reader *r, unsigned line, const char *what)
@@ -38,7 +38,7 @@ static bool has_digit(const char *text, bool hex)
 	       (hex && ((*text >= 'a' && *text <= 'f') || (*text >= 'A' && *text <= 'F')));
 }
 
-/* "port 0xGUID NUMBER", then a comment or nothing. */
+/* Reads "port 0xGUID NUMBER" and an optional comment. */
 static enum hd_status read_port_line(const struct port_conf_reader *r, const char *line,
 				     struct port_table *out)
 {
@@ -64,7 +64,7 @@ static enum hd_status read_port_line(const struct port_conf_reader *r, const cha
 	return HD_OK;
 }
 
-/* The lines before the first port: max_op_vls. */
+/* Reads the lines before the first port: max_op_vls. */
 static enum hd_status read_head(const struct port_conf_reader *r, const struct opensm_conf *conf)
 {
 	if (conf->n_keys != 1 || !conf->max_op_vls_line)
@@ -112,7 +112,7 @@ static uint8_t take_entries(const struct opensm_list *list, struct vlarb_entry *
 	return (uint8_t)list->n;
 }
 
-/* What is wrong with the keys of a port, and on which line of them; or NULL. */
+/* The error in the keys of a port and its line; NULL: none. */
 static const char *find_wrong(const struct port_conf_reader *r, const struct opensm_conf *conf,
 			      unsigned *line)
 {
@@ -161,7 +161,7 @@ static enum hd_status read_port(const struct port_conf_reader *r, const struct o
 	return HD_OK;
 }
 
-/* Up to the next line of a port; `row` has the port, NULL before the first. */
+/* Reads keys up to the next port line; `row` is the port, NULL before the first. */
 static enum hd_status read_keys(struct port_conf_reader *r, const char **text,
 				struct port_table *row)
 {
@@ -199,7 +199,7 @@ static int compare_rows(const void *a, const void *b)
 	return (x->line > y->line) - (x->line < y->line);
 }
 
-/* Rows in their order; refuses a port that is there twice. */
+/* Sorts rows; rejects a port that is given twice. */
 static enum hd_status sort(const struct port_conf_reader *r)
 {
 	struct port_tables *t = r->tables;
@@ -257,7 +257,7 @@ enum hd_status port_conf_load(const char *path, struct diag *d, struct port_tabl
 
 /* ---- writing */
 
-/* The map of packets that leave by a port; NULL if it depends on the input. */
+/* The map for packets that leave by a port; NULL if it depends on the input. */
 static const struct sl2vl *map_of(const struct subnet *s, port_id p)
 {
 	const struct topo *t = s->topo;

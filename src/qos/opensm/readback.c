@@ -13,7 +13,7 @@ enum section {
 	QUERY_MAP,
 	RECORD_ARB, /* saquery */
 	RECORD_MAP,
-	INFO, /* of either */
+	INFO, /* in both formats */
 	DUMP_MAP,
 };
 
@@ -22,13 +22,13 @@ struct readback_reader {
 	void *context;
 	size_t told;
 	enum section section;
-	struct readback at; /* whose the next values are */
-	/* VLs of entries whose weights are to come: from `first` on. */
+	struct readback at; /* the port of the next values */
+	/* VLs of entries whose weights follow, from `first` on. */
 	unsigned first, n;
 	unsigned vls[VLARB_MAX];
 };
 
-/* Numbers of a list "|0x1 |0x2 |", "0| 1| 2|" or "0  1  2". */
+/* Parses the numbers of a list "|0x1 |0x2 |", "0| 1| 2|" or "0  1  2". */
 static unsigned numbers(const char *text, int base, unsigned most, unsigned *out)
 {
 	unsigned n = 0;
@@ -81,8 +81,8 @@ static void tell_map(struct readback_reader *r, const char *text)
 }
 
 /*
- * How many numbers of a pattern a line has, up to where they differ: '%' is a
- * number, in hexadecimal if it has 0x before it, and a blank any of them.
+ * Number of values that a line has before it differs from the pattern. '%' is a number, hexadecimal
+ * after 0x; a blank matches any number of blanks.
  */
 static unsigned match(const char *line, const char *pattern, uint64_t *out)
 {
@@ -106,7 +106,7 @@ static unsigned match(const char *line, const char *pattern, uint64_t *out)
 	return n;
 }
 
-/* Lines that begin something; false if it is another line. */
+/* Parses a line that starts a section; false: another line. */
 static bool begin(struct readback_reader *r, const char *line)
 {
 	static const struct {
@@ -151,7 +151,7 @@ static bool begin(struct readback_reader *r, const char *line)
 	return true;
 }
 
-/* "Name....value" or "Name:...value": the value, or NULL. */
+/* Parses "Name....value" or "Name:...value"; returns the value, or NULL. */
 static const char *field(const char *line, const char *name)
 {
 	size_t len = strlen(name);

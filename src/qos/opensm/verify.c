@@ -42,7 +42,7 @@ void verify_init(struct verify *v, const struct subnet *s, const struct port_tab
 				       difference_columns);
 }
 
-/* Of a node, by a port of it; an adapter's port is the one that is named. */
+/* A port by number of the node of `of`; of an adapter, the named port itself. */
 static port_id port_of_node(const struct topo *t, port_id of, unsigned number)
 {
 	node_id node = t->ports[of].node;
@@ -52,7 +52,7 @@ static port_id port_of_node(const struct topo *t, port_id of, unsigned number)
 	return number <= t->nodes[node].n_ports ? topo_port_of(t, node, number) : TOPO_NONE;
 }
 
-/* OpenSM names switches by their own GUIDs, adapters by those of ports. */
+/* OpenSM identifies switches by node GUID, adapters by port GUID. */
 static port_id port_of_guid(const struct topo *t, const struct readback *r)
 {
 	for (node_id n = 0; n < t->n_nodes; n++) {
@@ -79,7 +79,7 @@ static port_id port_of(const struct verify *v, const struct readback *r)
 	return port_of_guid(t, r);
 }
 
-/* Whether a manager programs it by the plan. */
+/* Whether the subnet manager programs the port by the plan. */
 static bool is_programmed(const struct verify *v, port_id p)
 {
 	const struct subnet *s = v->subnet;
@@ -97,7 +97,7 @@ static void put_entry(struct table *t, const struct vlarb_entry *e, const char *
 	*out = table_text(t, "%u:%u", e->vl, e->weight);
 }
 
-/* What is planned, if it differs: a text; NULL if all is well. */
+/* The planned value as text if it differs; otherwise NULL. */
 static const char *compare_entry(struct verify *v, const struct readback *r, port_id p,
 				 const char **found)
 {
@@ -189,7 +189,7 @@ static void look_at(void *context, const struct readback *r)
 		v->strange++;
 		return;
 	}
-	/* With one VL there is nothing to arbitrate, and none is sent. */
+	/* With one VL there is no arbitration, and OpenSM sends no table. */
 	if (!is_programmed(v, p) ||
 	    (s->vls_of_port[p] == 1 && r->kind >= READBACK_LIMIT && r->kind <= READBACK_LOW))
 		return;

@@ -136,7 +136,7 @@ static uint32_t largest_packet(const struct contention *c, bool high)
 	return largest;
 }
 
-/* By sums of blocks, the most bytes in them: one packet more than `blocks`. */
+/* Extends the maximum of bytes per number of blocks by one packet more than `blocks`. */
 static void extend(const struct sizes *s, double *bytes, unsigned blocks)
 {
 	for (unsigned i = 0; i < s->n; i++) {
@@ -163,7 +163,7 @@ struct contention_burst contention_burst(const struct contention *c)
 	if (limit == LIMIT_NONE)
 		return (struct contention_burst){ HUGE_VAL, HUGE_VAL };
 	struct contention_burst b = { .least_blocks = HUGE_VAL };
-	double *bytes = hd_alloc(end, sizeof(*bytes)); /* below 0: no such sum */
+	double *bytes = hd_alloc(end, sizeof(*bytes)); /* below 0: not possible */
 
 	for (unsigned i = 1; i < end; i++)
 		bytes[i] = -1;
@@ -181,19 +181,19 @@ struct contention_burst contention_burst(const struct contention *c)
 	return b;
 }
 
-/* What a packet costs those who wait for it. */
+/* Time that a packet costs the VLs that wait for it. */
 struct cost {
 	double byte, block, packet;
 };
 
 static double cost_of(const struct cost *c, const struct shares_sent *s)
 {
-	/* No packet costs nothing, even where one costs without end. */
+	/* Without a packet the cost is 0, even if a packet costs an infinite time. */
 	return c->byte * s->bytes + c->block * s->blocks +
 	       (s->packets > 0 ? c->packet * s->packets : 0);
 }
 
-/* The most that a turn of each weight costs, whatever the VL's packets. */
+/* The maximum cost of a turn of each weight over all packet sizes of the VL. */
 static void longest_turns(const struct shares_vl *packets, const struct cost *cost,
 			  double turn[WEIGHTS])
 {
@@ -212,9 +212,8 @@ static void longest_turns(const struct shares_vl *packets, const struct cost *co
 }
 
 /*
- * What the VLs of a table get of a round of it: their packets, over what
- * these cost and what the others' cost at most. VLs that are silent only make
- * a round shorter.
+ * Guaranteed shares of the VLs of a table: their packets in a round, divided by the cost of these
+ * and the maximum cost of all others. Idle VLs only shorten a round.
  */
 static void floors_of(const struct contention *c, bool high, const struct cost *cost,
 		      double floor[N_DATA_VLS])

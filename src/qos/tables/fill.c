@@ -32,7 +32,7 @@ static uint32_t entries_of(const struct fill *f, unsigned vl)
 	return n;
 }
 
-/* How far, around the table, the nearest entry of vl is from a position. */
+/* Distance around the table from a position to the nearest entry of vl. */
 static uint32_t nearest(const struct fill *f, unsigned vl, uint32_t from)
 {
 	for (uint32_t far = 1; far <= FRAME_ENTRIES / 2; far++) {
@@ -62,7 +62,7 @@ static uint32_t choose_position(const struct fill *f, unsigned vl)
 	return best;
 }
 
-/* The VL's entry that is not full, or FRAME_ENTRIES; there is one at most. */
+/* The VL's entry that is not full, or FRAME_ENTRIES. At most one exists. */
 static uint32_t open_entry(const struct fill *f, unsigned vl)
 {
 	uint32_t p = 0;
@@ -72,7 +72,7 @@ static uint32_t open_entry(const struct fill *f, unsigned vl)
 	return p;
 }
 
-/* The last one; that of the floor only if there is no other. */
+/* The VL's last entry; that of the floor only if it is the only one. */
 static uint32_t last_entry(const struct fill *f, unsigned vl)
 {
 	uint32_t p = FRAME_ENTRIES;

@@ -17,7 +17,7 @@ struct plan_work {
 	const struct plan_link *link;
 	struct shares_vl packets[N_DATA_VLS];
 	unsigned users[N_DATA_VLS];               /* classes on the VL */
-	double high[N_DATA_VLS], low[N_DATA_VLS]; /* wanted, per VL */
+	double high[N_DATA_VLS], low[N_DATA_VLS]; /* required, per VL */
 	double high_sum, low_sum;
 };
 
@@ -121,16 +121,16 @@ static enum hd_status choose_sls(const struct plan_class *classes, unsigned n, s
 	return HD_OK;
 }
 
-/* With one VL nothing is arbitrated, and no class has priority. */
+/* With one VL there is no arbitration and no priority. */
 static bool is_high(const struct plan_work *w, unsigned class)
 {
 	return w->classes[class].latency && w->link->vls > 1;
 }
 
 /*
- * VLs in the order of the classes. Where they do not suffice, latency classes
- * share among themselves and so do the others, from the last VL of each kind
- * on; latency classes first, since they wait little for each other.
+ * Assigns VLs in the order of classes. If there are too few, latency classes share VLs with each
+ * other, and so do other classes, starting with the last VL of each kind; latency classes first,
+ * because they delay each other little.
  */
 static void choose_vls(const struct plan_work *w, struct plan *plan)
 {
@@ -218,7 +218,7 @@ static uint32_t largest_packet(const struct plan_work *w, const double *wanted)
 	return bytes;
 }
 
-/* The least that each VL gets under that limit. */
+/* The guaranteed share of each VL under that limit. */
 static void floors(const struct plan_work *w, const struct vlarb *arb, unsigned limit,
 		   double floor[N_DATA_VLS])
 {
@@ -238,7 +238,7 @@ static const char *name_on(const struct plan_work *w, const struct plan *plan, u
 	return w->classes[i].name;
 }
 
-/* One of the two tables; says what would be needed if there is no room. */
+/* Fills one of the two tables; reports the required size if there is no room. */
 static enum hd_status fill_table(const struct plan_work *w, bool high, struct diag *d,
 				 struct plan *plan)
 {
@@ -281,7 +281,7 @@ static enum hd_status choose_limit(const struct plan_work *w, struct plan *plan,
 	double floor[N_DATA_VLS];
 	unsigned limit = 0, vl = 0;
 
-	/* Weights of several packets mean nothing if one may pass. */
+	/* Weights of several packets have no effect if only one packet may pass. */
 	for (unsigned i = 0; i < arb->n_high; i++)
 		limit |= arb->high[i].weight > SHARES_LARGEST;
 	if (limit < w->link->least_limit)
@@ -319,7 +319,7 @@ static void predict(const struct plan_work *w, struct plan *plan)
 		struct plan_outcome *o = &plan->outcome[i];
 		bool high = is_high(w, i);
 		double vl = high ? w->high[o->vl] : w->low[o->vl];
-		/* Classes that share a VL share what it gets. */
+		/* Classes of one VL divide its share. */
 		double part = o->wanted / vl;
 
 		o->floor = w->users[o->vl] > 1 ? 0 : floor[o->vl];

@@ -53,7 +53,7 @@ static void put_class(struct table *t, const struct plan *plan, const struct pla
 	strbuf_fini(&weights);
 }
 
-/* What programs that set no SL get. */
+/* Service of programs that set no SL. */
 static void show_default(const struct plan *plan, const struct plan_class *classes, unsigned n,
 			 struct results *r)
 {

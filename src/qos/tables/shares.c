@@ -13,10 +13,7 @@ struct shares_vl shares_vl_of(uint32_t bytes)
 	return (struct shares_vl){ .n = 1, .size = { { bytes, 1 } } };
 }
 
-/*
- * What a turn of each weight sends: a packet, and what the weight that it
- * leaves still sends.
- */
+/* Bytes that a turn of each weight sends: a packet, and what the remaining weight allows. */
 static void turns(const struct shares_vl *vl, struct shares_sent turn[WEIGHT_MAX + 1])
 {
 	memset(turn, 0, (WEIGHT_MAX + 1) * sizeof(*turn));
@@ -77,7 +74,7 @@ struct search {
 	double bytes[N_DATA_VLS][WEIGHT_MAX + 1]; /* that a turn sends */
 };
 
-/* The weight whose turn comes nearest to `bytes`; the last of equals. */
+/* The weight whose turn is nearest to `bytes`; among equals, the last. */
 static unsigned nearest(const double turn[WEIGHT_MAX + 1], double bytes)
 {
 	unsigned low = 1, high = WEIGHT_MAX;
@@ -97,7 +94,7 @@ static unsigned nearest(const double turn[WEIGHT_MAX + 1], double bytes)
 	return low;
 }
 
-/* A round of `scale` bytes; how many entries, 0 if there is no room. */
+/* Lays out a round of `scale` bytes; returns the number of entries, 0: no room. */
 static unsigned lay_out(const struct search *s, double scale, double sent[N_DATA_VLS],
 			struct vlarb_entry *out)
 {
@@ -125,7 +122,7 @@ static unsigned lay_out(const struct search *s, double scale, double sent[N_DATA
 	return n;
 }
 
-/* How far a round is from what is wanted, and what its worst VL lacks. */
+/* Deviation of a round from the goal, and the largest deficit of a VL. */
 static double judge(const struct search *s, const double sent[N_DATA_VLS], struct shares_fit *fit)
 {
 	double all = 0, error = 0;
@@ -201,8 +198,10 @@ struct shares_fit shares_weights(const double wanted[N_DATA_VLS], double portion
 		for (unsigned w = 0; w <= WEIGHT_MAX; w++)
 			s.bytes[vl][w] = turn[w].bytes;
 	}
-	/* Among several VLs, what is no less than a packet of the largest MTU
-	 * also keeps when packets grow. */
+	/*
+	 * With several VLs, weights of at least one packet of the largest MTU preserve the shares
+	 * when packets grow.
+	 */
 	s.least = n > 1 ? SHARES_LARGEST : 1;
 	struct shares_fit fit = search(&s, out);
 

@@ -14,7 +14,7 @@ static bool has_kinds(const struct vl_plan *p)
 	return p->n_classes > 0 && p->classes[0].kind != TC_COUNT;
 }
 
-/* What the plan asks for, modulo the VLs. */
+/* The requested map, modulo the number of VLs. */
 static struct sl2vl wanted_map(const struct vl_plan *p, unsigned vls)
 {
 	struct sl2vl map = p->map ? *p->map : sl2vl_default(N_DATA_VLS);
@@ -65,7 +65,7 @@ static bool keeps_kinds_apart(const struct class_order *o, const struct sl2vl *m
 	return true;
 }
 
-/* How early neighbours in the order are put together; BORDERS kinds. */
+/* How early neighbours in the order are merged; BORDERS kinds. */
 #define BORDERS 6
 static unsigned border_between(unsigned before, unsigned kind)
 {
@@ -92,7 +92,7 @@ static void remove_borders(const struct class_order *o, unsigned border, unsigne
 	}
 }
 
-/* The group of each class in the order, at most `most`; how many there are. */
+/* Assigns each class, in order, to one of at most `most` groups; returns their number. */
 static unsigned group_classes(const struct class_order *o, unsigned most, unsigned group[N_SLS])
 {
 	unsigned n[BORDERS] = { 0 }, left = o->n;
@@ -117,7 +117,7 @@ static unsigned group_classes(const struct class_order *o, unsigned most, unsign
 #define NO_GROUP    N_SLS
 #define MANY_GROUPS (N_SLS + 1)
 
-/* A VL for each group that needs one; false if there are too few. */
+/* Assigns a VL to each group that needs one; false: too few VLs. */
 static bool place_groups(const struct vl_plan *p, const struct class_order *o,
 			 const unsigned group[N_SLS], unsigned vls, struct sl2vl *map)
 {
@@ -236,7 +236,7 @@ static bool add_weight(struct vlarb_entry *entries, uint8_t *n, unsigned vl, uin
 	return true;
 }
 
-/* One table: the one that is given, or what the classes make of it. */
+/* Fills one table from given entries, or from the classes. */
 static bool fill_table(const struct vl_plan *p, const struct vl_entries *given, bool high,
 		       struct vlarb_entry *entries, uint8_t *n)
 {

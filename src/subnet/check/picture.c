@@ -81,7 +81,7 @@ static void put_node(const struct subnet *s, node_id node, const struct point *a
 	table_put_row(t, &row);
 }
 
-/* Hosts that belong to a switch have no place of their own. */
+/* Hosts inside a switch have no position of their own. */
 void picture_nodes(const struct subnet *s, struct results *r)
 {
 	const struct topo *topo = s->topo;
@@ -287,7 +287,7 @@ static const struct column forwarding_columns[] = {
 	{ NULL },
 };
 
-/* "1-4:2 5:3": LIDs that leave by the same port stand together. */
+/* "1-4:2 5:3": consecutive LIDs with the same port form one range. */
 static void put_lft(const struct subnet *s, switch_id sw, struct table *t)
 {
 	struct strbuf text = STRBUF_INIT;

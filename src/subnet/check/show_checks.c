@@ -67,7 +67,7 @@ void check_show_routes(struct results *r, const struct subnet *s)
 
 struct choice_row {
 	struct adaptive_size size;
-	double ports, around_ports; /* mean */
+	double ports, around_ports; /* mean per switch */
 };
 static const struct column choice_columns[] = {
 	{ "ways", NULL, CELL(choice_row, size.n_pairs), ORIGIN_COMPUTED },
@@ -79,7 +79,7 @@ static const struct column choice_columns[] = {
 	{ NULL },
 };
 
-/* Where ways are permitted that are not minimal. */
+/* Nonminimal paths, if they are permitted. */
 static const struct column around_columns[] = {
 	{ "ways with others around", NULL, CELL(choice_row, size.n_around), ORIGIN_COMPUTED },
 	{ "mean ports", NULL, CELL(choice_row, around_ports), ORIGIN_COMPUTED, 2 },
@@ -88,7 +88,7 @@ static const struct column around_columns[] = {
 
 struct checked {
 	struct route_check c;
-	double hops, minimal; /* mean */
+	double hops, minimal; /* mean over pairs */
 };
 static const struct column check_columns[] = {
 	{ "pairs", NULL, CELL(checked, c.n_pairs), ORIGIN_COMPUTED },

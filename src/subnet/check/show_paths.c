@@ -8,7 +8,7 @@
 #include "subnet/routing/router.h"
 #include "topo/topo.h"
 
-#define BUSIEST 10 /* channels, unless all are asked for */
+#define BUSIEST 10 /* number of channels without --all */
 
 static double ratio(uint64_t a, uint64_t b)
 {
@@ -219,7 +219,7 @@ static const struct column path_columns[] = {
 struct walker {
 	const struct subnet *s;
 	struct table *t;
-	port_id at; /* the port it came in by */
+	port_id at; /* input port at the node */
 	port_id to;
 	lid_t dlid;
 	uint8_t sl;
@@ -230,7 +230,7 @@ static void put_step(struct walker *w, const char *name, unsigned in, unsigned o
 	table_put_row(w->t, &(struct route_path_row){ name, in, out, w->dlid, vl });
 }
 
-/* One node further; false if the packet has arrived or is lost. */
+/* Advances one node; false: the packet has arrived or is lost. */
 static bool step(struct walker *w)
 {
 	const struct topo *t = w->s->topo;

@@ -66,7 +66,7 @@ static bool can_lock(const struct subnet *s)
 	return found;
 }
 
-/* `is_free`: it is known that nothing can lock up. */
+/* `is_free`: routing is known to be free of deadlock. */
 static struct failure_figures look_at(const struct subnet *s, const struct failure_options *o,
 				      bool is_free)
 {
@@ -126,8 +126,8 @@ static void try_case(const struct failure_search *y, struct failure_case *c, con
 		return;
 	}
 	/*
-	 * Fewer paths on the same VLs add no cycle, and an algorithm that does not
-	 * choose VLs by path keeps them.
+	 * Fewer paths on the same VLs add no cycle, and an algorithm that does not choose VLs by
+	 * path keeps the VLs.
 	 */
 	bool is_free = !before->can_lock && !now.subnet.sl_of_path && !now.subnet.vls_by_engine &&
 		       only_lost_entries(&now);
@@ -168,7 +168,7 @@ static void one_case(void *context, unsigned member, size_t i)
 	pthread_mutex_unlock(&y->lock);
 }
 
-/* Less than 0 if `a` comes first: the greater one, the greater of numbers. */
+/* Comparison for sorting in descending order. */
 #define GREATER_FIRST(a, b) (((a) < (b)) - ((a) > (b)))
 
 static int compare_cases(const void *left, const void *right)
@@ -192,7 +192,7 @@ static int compare_cases(const void *left, const void *right)
 	return order ? order : GREATER_FIRST(b->what[1], a->what[1]);
 }
 
-/* An interrupted analysis keeps only the cases that were tried. */
+/* An interrupted analysis keeps the completed cases only. */
 static void keep_done(struct failure_analysis *s, const bool *done)
 {
 	size_t n = 0;
@@ -213,7 +213,7 @@ static void rank(struct failure_analysis *s)
 		s->n_of[s->cases[i].kind][s->cases[i].verdict]++;
 }
 
-/* On many a site all switches are called as their maker called them. */
+/* Switches often have the default description of their vendor. */
 static bool *find_shared_names(const struct topo *t)
 {
 	bool *shared = hd_alloc(t->n_nodes, sizeof(*shared));
@@ -241,7 +241,7 @@ void failure_run(const struct subnet *whole, const struct failure_options *o,
 					  .shares_name = find_shared_names(whole->topo) };
 	out->before = look_at(whole, o, false);
 	failure_list(whole->topo, o, out);
-	/* Some ten looks at each entry of each case's tables. */
+	/* About ten accesses per entry of the tables of each case. */
 	struct parallel_pool *pool = parallel_pool_new(10 * entries * out->n);
 	unsigned n = parallel_pool_size(pool);
 

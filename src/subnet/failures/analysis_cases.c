@@ -54,7 +54,7 @@ static void list_cables(const struct topo *t, enum failure_kind kind, struct cas
 	}
 }
 
-/* The k-th pair (i, j), i < j, of n: row i has n - 1 - i of them. */
+/* Adds the k-th pair (i, j), i < j, of n: row i has n - 1 - i pairs. */
 static void add_pair(const port_id *links, uint64_t n, uint64_t k, struct case_list *l)
 {
 	uint64_t i = 0;
@@ -64,7 +64,7 @@ static void add_pair(const port_id *links, uint64_t n, uint64_t k, struct case_l
 	add(l, FAILURE_PAIRS, links[i], links[i + 1 + k]);
 }
 
-/* Each pair at most once, in their order: Knuth's selection sampling. */
+/* Draws distinct pairs in order: Knuth's selection sampling. */
 static void list_pairs(const struct topo *t, const struct failure_options *o, struct case_list *l)
 {
 	port_id *links = hd_alloc(t->n_ports, sizeof(*links));
@@ -141,8 +141,8 @@ static void visit(struct pieces *p, node_id v, uint32_t *tail)
 }
 
 /*
- * How many end ports are left in the piece of `start`, one of them. Only
- * switches pass packets on.
+ * Number of end ports in the component of `start`, which is one of them. Only switches forward
+ * packets.
  */
 static uint32_t walk_piece(struct pieces *p, port_id start)
 {

@@ -115,7 +115,7 @@ static void walk_from(struct switch_search *w, switch_id start)
 		walk_on(w, w->order[i]);
 }
 
-/* The middle of a longest way; the walk goes from it afterwards. */
+/* Finds the middle of a longest path; `w` then holds the search from it. */
 static switch_id walk_from_centre(struct switch_search *w, switch_id start)
 {
 	unsigned in;
@@ -230,7 +230,7 @@ struct trial {
 	const struct aggregation *a;
 	const struct mcast_group *group;
 	bool *heard;    /* [port]: a child that has contributed */
-	uint8_t *given; /* [port]: results that an end port has got */
+	uint8_t *given; /* [port]: number of results received by an end port */
 	uint32_t steps;
 };
 
@@ -272,7 +272,7 @@ static enum hd_status climb(struct trial *t, port_id member, struct diag *d)
 		t->a->mlid);
 }
 
-/* Every aggregator waits for the children that send to it. */
+/* Each aggregator waits for the children that send to it. */
 static enum hd_status listen(const struct trial *t, struct diag *d)
 {
 	for (uint32_t i = 0; i < t->a->n; i++) {
@@ -288,7 +288,7 @@ static enum hd_status listen(const struct trial *t, struct diag *d)
 	return HD_OK;
 }
 
-/* Copies of the result, from a switch on; too many of them never end. */
+/* Sends copies of the result from a switch on; a limit detects cycles. */
 static void descend(struct trial *t, switch_id sw, int from)
 {
 	int out = -1;

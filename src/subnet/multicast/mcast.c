@@ -139,9 +139,8 @@ static enum hd_status add_shortest(struct tree *t, port_id member, struct diag *
 }
 
 /*
- * OpenSM's way: from the root on, each switch takes its first port that leads
- * nearer. Two such paths that part never meet again: where they could, both
- * would have had the same first port.
+ * OpenSM's algorithm: from the root on, each switch takes its first port toward the member. Two
+ * such paths that part never meet again, because both would have taken the same first port.
  */
 static enum hd_status add_first_ports(struct tree *t, port_id member, struct diag *d)
 {
@@ -186,7 +185,7 @@ static uint16_t reach(struct tree *t, switch_id sw)
 	return most;
 }
 
-/* OpenSM's root: least such number, the first in its order of switches. */
+/* OpenSM's root: the switch with the smallest sum of distances, the first in OpenSM's order. */
 static switch_id shared_root(struct tree *t)
 {
 	port_id *ports = hd_alloc(t->s->topo->n_ports, sizeof(*ports));
@@ -476,7 +475,7 @@ static enum hd_status replan_group(const struct mcast_group *old, struct subnet 
 
 	want.members = room;
 	want.n_members = still_there(s, old->members, old->n_members, room);
-	/* The next one that is given out is the one it had. */
+	/* The next MLID that is assigned is the previous one of the group. */
 	mcast_make_room(s, old->subnet, mlid);
 	if (!served || want.n_members == 0) {
 		mcast_make_room(s, old->subnet, mlid + 1);

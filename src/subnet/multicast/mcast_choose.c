@@ -69,7 +69,7 @@ static enum hd_status add(struct chooser *c, const struct mcast_group *wanted,
 	return status;
 }
 
-/* One message of each sender, along the trees from group `first` on. */
+/* Adds one message of each sender along the trees of groups from `first` on. */
 static bool load(const struct chooser *c, struct mcast_load *l, const struct mcast_group *wanted,
 		 uint32_t first)
 {
@@ -113,7 +113,7 @@ static uint32_t cycle_of(const struct subnet *s)
 	return n;
 }
 
-/* Builds all groups by these methods, weighs them, and takes them away. */
+/* Builds all groups by these methods, evaluates them, and removes them. */
 static struct worth weigh(struct chooser *c, const enum mcast_method *methods)
 {
 	struct worth w = { .fits = true };
@@ -173,7 +173,7 @@ static enum hd_status choose_next(struct chooser *c, uint32_t i, enum mcast_meth
 	return status;
 }
 
-/* One group after the other. */
+/* Improves one group after the other. */
 static enum hd_status choose_each(struct chooser *c, enum mcast_method *methods, struct diag *d)
 {
 	size_t size = c->s->topo->n_ports * sizeof(*c->base.sent);
@@ -200,7 +200,7 @@ static bool is_better(const struct worth *a, const struct worth *b)
 	return a->n_mlids < b->n_mlids;
 }
 
-/* The same kind of tree for all groups, if that is better. */
+/* Uses one kind of tree for all groups if that is better. */
 static void try_kind(struct chooser *c, enum mcast_method kind, struct mcast_choice *out,
 		     struct worth *best)
 {

@@ -44,7 +44,7 @@ struct mcast_position {
 	uint16_t hops;
 };
 
-/* The first switch of what an end port sends; false if there is no switch. */
+/* The first switch on the path of an end port; false: no switch. */
 static bool enter(const struct topo *t, port_id source, struct mcast_position *out)
 {
 	port_id in = source;
@@ -59,7 +59,7 @@ static bool enter(const struct topo *t, port_id source, struct mcast_position *o
 
 enum step { STEP_LOST, STEP_HOST, STEP_SWITCH };
 
-/* Sends from port number `out`; where it gets is in `to`. */
+/* Sends from port number `out`; `to` is the next position. */
 static enum step step(struct mcast_load *l, const struct mcast_position *from, unsigned out,
 		      struct mcast_position *to)
 {

@@ -43,9 +43,8 @@ static uint32_t label_of(const struct mesh *m, switch_id sw)
 /* ---- members of each part ------------------------------------------------ */
 
 /*
- * The neighbour of the source in its row, on the way up or down the path;
- * TOPO_NONE if the source has no neighbour above or below it: then there is only
- * one part.
+ * The neighbour of the source in its row, up or down the path. TOPO_NONE if the source has no
+ * neighbour above or below it, so that there is one part only.
  */
 static switch_id row_neighbour(const struct mesh *m, bool up)
 {
@@ -171,7 +170,7 @@ static void write_path(const struct mesh *m, const struct mcast_group *part, uns
 
 /* ---- groups -------------------------------------------------------------- */
 
-/* Of the members that belong to a part; none twice. */
+/* Distinct members of one part. */
 static struct mcast_group part_group(const struct mesh *m, unsigned which)
 {
 	const struct mcast_group *want = m->want;

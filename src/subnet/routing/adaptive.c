@@ -245,9 +245,8 @@ static uint16_t *hops_from(const struct adaptive_walk *w, switch_id sw, port_id 
 }
 
 /*
- * The longest way from a switch to the target, by what is chosen. A stack
- * instead of recursion: ways may be as long as there are switches. Groups that
- * lead in a circle were refused.
+ * The longest path from a switch to the target over chosen ports. Uses a stack instead of
+ * recursion, because a path may visit all switches. Groups with a cycle were rejected.
  */
 static void longest_way(const struct adaptive_walk *w, switch_id from)
 {
@@ -269,7 +268,7 @@ static void longest_way(const struct adaptive_walk *w, switch_id from)
 		uint16_t known = *hops_from(w, e->to, in);
 
 		if (known == UNKNOWN) {
-			top->port--; /* once more, when it is known */
+			top->port--; /* revisits the port when the length is known */
 			w->stack[depth++] = (struct adaptive_position){ .sw = e->to, .in = in };
 		} else if (known + 1u > top->hops) {
 			top->hops = (uint16_t)(known + 1u);

@@ -13,7 +13,7 @@
 #define MAX_LMC         7
 #define MOST_VIEWS      64 /* targets that are looked at in turn */
 #define SWITCHES        8  /* of a piece of work */
-/* The same if it goes through all targets: these are more than a cache has. */
+/* The same if all targets are visited: more targets than the cache holds. */
 #define SWITCHES_FOLDED 32
 
 /* Destinations that hang on one switch: [first, end). */
@@ -45,7 +45,7 @@ struct port_choice {
 	unsigned offset; /* of the LIDs beyond a port's first */
 	unsigned n;
 	uint8_t ports[TOPO_MAX_PORTS + 1];
-	/* A set of those that have the least load; empty: not known. */
+	/* Set of the ports with the least load; empty: unknown. */
 	uint64_t least[4];
 	/* Next switches of the ports; used for the second and further LIDs only. */
 	switch_id to[TOPO_MAX_PORTS + 1];
@@ -174,8 +174,8 @@ static uint8_t *row_of(const struct balancer *b, switch_id at)
 }
 
 /*
- * For the second and further LIDs of a port: a system, else a switch, that the
- * earlier ones do not pass, beginning after the port of the previous one.
+ * For the second and further LIDs of a port: the next port, after that of the previous LID, to a
+ * system (or else a switch) that the earlier LIDs do not use.
  */
 static uint8_t another_way(const struct balancer *b, const struct port_choice *c, lid_t base,
 			   unsigned earlier)
@@ -204,7 +204,7 @@ static uint8_t another_way(const struct balancer *b, const struct port_choice *c
 	return best.other_node ? best.other_node : best.any;
 }
 
-/* The port in force for a LID if it is permitted still, else LFT_NO_PORT. */
+/* The present port of a LID if it is still permitted, else LFT_NO_PORT. */
 static uint8_t kept_port(const struct balancer *b, const struct port_choice *c, lid_t lid)
 {
 	const struct subnet *keep = b->rule->keep;
@@ -261,7 +261,7 @@ static void route_group(struct balancer *b, switch_id at, const struct group *to
 	}
 }
 
-/* The switches of a piece, some groups at a time, whose views are at hand. */
+/* Routes the switches of a piece, in batches of groups whose views are loaded. */
 static void route_piece(struct balancer *b, switch_id from, switch_id end, unsigned offset)
 {
 	for (uint32_t first = 0; first < b->n_groups; first += MOST_VIEWS) {
@@ -292,7 +292,7 @@ static void route_switches(struct balancer *b, struct parallel_pool *pool)
 	parallel_for(pool, (b->end - b->first + b->piece - 1) / b->piece, route_at_switches, b);
 }
 
-/* The next groups from destination `i` on; returns where they end. */
+/* Takes the next groups from destination `i` on; returns their end. */
 static uint32_t take_groups(struct balancer *b, const struct dest_order *o, uint32_t i,
 			    uint32_t most)
 {
@@ -348,8 +348,10 @@ static void aim_at_switch(void *context, unsigned member, size_t i)
 	rule->aim(rule->state, (switch_id)i, b->views + i * rule->view_size, b->queues[member]);
 }
 
-/* Are what is known of all targets and the rows of some switches much less
- * than the rows of all? */
+/*
+ * Whether the views of all targets and the rows of some switches need much less memory than the
+ * rows of all.
+ */
 static bool is_worth_folding(const struct balancer *b)
 {
 	return b->s->lft_at && 3 * b->rule->view_size <= b->s->lft_stride;

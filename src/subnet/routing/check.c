@@ -10,7 +10,7 @@
 /* dump_fts reads LFT_BLOCK_LIDS at once; the ports that a signed byte holds: */
 #define DUMP_FTS_PORTS 128
 
-/* One thread's, and what it has found. */
+/* State and results of one thread. */
 struct checker {
 	const struct subnet *s;
 	const struct sw_graph *g;

@@ -25,25 +25,25 @@ struct hop {
 	uint8_t sl, vl;
 };
 
-/* One thread's; its own is from `next` on. */
+/* State of one thread; members from `next` on are its own. */
 struct tracer {
 	const struct subnet *s;
 	const struct sw_graph *g;
 	struct depgraph *deps;
 	struct entrances doors;
-	uint16_t sls; /* to try where the path does not say */
+	uint16_t sls; /* SLs to follow if the path does not determine them */
 	bool one_vl, with_switches;
 	bool chooses_all; /* every packet for an end port does */
-	/* The VL that all take, or VL_MANAGEMENT: the tables say. */
+	/* The VL of all packets; VL_MANAGEMENT: the tables decide. */
 	uint8_t only_vl;
 	edge_id *next;  /* for the destination at hand */
 	uint16_t *seen; /* [switch][sl]: VLs already followed from there */
-	/* The same where switches choose: [edge][sl], in the order found. */
+	/* Choices of switches: [edge][sl], in the order of discovery. */
 	uint16_t *chosen;
 	struct hop *hops;
 	size_t n_hops, hops_cap;
 	switch_id chosen_for; /* the target that was followed last */
-	/* Router ports: VLs they receive and send on; by port_id. */
+	/* Router ports: VLs that they receive and send on, by port_id. */
 	uint16_t *vls_in, *vls_out;
 	struct path_dest dest;
 	uint32_t dest_number;
@@ -220,7 +220,7 @@ static uint16_t sls_of(const struct tracer *t, port_id source)
 	return path_sls(t->s, source, t->dest.lid);
 }
 
-/* VL 15 in a sender's own table: it does not send that SL. */
+/* VL15 in the sender's SL2VL table: the port does not send that SL. */
 static bool sends(const struct tracer *t, switch_id sw, unsigned in, unsigned out, port_id source,
 		  unsigned sl)
 {
@@ -230,7 +230,7 @@ static bool sends(const struct tracer *t, switch_id sw, unsigned in, unsigned ou
 	return own->vl[sl] != VL_MANAGEMENT || t->one_vl;
 }
 
-/* Packets of one SL, from a router that they hold a channel of, or a host. */
+/* Follows packets of one SL from a host, or from a router whose channel they occupy. */
 static void enter_with(struct tracer *t, switch_id sw, unsigned in, unsigned out, port_id router,
 		       unsigned sl)
 {
@@ -306,7 +306,9 @@ static bool is_entrance(const struct subnet *s, port_id p, bool with_switches)
 	return port->peer != TOPO_NONE && topo_is_end_port(s->topo, port->peer);
 }
 
-/* Do adapters behind two entrances send alike? Inside a switch, nothing. */
+/*
+ * Whether the adapters at two entrances send on the same VLs; inside a switch there is no adapter.
+ */
 static bool same_vls_sent(const struct tracer *t, port_id a, port_id b)
 {
 	port_id x = t->s->topo->ports[a].peer, y = t->s->topo->ports[b].peer;
@@ -419,7 +421,7 @@ static bool all_route_alike(const struct subnet *s)
 	return !s->adaptive || s->adaptive->sls == ALL_SLS || s->adaptive->sls == 0;
 }
 
-/* One of each set of SLs that use the same VLs everywhere. */
+/* One SL of each set of SLs with the same VLs everywhere. */
 static uint16_t distinct_sls(const struct subnet *s)
 {
 	bool *used = tables_in_use(s);
@@ -481,7 +483,7 @@ static void trace_routers(const struct tracer *t)
 	}
 }
 
-/* For one of several threads, with what all of them share. */
+/* State of one of several threads, with the shared members. */
 static struct tracer tracer_of(const struct tracer *shared)
 {
 	struct tracer t = *shared;

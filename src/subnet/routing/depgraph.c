@@ -127,7 +127,7 @@ static uint32_t find_back_edge(const struct depgraph *d, uint32_t root, uint8_t 
 		struct successors *top = &(*stack)[depth - 1];
 
 		if (!successors_next(top, &to)) {
-			/* A channel is known by where it leads. */
+			/* A channel is identified by the switch that it leads to. */
 			if (top->in != TOPO_NONE)
 				colour[vertex(d->topo->ports[top->in].peer, top->vl_in)] = BLACK;
 			depth--;

@@ -40,7 +40,7 @@ struct dfsssp {
 	uint64_t *load; /* sources per channel */
 	uint64_t *cost; /* summed load from a switch to the target */
 	edge_id *way;
-	uint32_t *flow; /* sources whose path passes a switch */
+	uint32_t *flow; /* number of sources whose path passes a switch */
 	bool *known;    /* queue[i]'s path is in the first layer */
 	edge_id **path; /* space per thread */
 	struct layers layers;
@@ -95,7 +95,7 @@ static uint32_t end_of_piece(size_t piece, uint32_t from, uint32_t most)
 	return end < most ? end : most;
 }
 
-/* Some of the switches of a ring. */
+/* Chooses ports for some switches of a ring. */
 static void choose_some(void *context, unsigned member, size_t piece)
 {
 	struct dfsssp *f = context;

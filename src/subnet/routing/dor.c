@@ -44,9 +44,8 @@ static int way(const struct grid *grid, unsigned k, unsigned at, unsigned to)
 }
 
 /*
- * Down before up; of several dimensions the one with the longest way left, so
- * that a path keeps to the diagonal and its choices open (zigzag), and of
- * equal ones the first.
+ * Down before up. Among several dimensions, the one with the longest remaining distance, so that a
+ * path stays near the diagonal with more choices (zigzag); among equals, the first.
  */
 static uint32_t negative_direction(const struct dor *r, const uint16_t *here, const uint16_t *there)
 {
@@ -65,7 +64,7 @@ static uint32_t negative_direction(const struct dor *r, const uint16_t *here, co
 	return best[1] ? best[1] : best[0];
 }
 
-/* All of them: any down, or if none is left, any up. */
+/* All permitted directions: any down, or any up if none is left. */
 static uint32_t negative_directions(const struct dor *r, const uint16_t *here,
 				    const uint16_t *there)
 {
@@ -112,7 +111,7 @@ static unsigned dor_ports(const void *rule, const void *view, switch_id at, uint
 	return n;
 }
 
-/* What an engine accepts beyond "is a grid". */
+/* Conditions of an engine in addition to being a grid. */
 struct grid_limits {
 	unsigned min_dims, max_dims;
 	bool may_wrap;

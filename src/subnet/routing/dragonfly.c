@@ -32,7 +32,7 @@ struct dragonfly {
 	uint32_t n_groups;
 	bool *global;       /* per edge */
 	switch_id *queue;   /* space for searching groups */
-	unsigned threshold; /* neighbours in common that tell a group */
+	unsigned threshold; /* number of common neighbours that identifies a group */
 	bool around;        /* ways that are not minimal, too */
 };
 
@@ -371,7 +371,7 @@ static bool find_groups(struct dragonfly *f, const struct subnet *s)
 	return false;
 }
 
-/* Whether what comes by one cable and leaves by the other has crossed. */
+/* Whether a packet from one cable to the other has crossed groups. */
 static bool is_late(const struct dragonfly *f, edge_id from, edge_id to)
 {
 	return from != TOPO_NONE && f->global[from] && (f->around || !f->global[to]);
@@ -389,7 +389,7 @@ static void set_vls(struct subnet *s, const struct dragonfly *f, switch_id sw)
 		edge_id to = edge_of(f->g, sw, out);
 		struct sl2vl table = sl2vl_default(s->vls_of_port[v->first_port + out]);
 
-		/* VLs toward hosts do not matter for deadlocks. */
+		/* VLs toward hosts cannot cause deadlocks. */
 		for (unsigned sl = 0; to != TOPO_NONE && sl < N_SLS; sl++)
 			table.vl[sl] = (uint8_t)(2 * (sl % pairs) + is_late(f, from, to));
 		subnet_set_sl2vl(s, sw, in, out, &table);

@@ -89,7 +89,7 @@ static edge_id lightest(const struct ftree *f, switch_id sw, switch_id to)
 	return best;
 }
 
-/* The parent of `sw` whose cables down to it carry the least. */
+/* The parent of `sw` whose cables down to it have the least load. */
 static switch_id lightest_parent(const struct ftree *f, switch_id sw)
 {
 	const struct sw_graph *g = f->g;
@@ -126,7 +126,7 @@ static void choose_way(struct ftree *f, struct target *t)
 
 /* ---- who meets it where: target by target ------------------------------ */
 
-/* Marks the switches that have `leaf` below them. */
+/* Marks the switches above `leaf`. */
 static void mark_above(const struct ftree *f, switch_id leaf, struct space *w)
 {
 	const struct sw_graph *g = f->g;
@@ -176,7 +176,7 @@ static void gather_below(const struct ftree *f, switch_id top, struct space *w, 
 	}
 }
 
-/* A way for switches that the main way left out; tells if it found one. */
+/* Finds a path for switches off the main path; false: none. */
 static bool join_way(const struct ftree *f, switch_id sw, const bool *above, uint8_t *ports)
 {
 	const struct sw_graph *g = f->g;
@@ -195,9 +195,9 @@ static bool join_way(const struct ftree *f, switch_id sw, const bool *above, uin
 }
 
 /*
- * A way that goes up again after down, by any neighbour that has one. No path
- * of a host comes by here, since those were found without it: it is what a
- * switch itself sends by, such as the answers that a manager waits for.
+ * Finds a path that goes up again after down, through any neighbour with a path. Paths of hosts
+ * never use it, because they were found before. It carries packets of switches, such as responses
+ * to a subnet manager.
  */
 static bool join_any(const struct ftree *f, switch_id sw, const bool *above, uint8_t *ports)
 {
@@ -215,7 +215,7 @@ static bool join_any(const struct ftree *f, switch_id sw, const bool *above, uin
 
 typedef bool join_fn(const struct ftree *f, switch_id sw, const bool *above, uint8_t *ports);
 
-/* Lets switches join until none can; `join` tells if it found a way. */
+/* Joins switches until no more can be joined; `join` returns whether it found a path. */
 static void join_all(const struct ftree *f, struct space *w, uint8_t *ports, join_fn *join)
 {
 	uint32_t before;
@@ -341,8 +341,8 @@ static enum hd_status rank_switches(struct ftree *f, switch_id *queue, struct di
 }
 
 /*
- * To the switches themselves, by up*-down* over the same levels; which is also
- * what switches choose from where `adaptive` leaves it to them.
+ * Routes to switches by up*-down* over the same levels, which are also the choices of switches with
+ * `adaptive`.
  */
 static void route_switches(struct ftree *f, uint16_t adaptive)
 {

@@ -58,7 +58,7 @@ static enum hd_status label_edges(struct grid *grid, const struct subnet *s,
 	return HD_OK;
 }
 
-/* Every switch must have its neighbour in every direction. */
+/* Each switch must have a neighbour in each direction. */
 static enum hd_status check_complete(const struct grid *grid, const struct subnet *s,
 				     const struct sw_graph *g, struct diag *d)
 {
@@ -177,7 +177,7 @@ uint32_t grid_column_order(const struct grid *grid, const struct subnet *s, port
 				n += add_hosts(s, sw, &out[n]);
 		}
 	}
-	/* Switches, which the paper does not address, come after. */
+	/* Switches follow, because the paper assigns no addresses to them. */
 	for (switch_id sw = 0; sw < s->n_switches; sw++) {
 		port_id own = switch_node(s, sw)->first_port;
 

@@ -219,7 +219,7 @@ static void set_sl(const struct lash *l, switch_id from, switch_id to, uint8_t s
 		l->s->sl_of_path[(size_t)from * l->s->lft_stride + l->dests.dests[i].lid] = sl;
 }
 
-/* Layers for all pairs of switches with hosts; false if they do not suffice. */
+/* Assigns layers to all pairs of switches with hosts; false: too few layers. */
 static bool place_pairs(struct lash *l)
 {
 	const struct sw_graph *g = l->g;

@@ -9,7 +9,7 @@
 
 struct layer {
 	/* [channel][port of the switch it leads to] */
-	uint64_t *waits;   /* dependencies there are */
+	uint64_t *waits;   /* present dependencies */
 	uint64_t *refused; /* dependencies that would close a circle */
 	uint32_t *rank;    /* topological: a channel before what it waits for */
 };
@@ -166,7 +166,7 @@ static void sort_by_rank(const struct layer *layer, edge_id *list, uint32_t n)
 	free(keys);
 }
 
-/* What lies behind takes the lower of the ranks that both sides had. */
+/* Vertices behind the new edge take the lower ranks of both sides. */
 static void reorder(struct layer *layer, struct layer_search *s)
 {
 	uint32_t n = 0;
@@ -271,7 +271,7 @@ static bool try_layer(const struct layers *l, struct layer *layer, const struct 
 	if (!fits) {
 		while (n_added > 0)
 			set(l, layer->waits, added[--n_added], false);
-		/* Was it these paths' own doing, or is it so for ever? */
+		/* Whether these paths close the cycle themselves, or other paths do. */
 		if (insert(l, layer, d))
 			set(l, layer->waits, d, false);
 		else

@@ -20,7 +20,7 @@ struct loads {
 	uint32_t n_hosts;
 };
 
-/* A host whose cable leads to another host. */
+/* Whether the host's cable leads to another host. */
 static bool is_back_to_back(const struct topo *t, port_id p)
 {
 	return topo_is_end_port(t, p) && t->ports[p].number > 0 && t->ports[p].peer != TOPO_NONE &&
@@ -148,7 +148,7 @@ static void pour_dest(void *context, unsigned member, const struct path_view *v)
 	f->n_lost += n_flows - pour(f, v);
 }
 
-/* Adds the flows whose only path is a direct cable, which no channel counts. */
+/* Adds flows whose only link is a direct cable, which is no channel. */
 static void pour_cables(const struct loads *l, const uint64_t *n_hosts, struct load_spread *out)
 {
 	for (uint32_t i = 0; i < l->n_hosts; i++) {
@@ -232,7 +232,7 @@ static void trace_add(struct path_trace *t, port_id p)
 	t->ports[t->n++] = p;
 }
 
-/* Adds the path to the trace; false, adding nothing, if it does not arrive. */
+/* Adds the path to the trace; false: it does not arrive, and nothing is added. */
 static bool trace_path(const struct loads *l, port_id from, port_id to, struct path_trace *trace)
 {
 	const struct topo *t = l->s->topo;
@@ -277,8 +277,8 @@ struct pattern {
 };
 
 /*
- * Relative to the first cable of the path: the source's own, or where the host
- * is inside its switch, the one it leaves by.
+ * Relative to the first cable of the path: the source's own cable, or the first one after the
+ * switch if the host is inside it.
  */
 static double share_of(const struct loads *l, const struct pattern *p, size_t i)
 {
@@ -308,7 +308,7 @@ static uint64_t lay_paths(struct loads *l, struct pattern *p, struct load_shares
 		out->n_flows++;
 		if (trace_path(l, f->from, f->to, &p->trace))
 			continue;
-		f->to = TOPO_NONE; /* it gets nothing */
+		f->to = TOPO_NONE; /* no destination */
 		out->n_lost++;
 		out->least_share = 0;
 	}
@@ -327,7 +327,7 @@ static uint64_t lay_paths(struct loads *l, struct pattern *p, struct load_shares
 	return most;
 }
 
-/* The mean share of the flows of a pattern. */
+/* Mean share of the flows of a pattern. */
 static double count_pattern(struct loads *l, struct pattern *p, struct load_shares *out)
 {
 	uint64_t most = lay_paths(l, p, out);
@@ -360,7 +360,7 @@ static void draw_permutation(struct pattern *p, const struct loads *l)
 	}
 }
 
-/* Flows by their sources, as all patterns have them. */
+/* Flows ordered by source, as in all patterns. */
 static void draw_bisection(struct pattern *p, const struct loads *l)
 {
 	const uint32_t half = l->n_hosts / 2;
@@ -482,7 +482,7 @@ static void try_traffic(struct loads *l, const struct load_traffic *traffic,
 
 /* ---- port by port -------------------------------------------------------- */
 
-/* Adds the flows on hosts' own cables, which no channel counts. */
+/* Adds flows on cables of hosts, which are no channels. */
 static void pour_ends(struct loads *l)
 {
 	const struct topo *t = l->s->topo;

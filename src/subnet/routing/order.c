@@ -27,7 +27,7 @@ uint64_t order_port_guid(const struct topo *t, port_id p)
 	return t->ports[p].guid ? t->ports[p].guid : t->nodes[t->ports[p].node].guid;
 }
 
-/* A sort key; equal ones keep the order of ids, so that sorting is stable. */
+/* Sort key; ties keep the order of ids, so sorting is stable. */
 struct keyed {
 	uint64_t key;
 	uint32_t id;
@@ -162,7 +162,7 @@ static uint16_t rank_switches(const struct sw_graph *g, uint16_t *rank, switch_i
 struct subtrees {
 	const struct sw_graph *g;
 	const uint16_t *rank;
-	uint16_t most;  /* ranks above this do not belong to them */
+	uint16_t most;  /* switches of higher rank are outside the subtree */
 	uint32_t *tree; /* number of a switch's: the lowest switch of it */
 	switch_id *queue;
 };
@@ -180,7 +180,7 @@ static void flood_subtree(struct subtrees *s, switch_id start)
 		for (edge_id e = g->first[sw]; e < g->first[sw + 1]; e++) {
 			switch_id to = g->edges[e].to;
 
-			/* Not along a level: that is no subtree. */
+			/* Edges within a level are outside the subtree. */
 			if (s->rank[to] > s->most || s->rank[to] == s->rank[sw] ||
 			    s->tree[to] != TOPO_NONE)
 				continue;

@@ -196,14 +196,14 @@ static bool walk_line(const struct switch_chain *l, uint32_t *place, bool *wraps
 {
 	uint32_t at = 0, from = TOPO_NONE, n = 0;
 
-	/* From an end if there is one, else from the first slice. */
+	/* Starts at an end of the line, or at the first slice of a ring. */
 	for (uint32_t i = l->n; i-- > 0;) {
 		if (l->next[i][1] == TOPO_NONE)
 			at = i;
 	}
 	*wraps = l->next[at][1] != TOPO_NONE;
 	memset(place, 0xFF, l->n * sizeof(*place));
-	/* A ring goes first to the neighbour with the lower number. */
+	/* A ring continues to the neighbour with the lower number. */
 	if (*wraps && l->next[at][0] < l->next[at][1])
 		from = l->next[at][1];
 	else if (*wraps)
@@ -253,8 +253,8 @@ bool grid_recognise(struct grid *grid, const struct sw_graph *g)
 	plain_init(&p, g);
 	relate_all(&p);
 	/*
-	 * Every dimension has a cable at every switch, the first too: its
-	 * order of ports is the order of dimensions.
+	 * Each dimension has a cable at each switch, so the port order of the first switch is the
+	 * order of dimensions.
 	 */
 	for (uint32_t i = 0; fits && i < p.first[1]; i++) {
 		bool seen = false;

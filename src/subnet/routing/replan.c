@@ -39,7 +39,7 @@ static void unplug(struct planner *p, const bool *down)
 	}
 }
 
-/* Where discovery begins in a subnet; TOPO_NONE if it cannot. */
+/* Origin of discovery in a subnet; TOPO_NONE: impossible. */
 static port_id manager_of(const struct planner *p, unsigned subnet)
 {
 	const struct topo *t = &p->out->topo;
@@ -111,10 +111,7 @@ static bool is_lost(const struct planner *p, port_id a)
 	       (!topo_is_switch(t, t->ports[a].node) && t->ports[a].peer == TOPO_NONE);
 }
 
-/*
- * VLs and their weights as they were. Where SLs go is the engine's to say
- * again, if it did.
- */
+/* Keeps VLs and their weights. The engine maps SLs again if it did so before. */
 static void keep_vls(struct planner *p)
 {
 	struct subnet *s = &p->out->subnet;
@@ -133,7 +130,7 @@ static void keep_vls(struct planner *p)
 	free(id);
 }
 
-/* LIDs as they were, of what is not lost; tables of the same size. */
+/* Keeps the LIDs of remaining ports, and the size of tables. */
 static void address(struct planner *p)
 {
 	struct subnet *s = &p->out->subnet;
@@ -174,7 +171,7 @@ static enum hd_status route(struct planner *p, struct diag *d)
 	return subnet_route(&p->out->subnet, p->o->engine, &o, d);
 }
 
-/* Classes keep their blocks, which must have room for the new routes. */
+/* Classes keep their blocks, which must hold the new routes. */
 static enum hd_status split_as_before(const struct subnet *whole, struct subnet *plan,
 				      struct diag *d)
 {
@@ -193,7 +190,7 @@ static enum hd_status split_as_before(const struct subnet *whole, struct subnet 
 	return subnet_split_vls(plan, split, d);
 }
 
-/* True if the manager knows what is in the switch's table. */
+/* Whether the manager knows the content of the switch's table. */
 static bool is_known(const struct planner *p, switch_id sw)
 {
 	const struct subnet *was = p->present;
@@ -201,7 +198,7 @@ static bool is_known(const struct planner *p, switch_id sw)
 	return was->lid_of_port[switch_node(was, sw)->first_port] != 0;
 }
 
-/* A switch that tells of a changed port is written whole. */
+/* The tables of a switch that reports a changed port are written completely. */
 static bool is_touched(const struct planner *p, switch_id sw)
 {
 	const struct topo *t = &p->out->topo, *was = p->present->topo;

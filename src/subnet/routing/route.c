@@ -65,7 +65,7 @@ static void forget_routes(struct subnet *s)
 	s->split = (struct vl_split){ .n_classes = 0 };
 }
 
-/* Choices are there, if they were asked for, and cannot lock the fabric up. */
+/* Choices must exist if requested, and must be free of deadlock. */
 static enum hd_status check_choices(const struct subnet *s, bool around, struct diag *d)
 {
 	struct strbuf circle = STRBUF_INIT, line = STRBUF_INIT;

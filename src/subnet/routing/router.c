@@ -110,7 +110,7 @@ static lid_t dlid_in(const struct subnet *s, unsigned from, port_id to)
 
 	if (h->n == 0)
 		return 0;
-	/* By LID, whose neighbours are neighbours in the fabric too. */
+	/* Orders by LID, because neighbours in LID are near in the fabric. */
 	uint32_t turn = (uint32_t)s->lid_of_port[to] >> s->lmc_of_port[to];
 
 	return s->lid_of_port[s->router_choices[h->first + turn % h->n]];
@@ -152,7 +152,7 @@ bool subnet_router_forward(const struct subnet *s, node_id router, port_id to, p
 	return *dlid != 0;
 }
 
-/* True if router port `p` is addressed by what goes toward subnet `to`. */
+/* Whether packets toward subnet `to` may be addressed to router port `p`. */
 static bool is_choice(const struct subnet *s, port_id p, unsigned to)
 {
 	const struct router_hop *h = hop_at(s, s->topo->ports[p].subnet, to);

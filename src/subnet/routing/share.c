@@ -78,7 +78,7 @@ static int32_t place_of(uint32_t block, unsigned number)
 
 void lft_fold_begin(struct lft_fold *f, uint32_t n_switches, uint32_t stride)
 {
-	/* One row even without switches, so that look-ups find the empty block. */
+	/* One row even without switches, so that lookups find the empty block. */
 	*f = (struct lft_fold){
 		.n_places = (n_switches ? n_switches : 1) * (size_t)LFT_BLOCKS,
 		.in_row = n_switches ? stride / LFT_BLOCK_LIDS : 0,
@@ -98,7 +98,7 @@ static void lft_fold_end(struct lft_fold *f, struct lft_blocks *out)
 {
 	const size_t n = f->kept.n;
 
-	/* One more, for LIDs without a port. */
+	/* One more entry for LIDs without a port. */
 	out->bytes = hd_alloc_dense(n + 1, LFT_BLOCK_LIDS);
 	out->at = f->at;
 	if (n)
@@ -147,7 +147,7 @@ void lft_clear(struct subnet *s)
 {
 	struct lft_fold empty;
 
-	/* Without known rows every block is the empty one. */
+	/* Without known rows, every block is the empty one. */
 	lft_fold_begin(&empty, s->n_switches, 0);
 	lft_fold_into(&empty, s);
 }

@@ -20,7 +20,7 @@ static bool same_part(const struct updn *u, switch_id a, switch_id b)
 	return u->part[a] == u->part[b];
 }
 
-/* Switches that must go up first, from the top: all above is known before. */
+/* Routes switches that must go up first, from the top, so that switches above are complete. */
 static void go_up(const struct updn *u, struct updn_spot *spots)
 {
 	const struct sw_graph *g = u->g;
@@ -261,7 +261,7 @@ static void spread_levels(const struct sw_graph *g, struct queue *q, uint16_t *l
 	}
 }
 
-/* BFS levels from the roots; parts without a root get their first switch. */
+/* BFS levels from the roots; a component without a root starts at its first switch. */
 static void set_levels(const struct updn *u, const bool *is_root, uint16_t *level)
 {
 	const struct sw_graph *g = u->g;

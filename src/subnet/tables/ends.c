@@ -10,7 +10,7 @@
 #include "subnet/routing/order.h"
 #include "topo/names.h"
 
-/* A whole string as a number, in base 10 or, with 0x, 16. */
+/* Parses a whole string as a number in base 10, or 16 after 0x. */
 static bool to_number(const char *text, uint64_t *out)
 {
 	char *end;
@@ -242,7 +242,7 @@ enum hd_status named_group_find(struct subnet *s, const struct option_list *list
 	if (i == list->n)
 		return diag_fail(d, HD_ERR_NOT_FOUND,
 				 "no group is called '%.80s'; --group declares it", name);
-	i += s->n_groups - (uint32_t)list->n; /* a scenario's come first */
+	i += s->n_groups - (uint32_t)list->n; /* groups of a scenario come first */
 	*out = i;
 	if (s->groups[i].source == TOPO_NONE)
 		return mcast_admit_sender(s, i, source, d);

@@ -90,7 +90,7 @@ port_id subnet_manager_port(const struct topo *t, unsigned subnet)
 	return least;
 }
 
-/* The port of each subnet that goes first: where its manager would run. */
+/* The first port of each subnet, which would host its subnet manager. */
 static void managers_first(const struct assignment *a, port_id *list, uint32_t n)
 {
 	const struct topo *t = a->s->topo;
@@ -229,7 +229,7 @@ enum hd_status subnet_assign_lids(struct subnet *s, const struct lid_options *o,
 	return HD_OK;
 }
 
-/* Where the file was made: the manager's host, for all we know. */
+/* The host on which the file was probably created. */
 static port_id discovered_from(const struct topo *t)
 {
 	for (port_id p = 0; t->source.from_port && p < t->n_ports; p++) {

@@ -67,7 +67,7 @@ static enum hd_status set_sl(struct sls_reader *l, uint32_t line, port_id source
 	return HD_OK;
 }
 
-/* What saquery said between two headings. */
+/* Evaluates the output of saquery between two headings. */
 static enum hd_status end_record(struct sls_reader *l)
 {
 	const struct sls_record *x = &l->record;

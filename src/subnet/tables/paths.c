@@ -83,7 +83,7 @@ void path_column_of(const struct subnet *s, const struct sw_graph *g, switch_id 
 /* ---- all columns ------------------------------------------------------- */
 
 #define COLUMNS_BYTES ((size_t)8 << 20) /* of columns at once, or one switch's */
-#define TILE          64                /* switches whose entries are moved */
+#define TILE          64                /* number of switches per tile */
 
 /* Columns of the destinations [first, end), which are those of switches. */
 struct columns {
@@ -98,8 +98,10 @@ struct columns {
 	void *context;
 };
 
-/* A line of a row has entries for many destinations, and one of a column for
- * many switches: both are used while they are near. */
+/*
+ * A cache line of a row has entries of many destinations, one of a column those of many switches; a
+ * tile uses both while they are cached.
+ */
 static void move_tile(void *context, unsigned member, size_t tile)
 {
 	struct columns *c = context;

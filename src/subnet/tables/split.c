@@ -50,8 +50,8 @@ static bool lacks(const struct subnet *s, const struct vl_split *split, struct d
 }
 
 /*
- * The same VLs in every block; what lies beyond the blocks is dropped. On
- * their first link packets may have any VL of their block.
+ * Repeats the VLs in every block and drops those beyond the blocks. On the first link, packets may
+ * use any VL of their block.
  */
 static struct sl2vl split_map(const struct sl2vl *old, const struct vl_split *split)
 {

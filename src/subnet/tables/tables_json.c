@@ -13,7 +13,7 @@ static void json_lft(const struct subnet *s, switch_id sw, struct json *w)
 {
 	unsigned sub = subnet_of_switch(s, sw);
 
-	/* Ports by LID from 0; null where there is no way. */
+	/* Ports by LID from 0; null: no path. */
 	json_key(w, "lft");
 	json_begin_array(w);
 	for (uint32_t lid = 0; lid <= s->top_lid[sub]; lid++) {

@@ -333,7 +333,7 @@ static bool starts_with(const struct topo_reader *r, const char *text)
 	return (size_t)(r->line_end - r->at) >= len && memcmp(r->at, text, len) == 0;
 }
 
-/* Headings that say nothing. */
+/* Headings without data. */
 static bool is_heading(const struct topo_reader *r)
 {
 	return starts_with(r, "LID    :") || starts_with(r, "  Lid  Out") ||

@@ -26,7 +26,7 @@ static const char *kind_name(const struct topo_node *v)
 	return names[v->kind];
 }
 
-/* Switches in the order in which the tools list them; returns how many. */
+/* Switches in the order of the tools' lists; returns their number. */
 static uint32_t listed_switches(const struct subnet *s, switch_id *out)
 {
 	node_id *order = topo_file_order(s->topo, false);
@@ -95,7 +95,7 @@ static void routes_init(struct discovery_routes *r, const struct topo *t)
 		node_id v = queue[head++];
 		const struct topo_node *node = &t->nodes[v];
 
-		/* Only the first adapter and switches pass requests on. */
+		/* Only the first adapter and switches forward requests. */
 		for (unsigned n = 1; n <= node->n_ports; n++) {
 			port_id p = node->first_port + n, peer = t->ports[p].peer;
 			bool passes = node->kind == NODE_SWITCH || p == start;
@@ -173,7 +173,7 @@ static void write_fts_of(const struct subnet *s, switch_id sw, struct strbuf *ou
 	strbuf_printf(out, "%u valid lids dumped \n", n);
 }
 
-/* As dump_fts names a switch: by the way to it, GUID and description. */
+/* Name of a switch as in dump_fts: directed route, GUID and description. */
 static void print_switch(const struct discovery_routes *r, const struct subnet *s, switch_id sw,
 			 struct strbuf *out)
 {
@@ -249,7 +249,7 @@ static void write_opensm(const struct subnet *s, struct strbuf *out)
 	free(order);
 }
 
-/* Hops as OpenSM counts them: one more to an adapter than to its switch. */
+/* Hop counts of OpenSM: one more to an adapter than to its switch. */
 struct hop_counts {
 	struct sw_graph g;
 	uint16_t *dist; /* [target][switch] */

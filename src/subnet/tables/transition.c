@@ -119,7 +119,7 @@ static enum path_end end_of(const struct states *s, uint32_t dest, switch_id sw)
 	return ENDS_NEVER;
 }
 
-/* A path through a switch ends where the switch's own path ends. */
+/* A path through a switch ends like the switch's own path. */
 static void write_entry(struct states *s, switch_id sw, lid_t lid, uint8_t port)
 {
 	uint8_t *at = &s->mixed.lft[(size_t)sw * s->mixed.lft_stride + lid];
@@ -186,7 +186,7 @@ struct united {
 	const struct subnet *vls;
 	struct sw_graph g;
 	struct depgraph deps;
-	bool one_vl; /* VLs do not keep packets apart */
+	bool one_vl; /* one VL for all packets */
 	edge_id *next[2];
 	/* [block][switch]: when it is written, in writes; UINT32_MAX: never */
 	uint32_t *written;

@@ -170,7 +170,7 @@ struct bisection_search {
 	int64_t *extra; /* scratch */
 };
 
-/* Puts the neighbours of `v` that are not in the order yet at its end. */
+/* Appends the neighbours of `v` that are not in the order yet. */
 static uint32_t append_near(struct bisection_search *s, uint32_t v, bool *seen, uint32_t tail)
 {
 	const struct shape *g = s->g;

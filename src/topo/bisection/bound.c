@@ -13,7 +13,7 @@
 #define MAX_SPECTRUM    1024
 #define MAX_LAYER_STEPS 3e8
 
-/* Rounding errors must not turn a bound into a wrong one. */
+/* Rounds up so that rounding errors cannot invalidate a bound. */
 static uint64_t rounded_up(double bound)
 {
 	double safe = ceil(bound * (1 - 1e-9) - 1e-6);
@@ -48,7 +48,7 @@ struct flow {
 	double *load;  /* [edge], one direction of each */
 };
 
-/* Looks at the neighbours of v, which is next in order; the new end of it. */
+/* Visits the neighbours of v, the next vertex in order; returns the new tail. */
 static uint32_t flow_step(struct flow *f, uint32_t v, uint32_t tail)
 {
 	const struct shape *g = f->g;
@@ -331,7 +331,7 @@ static void make_convex(double *y, uint32_t n)
 	}
 }
 
-/* Total cost of k groups with `sum` strays in all; the hull at their mean. */
+/* Total cost of k groups with `sum` strays, evaluated on the hull at their mean. */
 static double all_groups(const double *hull, uint32_t n, uint32_t k, double sum)
 {
 	if (k == 0)
@@ -455,7 +455,7 @@ static double parting_exact(const struct parting *t)
 	return t->s->r * t->p * t->q + best;
 }
 
-/* Every switch of hosts has as many as every other. */
+/* Whether all switches with hosts have the same number of hosts. */
 static bool is_even(const struct shape *g)
 {
 	uint32_t weight = 0;
@@ -488,7 +488,7 @@ static bool groups_of(const struct topo *t, struct dragonfly_bound *out)
 	return true;
 }
 
-/* The least over all partings; those that matter are looked at closely. */
+/* Minimum over all partings; candidates are evaluated exactly. */
 static double least_parting(struct parting *t, uint64_t switches)
 {
 	uint32_t n = 2 * (t->s->g + 1);
@@ -563,7 +563,7 @@ static void stack(const struct profile *layer, uint32_t k, uint32_t low, uint32_
 
 	for (uint32_t i = 0; i < n; i++)
 		now[i] = INFINITY;
-	/* One layer has the least part and one the largest. */
+	/* One layer has the smallest part and one the largest. */
 	now[low + high] = layer->cut[low] + layer->cut[high] + steps;
 	for (uint32_t i = 2; i < k; i++) {
 		double *swap = now;
@@ -657,7 +657,7 @@ uint64_t bisect_at_least(const struct topo *t, const struct shape *g, uint64_t e
 	best = bound > best ? bound : best;
 	bound = bisect_by_levels(t, g);
 	best = bound > best ? bound : best;
-	/* The dearer ones only where they may still help. */
+	/* The expensive bounds are computed only if they may improve the result. */
 	bound = best < enough ? bisect_by_flow(g) : 0;
 	best = bound > best ? bound : best;
 	bound = best < enough ? bisect_by_spectrum(g) : 0;

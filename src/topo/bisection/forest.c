@@ -8,8 +8,8 @@
 #define MAX_HOSTS 5000
 
 /*
- * A fabric without circles: from the leaves up, the least cut below a vertex
- * for every number of hosts that may be on its own side.
+ * A fabric without cycles: from the leaves up, the minimum cut below a vertex for each number of
+ * hosts on the vertex's side.
  */
 struct forest {
 	const struct shape *g;
@@ -40,7 +40,7 @@ static bool forest_reach(struct forest *f, uint32_t v, bool *seen, uint32_t *tai
 	return true;
 }
 
-/* True if there is no circle. */
+/* False: the fabric has a cycle. */
 static bool forest_grow(struct forest *f)
 {
 	const struct shape *g = f->g;
@@ -61,7 +61,7 @@ static bool forest_grow(struct forest *f)
 	return good;
 }
 
-/* Hangs what is known of `v` on `*table`, which has n + 1 entries. */
+/* Merges the result of `v` into `*table`, which has n + 1 entries. */
 static void join(const struct forest *f, uint32_t v, uint64_t **table, uint32_t *n)
 {
 	uint32_t more = f->hosts[v], all = *n + more;

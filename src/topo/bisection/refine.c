@@ -85,7 +85,7 @@ static bool is_fair(const struct refine *r)
 	return r->weight[0] <= r->most && r->weight[1] <= r->most;
 }
 
-/* One pass; true if it found a better split. */
+/* One pass; true: found a better split. */
 static bool pass(struct refine *r)
 {
 	int64_t sum = 0, best = 0;
@@ -249,8 +249,8 @@ static bool is_covered(const struct shape *g, const uint32_t *height, const int8
 }
 
 /*
- * The first half of the hosts' switches on side 1, with those switches up to
- * a height of `top` that have nothing else below them.
+ * Puts the first half of the hosts' switches on side 1, and switches up to height `top` with only
+ * these below.
  */
 static uint64_t part_levels(const struct shape *g, const uint32_t *height, uint32_t top,
 			    int8_t *side)
