@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "base/parallel_for.h"
 
-/* Only so much of it as the caller's header knows. */
+/* Copies only the members that the caller's version of the header has. */
 static void error_give(const struct hd_error *mine, struct hd_error *error)
 {
 	const size_t head = sizeof(error->size);
@@ -76,7 +76,7 @@ int api_code_of_status(enum hd_status status)
 	}
 }
 
-/* What was refused. */
+/* Reports the rejection to the caller. */
 static int api_refused(struct hd_error *error, const struct diag *d)
 {
 	struct strbuf text = STRBUF_INIT;
@@ -109,7 +109,7 @@ static void call_work(void *context)
 						      : api_refused(g->error, &g->d);
 }
 
-/* A library takes one thread unless it is given more. */
+/* A library uses one thread unless more are requested. */
 static void be_modest(void)
 {
 	parallel_set_threads(1);

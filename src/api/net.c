@@ -16,7 +16,7 @@
 #include "sim/jobs/packet.h"
 
 #define NO_MESSAGE UINT32_MAX
-#define MOST_IDS   ((uint32_t)1 << 28) /* that the engine can tell apart */
+#define MOST_IDS   ((uint32_t)1 << 28) /* the limit of ids in the engine */
 #define LAST_TIME  (UINT64_MAX / 2)    /* what follows still has a number */
 
 struct net_message {
@@ -181,7 +181,7 @@ static void on_delivered(void *context, hd_time now, uint32_t node, const struct
 	struct net_message *m = &n->messages[id];
 	port_id port = n->hosts->ports[m->target];
 
-	/* With a wrong LFT it may arrive at another host. */
+	/* With a wrong LFT, the message may arrive at another host. */
 	if (n->fabric->end_of_origin[port] == node)
 		m->arrived++;
 	else
@@ -294,7 +294,7 @@ int hd_net_class(const struct hd_net *net, const char *name, uint32_t *out, stru
 
 /* ---- opening and closing ------------------------------------------------- */
 
-/* A buffer that holds no packet of a message would keep it for ever. */
+/* A buffer smaller than a packet would block its message for ever. */
 static enum hd_status check_buffers(const struct fabric *fabric, struct diag *d)
 {
 	const struct scn_fabric *link = &fabric->scenario->fabric;
@@ -534,7 +534,7 @@ static enum hd_status run_on(void *context, struct diag *d)
 	if (run_state(s) == SIM_DEADLOCK)
 		return diag_fail(d, HD_ERR_INPUT,
 				 "deadlock: packets wait for each other in a cycle");
-	/* Where it paused, or nothing happens any more until then. */
+	/* The time of the pause, or the requested time if no event is left. */
 	if (run_state(s) == SIM_PAUSED)
 		n->now = sim_now(n->sim);
 	else if (r->until != HD_NEVER)

@@ -116,7 +116,7 @@ int api_opened_init(const struct api_opening *what, struct hd_error *error)
 
 void api_opened_fini(struct api_opened *o)
 {
-	/* What memory ran short in is in no state to be freed. */
+	/* State in which an allocation failed cannot be freed. */
 	if (o->is_broken)
 		return;
 	if (o->simulation)

@@ -60,7 +60,7 @@ static enum hd_status go(void *context, struct diag *d)
 	struct run *s = run->opened.simulation;
 	enum hd_status status = run_to_end(s, d);
 
-	/* What was found before memory ran short is there, too. */
+	/* Results before a failed allocation are valid, too. */
 	if (!run->opened.is_closed && (status == HD_OK || run_state(s) == SIM_FULL)) {
 		run->results = run_results(s, run->opened.options.all, &run->met);
 		run->checksum = run_sum(s);

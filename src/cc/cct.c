@@ -24,7 +24,7 @@ static void start_timer(const struct cc_config *c, struct cc_state *s, hd_time n
 		s->due = HD_TIME_NEVER;
 }
 
-/* What the delays of the current entry leave of the full rate. */
+/* Sets the rate that remains after the delays of the current entry. */
 static void set_rate(const struct cc_config *c, struct cc_state *s)
 {
 	uint16_t entry = c->cct[s->ccti];

@@ -4,9 +4,8 @@
 #include "cc/algorithms.h"
 
 /*
- * A mark divides the rate by m. Unmarked, the rate follows
- * F(t) = rmin m^(t rmin): a factor of m in each 1/rmin seconds, so that one
- * mark per 1/rmin keeps any flow where it is.
+ * A mark divides the rate by m. Between marks, the rate follows F(t) = rmin m^(t rmin): a factor of
+ * m in each 1/rmin seconds, so that one mark per 1/rmin keeps the rate constant.
  */
 static double increase(const struct cc_config *c, double rate)
 {

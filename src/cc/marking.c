@@ -40,8 +40,8 @@ static bool two_counter(struct mark_output *output)
 }
 
 /*
- * How full a threshold is, is left to the implementation; ours divides the
- * buffer evenly: T is reached at (16 - T)/16 of the capacity.
+ * The specification leaves the level of a threshold to the implementation. Here, thresholds divide
+ * the buffer evenly: T is reached at (16 - T)/16 of the capacity.
  */
 static bool iba(const struct mark_config *config, struct mark_output *output,
 		const struct mark_departure *packet)

@@ -138,7 +138,7 @@ struct cc_recovery cc_recover(const struct cc_algorithm *algorithm, const struct
 	if (!is_rate_based(algorithm))
 		return way;
 	while (rate < to && way.acks < limit) {
-		/* The ACK of a packet sent at this rate comes 1/rate later. */
+		/* The ACK of a packet sent at this rate arrives 1/rate later. */
 		way.seconds += 1 / rate;
 		rate = algorithm->increase(config, rate);
 		way.acks++;

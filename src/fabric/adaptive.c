@@ -59,7 +59,7 @@ static bool is_said(const struct scenario *s, const void *field)
 	       (const char *)p->field < (const char *)(a + 1);
 }
 
-/* Refuses fields of adaptive routing where it is off: they would have no effect. */
+/* Rejects fields of adaptive routing while it is off, because they would have no effect. */
 static enum hd_status refuse_no_choice(const struct scenario *s, struct diag *d)
 {
 	const struct scn_adaptive *a = &s->fabric.routing.adaptive;
@@ -77,7 +77,7 @@ static enum hd_status refuse_no_choice(const struct scenario *s, struct diag *d)
 	return HD_OK;
 }
 
-/* What is reserved keeps to the links where it is. */
+/* Reserved traffic uses the links of its reservation. */
 static enum hd_status refuse_asking_class(const struct scenario *s, struct diag *d, uint16_t sls)
 {
 	const struct scn_adaptive *a = &s->fabric.routing.adaptive;

@@ -5,7 +5,7 @@
 #include "qos/tables/slots.h"
 #include "subnet/tables/packet.h"
 
-/* The scenario's classes make the tables, or none of them has a kind. */
+/* Either the scenario's classes determine the tables, or no class has a kind. */
 static struct broker_params by_classes(const struct fabric *fabric)
 {
 	const struct scenario *s = fabric->scenario;
@@ -43,7 +43,7 @@ static struct broker_params by_classes(const struct fabric *fabric)
 	return p;
 }
 
-/* Why these switches keep no promise of bandwidth; NULL: they do. */
+/* Reason why these switches cannot guarantee bandwidth; NULL: they can. */
 static const char *no_service(const struct fabric *fabric)
 {
 	if (fabric->setup.sw.order == SIM_FIFO)
@@ -53,7 +53,7 @@ static const char *no_service(const struct fabric *fabric)
 	return NULL;
 }
 
-/* Why bounds are not claimed for these switches; NULL: they are. */
+/* Reason why delay bounds do not hold for these switches; NULL: they hold. */
 static const char *no_bounds(const struct fabric *fabric)
 {
 	const struct sim_setup *u = &fabric->setup;
@@ -69,7 +69,7 @@ static const char *no_bounds(const struct fabric *fabric)
 	return NULL;
 }
 
-/* Without a workload nothing says how large buffers are. */
+/* Without a workload, buffer sizes are unknown. */
 static void add_ports(struct fabric *fabric, struct latency_model *m)
 {
 	const struct sim_setup *u = &fabric->setup;
@@ -93,7 +93,7 @@ static void add_ports(struct fabric *fabric, struct latency_model *m)
 	m->out_bytes = has_buffers ? out : NULL;
 }
 
-/* Hosts that send no unreserved packets; NULL: jobs or answers may be such. */
+/* Hosts that send no unreserved packets; NULL: jobs or ACKs may be unreserved. */
 static const bool *quiet_ports(struct fabric *fabric)
 {
 	const struct sim_setup *u = &fabric->setup;
@@ -116,7 +116,7 @@ static const bool *quiet_ports(struct fabric *fabric)
 	return quiet;
 }
 
-/* Each host sends to all others, and receives of them, at the rate. */
+/* Each host sends to all others and receives from them at the rate. */
 static enum hd_status job_request(struct fabric *fabric, uint32_t job, struct diag *d,
 				  struct broker_request *out)
 {
@@ -151,7 +151,7 @@ static enum hd_status job_request(struct fabric *fabric, uint32_t job, struct di
 	return HD_OK;
 }
 
-/* Jobs hold what they reserve for the whole run. */
+/* Jobs keep their reservation during the whole run. */
 static enum hd_status add_jobs(struct fabric *fabric, struct diag *d, struct broker_params *out)
 {
 	const struct scenario *s = fabric->scenario;

@@ -12,7 +12,7 @@ void fabric_copy_entries(const struct scn_vlarb *from, struct vlarb_entry *entri
 	*n = from->n;
 }
 
-/* What the ports begin with, before the first change. */
+/* Initial tables of the ports, before the first change. */
 static void begin(struct fabric *fabric)
 {
 	struct fabric_changes *c = &fabric->changes;
@@ -56,7 +56,7 @@ void fabric_free_changes(struct fabric *fabric)
 	free(fabric->changes.now);
 }
 
-/* What a row of qos.changes makes of a port's tables. */
+/* Applies a row of qos.changes to the tables of a port. */
 static void add_change(struct fabric *fabric, const struct scn_qos_change *from, uint32_t port)
 {
 	struct vlarb t = *table_by_now(fabric, port);
@@ -102,7 +102,7 @@ enum hd_status fabric_build_changes(struct fabric *fabric, struct diag *d)
 	const struct scn_qos *q = &fabric->scenario->qos;
 	const struct scn_qos_change *c = NULL;
 
-	/* By time; what the file says first stays first. */
+	/* Ordered by time, then by position in the file. */
 	while ((c = next_change(q, c)) != NULL) {
 		struct selection ports;
 		struct diag inner = { .status = HD_OK };

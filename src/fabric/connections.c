@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Connections that come and go: when they arrive, which depends on the seed
- * alone, and what they ask for. promises.c has the answers.
+ * Dynamic connections: their arrival times, which depend only on the seed, and the requests of
+ * admission. promises.c computes the responses.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ bool fabric_next_arrival(struct arrival_clock *c)
 	c->until = c->row->stop;
 	if (stays)
 		return true;
-	/* Who comes stays for a picosecond at least. */
+	/* A connection lasts at least a picosecond. */
 	hd_time until = c->at + 1 + draw(&c->rng, a->holding_law, a->holding);
 
 	if (until < c->until)
@@ -60,7 +60,7 @@ static uint32_t grh_of(const struct sim_flow *f)
 	return f->to.list[0].target == TOPO_NONE ? 0 : f->grh_bytes;
 }
 
-/* Blocks that arbiters charge for a message; random sizes: in the mean. */
+/* Blocks that arbiters charge for a message; with random sizes, the mean. */
 static uint64_t blocks_of_message(const struct sim_flow *f)
 {
 	uint32_t grh = grh_of(f);
@@ -73,8 +73,8 @@ static uint64_t blocks_of_message(const struct sim_flow *f)
 }
 
 /*
- * What a flow asks for: what its row says, or the rate at which it makes
- * packets (of sources that are on and off, while they are on).
+ * The requested rate of a flow: the rate of its row, or its packet rate (of on-off sources, while
+ * they are on).
  */
 static struct hd_rate asked(const struct fabric *fabric, const struct sim_flow *f)
 {
@@ -146,7 +146,7 @@ static bool find_ways(const struct fabric *fabric, const struct sim_flow *f,
 	return found;
 }
 
-/* How long the last packets of a flow may be on their way. */
+/* Maximum time that the last packets of a flow may be in flight. */
 static hd_time linger_of(const struct fabric *fabric)
 {
 	hd_time longest = 0;
@@ -199,7 +199,7 @@ static enum hd_status check_flow(const struct fabric *fabric, uint32_t flow, str
 	return check_sls(fabric, t, &r.way, d);
 }
 
-/* Lines of a trace have SLs of their own, and reserve nothing. */
+/* Lines of a trace have their own SLs and reserve nothing. */
 static enum hd_status check_trace(const struct fabric *fabric, uint32_t flow, struct diag *d)
 {
 	const struct scenario *s = fabric->scenario;
@@ -277,7 +277,7 @@ static void drop_refused(struct fabric *fabric, const bool *asks, uint32_t n_ask
 	free(place);
 }
 
-/* Finds the flows that ask, or that come and go. */
+/* Finds the flows with admission, and dynamic flows. */
 static enum hd_status find_connections(const struct fabric *fabric, bool *asks, struct diag *d)
 {
 	const struct scenario *s = fabric->scenario;

@@ -65,7 +65,7 @@ static struct cc_config response(const struct scn_congestion *c, double rmin, do
 
 	out.m = c->m;
 	out.cap_first_increase = c->cap;
-	/* A row's own lowest rate may be lower than the others'. */
+	/* The lowest rate of a row may be below that of the others. */
 	out.unit = fmin(rmin, rmax / (double)c->rate_steps) / c->units;
 	set_table(c, &out);
 	return out;
@@ -187,8 +187,10 @@ static enum hd_status check_throttle(const struct building *g, const struct sim_
 	return HD_OK;
 }
 
-/* Whether control holds for an SL of an end node. A manager outside says it of
- * each, and how. */
+/*
+ * Whether congestion control is on for an SL of an end node. With an external manager, each end
+ * node has its own parameters.
+ */
 static bool is_throttled(const struct fabric *fabric, const struct fabric_programmer *by,
 			 uint32_t node, unsigned sl, struct cc_config *c)
 {

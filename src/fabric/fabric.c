@@ -36,7 +36,7 @@ enum hd_status fabric_refuse(const struct fabric *fabric, struct diag *d, const 
 {
 	const struct schema_place *place = schema_place_of(&fabric->scenario->places, field);
 
-	/* An override says which field it is. */
+	/* Names the override of the field. */
 	return place && place->label
 		       ? scenario_refuse(fabric->scenario, d, field, "%s", inner->message)
 		       : scenario_refuse(fabric->scenario, d, field, "%s: %s", path,
@@ -97,7 +97,7 @@ static enum hd_status take_out(struct fabric *fabric, struct diag *d)
 		topo_unlink(&fabric->topo, ports.ports[i]);
 	selection_fini(&ports);
 	topo_number_subnets(&fabric->topo);
-	/* No generator makes it like this. */
+	/* The generator does not create this fabric. */
 	free(fabric->topo.recipe);
 	fabric->topo.recipe = NULL;
 	return HD_OK;
@@ -310,7 +310,7 @@ static enum hd_status build_rules(struct fabric *fabric, struct diag *d)
 {
 	const struct scn_run *run = &fabric->scenario->run;
 	struct sim_rules *rules = &fabric->rules;
-	/* J11: jobs end when they are done, and begin at once. */
+	/* J11: jobs begin at once and end when they are complete. */
 	bool timed = run->measure.unit == SCN_PLAIN && !fabric->scenario->n_jobs;
 	bool warms = fabric->scenario->n_traffic || !fabric->scenario->n_jobs;
 
@@ -365,7 +365,7 @@ static void add_faults(struct fabric *fabric, const struct fabric_programmer *by
 struct build_inputs {
 	bool has_topology;
 	const struct fabric_programmer *by; /* or NULL */
-	bool ends_there;                    /* nothing but that is wanted */
+	bool ends_there;                    /* nothing else is needed */
 };
 
 /* The topology is there already, unless it follows from the scenario. */
@@ -463,7 +463,7 @@ static bool is_scenario(const char *text)
 	return at && (at == text || at[-1] == '\n' || at[-1] == '{');
 }
 
-/* Around a topology, all else is as a scenario has it by default. */
+/* Defaults of a scenario around a topology. */
 static enum hd_status read_defaults(struct fabric *fabric, const char *file,
 				    const struct overrides *overrides, struct diag *d)
 {

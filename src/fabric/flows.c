@@ -19,7 +19,7 @@ bool fabric_address(const struct fabric *fabric, port_id from, port_id to, struc
 	return out->dlid != 0;
 }
 
-/* num/den in lowest terms that fit, the last digits given up if they must. */
+/* num/den in lowest terms, rounded if it does not fit. */
 static struct sim_interval make_interval(u128 num, u128 den)
 {
 	u128 a = num, c = den;
@@ -41,7 +41,7 @@ static struct sim_interval make_interval(u128 num, u128 den)
 	return (struct sim_interval){ (uint64_t)num, (uint64_t)den };
 }
 
-/* The mean gap between messages of a paced flow; most are one packet. */
+/* Mean gap between messages of a paced flow; most messages are one packet. */
 static struct sim_interval mean_interval(const struct fabric *fabric, const struct scn_traffic *t,
 					 port_id source, port_id target)
 {
@@ -65,7 +65,7 @@ static struct sim_interval mean_interval(const struct fabric *fabric, const stru
 /* While on, packets follow each other that much faster. */
 static struct sim_interval scale(struct sim_interval mean, hd_time on, hd_time off)
 {
-	/* Picoseconds beyond 2^40 make no difference to a mean. */
+	/* Picoseconds beyond 2^40 do not change a mean. */
 	while ((on | off) >> 40) {
 		on >>= 1;
 		off >>= 1;

@@ -30,7 +30,7 @@ static bool has_members(const struct sending *s, const struct mcast_group *m)
 	return m->n_members == s->members.n;
 }
 
-/* That of a manager outside: the first whose ports are the group's members. */
+/* The tree of an external manager: the first one whose ports are the group's members. */
 static enum hd_status programmed_tree(const struct sending *s, port_id source, lid_t *mlid)
 {
 	const struct subnet *subnet = &s->fabric->subnet;
@@ -49,7 +49,7 @@ static enum hd_status programmed_tree(const struct sending *s, port_id source, l
 		s->g->name);
 }
 
-/* The tree that packets of `source` take: its own, or the shared one. */
+/* The tree of packets of `source`: its own, or the shared one. */
 static enum hd_status tree_for(struct sending *s, port_id source, lid_t *mlid)
 {
 	struct subnet *subnet = &s->fabric->subnet;
@@ -136,7 +136,7 @@ enum hd_status fabric_build_group(struct fabric *fabric, uint32_t row,
 
 /* ---- may they lock up? --------------------------------------------------- */
 
-/* The group that a flow goes to, or NULL; most are in the order of flows. */
+/* The group of a flow's destination, or NULL; most groups are in the order of flows. */
 static struct mcast_group *group_of(struct subnet *s, uint16_t subnet, lid_t mlid, uint32_t *at)
 {
 	for (uint32_t i = 0; i < s->n_groups; i++) {
@@ -149,7 +149,7 @@ static struct mcast_group *group_of(struct subnet *s, uint16_t subnet, lid_t mli
 	return NULL;
 }
 
-/* Tells groups of the SLs that are used to send to them; true: of any. */
+/* Records the SLs used to send to each group; true: any group has some. */
 static bool note_sls(struct fabric *fabric)
 {
 	uint32_t at = 0;

@@ -8,7 +8,7 @@
  * A row has one SL, so that its flows must agree.
  */
 
-/* Where the manager runs: with the first host. */
+/* The manager runs on the first host. */
 static port_id manager_port(const struct fabric *fabric)
 {
 	const struct selection *hosts = selector_hosts(fabric->selector);
@@ -21,7 +21,7 @@ void fabric_program_partitions(struct fabric *fabric)
 	partitions_program(fabric->scenario->partitions, manager_port(fabric), &fabric->subnet);
 }
 
-/* Without a partition of one's own, the one that OpenSM chooses. */
+/* The P_Key of the named partition, or else the one that OpenSM chooses. */
 static uint16_t shared_key(const struct fabric *fabric, const char *partition, port_id from,
 			   port_id to)
 {
@@ -77,7 +77,7 @@ static uint8_t path_label(const struct fabric *fabric, const struct scn_traffic 
 	return policy_match(s->policy, &fabric->subnet, &q).sl;
 }
 
-/* What a path gets, and which one it is; from TOPO_NONE: none yet. */
+/* SL of a path and the path itself; from TOPO_NONE: none yet. */
 struct label {
 	port_id from, to;
 	uint8_t sl;

@@ -14,9 +14,9 @@
 #include "model/loss.h"
 #include "qos/admission/broker.h"
 
-/* The connections of a row, if they ask. */
+/* The connections of a row with admission. */
 struct stream {
-	uint32_t n;     /* that come in the run */
+	uint32_t n;     /* arriving in the run */
 	uint32_t group; /* the same for all that have a link in common */
 	struct hd_rate rate;
 	double load; /* erlangs */
@@ -25,7 +25,7 @@ struct stream {
 	const char *why; /* why no closed form applies; NULL: one does */
 };
 
-/* Those of a stream that pass a link. */
+/* The part of a stream that crosses a link. */
 struct stream_crossing {
 	uint32_t n;
 	uint8_t vl;
@@ -149,11 +149,11 @@ static uint32_t size_at(const struct network *w, uint32_t stream, port_id port)
 {
 	uint64_t slots = slots_for(w->streams[stream].rate, w->broker->links[port].rate);
 
-	/* More than all is never let in. */
+	/* More than all slots is never admitted. */
 	return slots > FRAME_SLOTS ? FRAME_SLOTS + 1 : (uint32_t)slots;
 }
 
-/* What a group needs of one of a link's two tables. */
+/* Needs of a group in one of a link's two tables. */
 struct need {
 	uint32_t vls;    /* set of those that it has there */
 	uint32_t wasted; /* those that may leave a part of one entry free */
@@ -197,8 +197,8 @@ static uint32_t room_of_vl(const struct need *n)
 }
 
 /*
- * Cuts the places of a link to what entries allow; false if that depends on who
- * has which of them. Every VL wastes less than one.
+ * Reduces the slots of a link to what its entries allow; false: that depends on the distribution
+ * over VLs. Each VL wastes less than one entry.
  */
 static bool cut_to_entries(struct need need[2], uint32_t *places)
 {
@@ -224,7 +224,7 @@ static bool cut_to_entries(struct need need[2], uint32_t *places)
 	return true;
 }
 
-/* What one SL may have, if it is the only one there. */
+/* Slots that one SL may use if it is the only one on the link. */
 static bool cut_to_share(const struct network *w, uint32_t group, port_id port, uint32_t *places)
 {
 	uint16_t sls = 0, limited = 0;
@@ -281,7 +281,7 @@ static const char *places_of(const struct network *w, uint32_t group, port_id po
 	if (link->unreserved_vls || (is_greedy && n_vls(&need[0]) + n_vls(&need[1]) > 1))
 		return "none: what switches serve limits, too";
 	*places = FRAME_SLOTS - link->high.total - link->low.total;
-	/* No more can be reserved at a time. */
+	/* The rest of a unit cannot be reserved. */
 	*places -= unit ? *places % unit : 0;
 	if (!cut_to_share(w, group, port, places))
 		return "none: an SL has a share of its own";
@@ -294,7 +294,7 @@ static const char *places_of(const struct network *w, uint32_t group, port_id po
 
 /* ---- the link that decides -------------------------------------------- */
 
-/* NULL if a connection that this link accepts is refused by no other; else why not. */
+/* NULL if connections accepted by this link are rejected by no other link; otherwise the reason. */
 static const char *decides(const struct network *w, uint32_t group, port_id port, uint32_t *places)
 {
 	const char *why = places_of(w, group, port, places);

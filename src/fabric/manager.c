@@ -62,7 +62,7 @@ static uint32_t catch_up(struct manager *m, hd_time now)
 		port_id p = s->ports[f->port].origin;
 		port_id peer = m->fabric->topo.ports[p].peer;
 
-		/* A switch and its own host are one device. */
+		/* A switch and the host inside it are one device. */
 		if (!is_of_link(f) || peer == TOPO_NONE)
 			continue;
 		m->down[p] = m->down[peer] = f->kind == SIM_LINK_DOWN;
@@ -115,7 +115,7 @@ static const uint64_t *set_of(const struct subnet *s, switch_id sw, const struct
 	return mft_get(&s->mft[g->subnet], sw, s->n_switches, g->mlid);
 }
 
-/* What of a block of MLIDs changes at a switch; returns how many sets. */
+/* Counts the sets of a block of MLIDs that change at a switch. */
 static uint32_t write_sets(struct manager *m, const struct subnet *plan, switch_id sw,
 			   uint32_t block, hd_time when)
 {
@@ -191,7 +191,7 @@ static void write_groups(struct manager *m, struct fabric_sweep *w, bool *writte
 	free(ports);
 }
 
-/* One write after the other, from `computed` on. */
+/* Writes blocks one after the other, from `computed` on. */
 static void write_all(struct manager *m, struct fabric_sweep *w)
 {
 	const struct replan *plan = &w->plan;
@@ -359,7 +359,7 @@ enum hd_status fabric_build_manager(struct fabric *fabric, struct diag *d)
 			.manager = lid_options_for(&fabric->topo, 0).sm_port,
 		},
 	};
-	/* Plans stay where they are: at most one for each fault. */
+	/* Plans keep their addresses: at most one per fault. */
 	fabric->sweeps = hd_alloc(fabric->setup.n_faults, sizeof(*fabric->sweeps));
 	m.sets = sets_at_first(s);
 	m.present.lft = m.lft;
@@ -397,7 +397,7 @@ static enum hd_status plan_aggregations(const struct fabric_trees *trees, struct
 	const struct aggregation_limit limit = { trees->most, 0 };
 	enum hd_status status = HD_OK;
 
-	/* Those of another run, which has read them. */
+	/* Trees of another run, which has read them. */
 	aggregation_drop(plan, 0);
 	for (uint32_t i = trees->first_aggregation; i < whole->n_aggregations && status == HD_OK;
 	     i++) {
@@ -422,7 +422,7 @@ static enum hd_status plan_trees(struct manager *m, const struct fabric_trees *t
 	return status == HD_OK ? HD_OK : refuse(m, d, w->noticed, inner.message);
 }
 
-/* After all else that the sweep writes. */
+/* Trees are written after everything else of the sweep. */
 static void write_trees(struct manager *m, const struct fabric_trees *trees, struct fabric_sweep *w)
 {
 	struct sim_setup *s = &m->fabric->setup;

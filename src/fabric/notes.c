@@ -56,7 +56,7 @@ struct traffic_cut {
 	double carries; /* b/s, in each direction */
 };
 
-/* Where the entries of a list of destinations are, per switch. */
+/* Positions in a list of destinations, per switch. */
 struct target_counts {
 	const struct sim_address *list; /* of which these are */
 	uint32_t n, n_hot;
@@ -152,7 +152,7 @@ static void add_drawn(struct notes *x, const struct sim_destinations *to, switch
 
 	count_targets(x, to);
 	for (switch_id sw = 0; sw < x->fabric->subnet.n_switches; sw++) {
-		/* `self` is at the source's switch, where nothing is counted. */
+		/* `self` is at the source's switch, where no link is counted. */
 		double p = (1 - share) * x->counts.all[sw] / all;
 
 		if (share > 0)

@@ -9,7 +9,7 @@
 
 #define MOST_ARRIVALS 1000000u
 
-/* One row on its way to flows. */
+/* A row that is expanded to flows. */
 struct row {
 	struct fabric *fabric;
 	const struct scn_traffic *t;
@@ -31,7 +31,7 @@ static enum hd_status refuse_unreachable(const struct row *r, port_id from, port
 			       topo_node_of(&r->fabric->topo, to)->name);
 }
 
-/* A flow from `from` that always goes to `to`. */
+/* Adds a flow with fixed source and destination. */
 static enum hd_status add_fixed(struct row *r, port_id from, port_id to)
 {
 	struct sim_address *address = fabric_keep(r->fabric, 1, sizeof(*address));
@@ -133,7 +133,7 @@ static enum hd_status add_choosing(struct row *r, port_id from, const uint32_t *
 		.hot_share = (double)r->t->hot_share.num /
 			     (double)(r->t->hot_share.den ? r->t->hot_share.den : 1),
 	};
-	/* Once to everybody, unless it says how often. */
+	/* One message to each destination, unless the row has a count. */
 	if (r->t->kind == SIM_BURST && choice == SIM_TO_CYCLE && r->t->count == SCN_UNLIMITED)
 		f->count = others;
 	return HD_OK;
@@ -155,7 +155,7 @@ static enum hd_status add_all_choosing(struct row *r, enum sim_choice choice)
 	return status;
 }
 
-/* Sends position i of the sources to position to[i]; who stays is silent. */
+/* Sends from position i of the sources to position to[i]; equal positions send nothing. */
 static enum hd_status add_mapped(struct row *r, const uint32_t *to)
 {
 	enum hd_status status = HD_OK;
@@ -286,7 +286,7 @@ static enum hd_status add_pairs(struct row *r)
 	return status;
 }
 
-/* One of the destinations, hot ones with their share. */
+/* Draws a destination; hot ones have their share. */
 static port_id draw_destination(struct row *r)
 {
 	if (r->hot.n &&
@@ -351,7 +351,7 @@ static enum hd_status add_connections(struct row *r)
 	return status;
 }
 
-/* A flow for every connection that will come, whether or not it is let in. */
+/* Adds a flow for each connection that arrives, whether admitted or not. */
 static enum hd_status add_arriving(struct row *r)
 {
 	bool is_group = r->t->pattern == SCN_GROUP;
@@ -382,7 +382,7 @@ static enum hd_status add_arriving(struct row *r)
 		f->start = clock.at;
 		f->stop = clock.until == HD_TIME_NEVER ? 0 : clock.until;
 	}
-	/* What the others were copied from. */
+	/* The template of the copies. */
 	if (is_group)
 		fabric_drop_flows(r->fabric, first, n_senders);
 	return status;
@@ -457,7 +457,7 @@ static enum hd_status build_row(struct fabric *fabric, uint32_t number, struct d
 	return status;
 }
 
-/* One row; its number in the scenario. */
+/* Expands one row; returns its number in the scenario. */
 static enum hd_status build_flows_of(struct fabric *fabric, uint32_t row, struct diag *d)
 {
 	uint32_t before = fabric->n_flows;
@@ -467,7 +467,7 @@ static enum hd_status build_flows_of(struct fabric *fabric, uint32_t row, struct
 
 	if (status == HD_OK)
 		status = fabric_label_row(fabric, row, before, d);
-	/* Of those that come, none may come in time. */
+	/* No dynamic connection may arrive during the run. */
 	if (status == HD_OK && fabric->n_flows == before &&
 	    !fabric->scenario->traffic[row].arrivals.gap)
 		status = refuse_empty(fabric, row, d);
@@ -488,8 +488,8 @@ static int compare_names(const void *a, const void *b)
 }
 
 /*
- * Flow ids order what happens at one instant (T13), so they go by the names of
- * the rows: where a row is written changes nothing.
+ * Flow ids order simultaneous events (T13). They follow the names of rows, so that the position of
+ * a row in the file has no effect.
  */
 enum hd_status fabric_build_flows(struct fabric *fabric, struct diag *d)
 {

@@ -41,13 +41,13 @@ struct promise {
 	uint32_t flow;     /* that sends now, or did last */
 	uint32_t id;       /* of the broker's connection */
 	uint32_t breakage; /* of the fabric's; SIM_NONE: it is kept */
-	hd_time stop;      /* of the flow, if nothing breaks; 0: never */
+	hd_time stop;      /* scheduled end of the flow; 0: none */
 	hd_time ready;     /* its path is the one that it has slots on */
 };
 
 struct timeline {
 	struct fabric *fabric;
-	struct broker *broker; /* NULL: no class asks */
+	struct broker *broker; /* NULL: no class has admission */
 	struct eventq q;
 	hd_time linger;
 	struct promise *promises; /* in the order of admission */
@@ -55,7 +55,7 @@ struct timeline {
 	size_t cap;
 	bool *down;       /* per port of the topology */
 	hd_time written;  /* the last sweep so far has written its tables */
-	bool has_changed; /* slots came free, or routes changed */
+	bool has_changed; /* slots were released, or routes changed */
 };
 
 static void push(struct timeline *t, hd_time at, enum event_kind kind, uint32_t index)
@@ -101,7 +101,7 @@ static void close_break(struct timeline *t, struct promise *p, hd_time now)
 	p->breakage = SIM_NONE;
 }
 
-/* Messages that a flow makes until `now`, in the mean. */
+/* Mean number of messages that a flow creates until `now`. */
 static uint64_t messages_until(const struct sim_flow *f, hd_time now)
 {
 	double n = (double)(now - f->start) * (double)f->interval.den / (double)f->interval.num;
@@ -109,7 +109,7 @@ static uint64_t messages_until(const struct sim_flow *f, hd_time now)
 	return f->interval.num && n < 0x1p63 ? (uint64_t)n : UINT64_MAX;
 }
 
-/* The source stops, and the slots are given up when its packets have gone. */
+/* Stops the source; its slots are released when its packets have left. */
 static void suspend(struct timeline *t, struct promise *p, hd_time now,
 		    const struct broker_refusal *why)
 {
@@ -152,7 +152,7 @@ static void resume(struct timeline *t, struct promise *p, hd_time now)
 	fabric->flows[p->flow].count -= made;
 }
 
-/* Those that were given up ask again, in the order of admission. */
+/* Suspended connections request admission again, in the order of admission. */
 static void retry(struct timeline *t, hd_time now)
 {
 	t->has_changed = false;
@@ -302,7 +302,7 @@ static void add_promise(struct timeline *t, uint32_t flow, uint32_t id, hd_time 
 {
 	struct sim_flow *f = flow == SIM_NONE ? NULL : &t->fabric->flows[flow];
 
-	/* A manager that is writing tables answers when they are written. */
+	/* A manager that is writing tables responds when they are written. */
 	if (f && f->start < t->written)
 		f->start = t->written;
 	t->promises = hd_grow(t->promises, &t->cap, t->n_promises + 1u, sizeof(*t->promises));
@@ -511,7 +511,7 @@ void fabric_walk_connections(struct fabric *fabric, struct broker *broker, hd_ti
 	add_jobs(&t);
 	expect(&t, asks, fabric->n_flows);
 	walk(&t);
-	/* Only a broker makes promises. */
+	/* Guarantees exist only with a broker. */
 	for (uint32_t i = 0; broker && i < t.n_promises; i++)
 		fabric->requests[t.promises[i].request].bound =
 			broker->connections[t.promises[i].id].bound;

@@ -125,7 +125,7 @@ static bool vls_differ(const struct subnet *a, const struct subnet *b)
 	return false;
 }
 
-/* SLs of paths, VLs, partitions: all of them are the new subnet's. */
+/* Path SLs, VLs and partitions are those of the new subnet. */
 static void change_vls(struct sim_setup *s, const struct subnet *was, const struct subnet *is,
 		       hd_time at)
 {

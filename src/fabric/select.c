@@ -16,16 +16,16 @@ struct selector {
 	const struct topo *topo;
 	struct selection hosts;
 	struct text_map names; /* of nodes; the first of a name */
-	struct text_map again; /* the second, where there are several */
+	struct text_map again; /* second node of a name; ambiguous */
 };
 
-/* A selection under construction: who is in, by port. */
+/* A selection under construction: a flag per port. */
 struct picking {
 	const struct selector *s;
 	struct diag *d;
 	struct rng *rng;
 	bool *in;
-	bool names; /* the item means what it says, one by one */
+	bool names; /* the item names its members */
 	struct selection *out;
 };
 
@@ -79,7 +79,7 @@ const struct selection *selector_hosts(const struct selector *s)
 	return &s->hosts;
 }
 
-/* Whether `name` fits a pattern in which * and ? stand for any letters. */
+/* Matches a pattern with the wildcards * and ?. */
 static bool fits(const char *pattern, const char *name)
 {
 	const char *star = NULL, *after_star = NULL;
@@ -127,7 +127,7 @@ static void drop(struct picking *p, port_id port)
 	p->out->n = kept;
 }
 
-/* Cuts "name:3" in two; false if there is no number. */
+/* Splits "name:3"; false: no number. */
 static bool split_port(const char *item, char *name, unsigned *number)
 {
 	const char *colon = strrchr(item, ':');
@@ -162,8 +162,8 @@ static enum hd_status refuse_name(const struct picking *p, const char *what, con
 typedef void pick_fn(struct picking *p, port_id port);
 
 /*
- * Gives `use` the ports of `node`: number `number`, or all of them if it is
- * negative, of which only hosts' ones if `hosts`. Returns how many.
+ * Selects port `number` of `node`, or all of its ports if it is negative; with `hosts`, ports of
+ * hosts only. Returns the number of ports.
  */
 static unsigned use_node(struct picking *p, node_id node, int number, bool hosts, pick_fn *use)
 {
@@ -418,14 +418,13 @@ static enum hd_status use_port_item(struct picking *p, const char *item, pick_fn
 
 typedef enum hd_status item_fn(struct picking *p, const char *item, pick_fn *use);
 
-/* "h3", "h0..h7" and "5" name hosts; "h*", "all", "on:leaf1" and "40%" do so by
- * what they have in common. */
+/* "h3", "h0..h7" and "5" name hosts; "h*", "all", "on:leaf1" and "40%" select by a property. */
 static bool names_hosts(const char *item)
 {
 	return !strpbrk(item, "*?%") && strcmp(item, "all") != 0 && strncmp(item, "on:", 3) != 0;
 }
 
-/* One item, without the blanks around it. */
+/* Parses one item without surrounding blanks. */
 static enum hd_status read_item(struct picking *p, const char *text, size_t len, item_fn *read)
 {
 	char item[MAX_ITEM];
@@ -449,7 +448,7 @@ static enum hd_status read_item(struct picking *p, const char *text, size_t len,
 		use_all(p, pick);
 	enum hd_status status = drops ? read(p, item + 4, drop) : read(p, item, pick);
 
-	/* What a name means stays refused, whatever else it might be. */
+	/* An item that has failed as a name is not tried otherwise. */
 	return p->d->status == HD_OK ? status : p->d->status;
 }
 

@@ -55,7 +55,7 @@ static void add_end(struct fabric *fabric, node_id v, port_id origin)
 	add_node(fabric, SIM_END, v, 1);
 	s->ports[s->n_ports - 1].origin = origin;
 	fabric->end_of_origin[origin] = s->n_nodes - 1;
-	/* Port 0 of a switch stays the switch's own. */
+	/* Port 0 of a switch belongs to the switch itself. */
 	if (fabric->port_of_origin[origin] == SIM_NONE)
 		fabric->port_of_origin[origin] = s->n_ports - 1;
 }
@@ -75,7 +75,7 @@ static void add_whole(struct fabric *fabric, node_id v, enum sim_node_kind kind)
 	}
 }
 
-/* Whether the fabric has management agents: reservations need them. */
+/* Whether the fabric needs management agents: reservations use them. */
 static bool wants_agents(const struct scenario *s)
 {
 	for (size_t i = 0; i < s->n_traffic; i++) {
@@ -88,7 +88,7 @@ static bool wants_agents(const struct scenario *s)
 static void add_nodes(struct fabric *fabric)
 {
 	const struct topo *t = &fabric->topo;
-	/* An end node has two slots; a switch's own host is one more node. */
+	/* An end node has two slots; the host inside a switch is a separate node. */
 	uint32_t most_nodes = t->n_nodes + t->n_ports;
 
 	fabric->setup.nodes = hd_alloc(most_nodes, sizeof(*fabric->setup.nodes));
@@ -133,7 +133,7 @@ static void plug(struct fabric *fabric)
 	}
 }
 
-/* The native rate of a cable; a switch's own host has its best port's. */
+/* Native rate of a cable; the host inside a switch has the rate of the best port. */
 static struct hd_rate native_rate(const struct topo *t, port_id p)
 {
 	struct topo_link_state state;
@@ -151,7 +151,7 @@ static struct hd_rate native_rate(const struct topo *t, port_id p)
 	return best;
 }
 
-/* What one row of fabric.links says of a cable: both ways. */
+/* Applies one row of fabric.links to both directions of a cable. */
 static void override_cable(const struct topo *t, const struct scn_link *link, port_id p,
 			   struct fabric_cable *cables)
 {
@@ -242,7 +242,7 @@ static enum hd_status set_ports(struct fabric *fabric, struct diag *d)
 	return status;
 }
 
-/* The errors that one row of fabric.links says of what a port sends. */
+/* Applies the errors of one row of fabric.links to packets sent by a port. */
 static void override_port(struct sim_port *p, const struct scn_link *link)
 {
 	if (link->ber <= 1)
@@ -271,7 +271,7 @@ static enum hd_status override_links(struct fabric *fabric, struct diag *d)
 	return HD_OK;
 }
 
-/* Those who reserve count with the links as they are simulated. */
+/* Reservations use the link rates of the simulation. */
 static void tell_rates(struct fabric *fabric)
 {
 	for (uint32_t i = 0; i < fabric->setup.n_ports; i++) {
@@ -305,7 +305,7 @@ static void set_model(struct fabric *fabric)
 	fabric->setup.subnet = &fabric->subnet;
 }
 
-/* Refuses a list whose entries speak of subnets that are not there. */
+/* Rejects a list with entries of unknown subnets. */
 static enum hd_status check_subnets(const struct fabric *fabric, const char *list,
 				    const struct scn_tclass *t, size_t n, struct diag *d)
 {
@@ -432,7 +432,7 @@ void fabric_add_fault(struct fabric *fabric, struct sim_fault fault)
 	s->faults[k] = fault;
 }
 
-/* All cables of a switch; its own host, if it has one, is cut off too. */
+/* Cuts all cables of a switch, and the host inside it. */
 static enum hd_status add_switch_event(struct fabric *fabric, const struct scn_event *e,
 				       struct diag *d)
 {

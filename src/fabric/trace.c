@@ -142,7 +142,7 @@ static enum hd_status read_lines(struct trace *r, char *text)
 	return status;
 }
 
-/* One flow per source, each with its own packets in order. */
+/* Adds one flow per source, with its packets in order. */
 static void add_flows(struct trace *r, uint32_t row)
 {
 	struct fabric *fabric = r->fabric;

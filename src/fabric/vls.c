@@ -56,7 +56,7 @@ static enum hd_status apply_rules(struct fabric *fabric, struct diag *d)
 
 /* ---- SL2VL maps of single ports ---------------------------------------- */
 
-/* A map must keep to the VLs of the link. */
+/* A map must use the VLs of the link only. */
 static enum hd_status check_map(const struct fabric *fabric, struct diag *d,
 				const struct scn_qos_port *rule, port_id port)
 {
@@ -80,8 +80,7 @@ static enum hd_status check_map(const struct fabric *fabric, struct diag *d,
 	return HD_OK;
 }
 
-/* Input ports of a rule, by port_id; those whose cable leads to a selected
- * host, too. NULL: all. */
+/* Input ports of a rule, by port_id, including ports with a cable to a selected host. NULL: all. */
 static enum hd_status read_inputs(const struct fabric *fabric, struct diag *d,
 				  const struct scn_qos_port *rule, bool **out)
 {
@@ -146,7 +145,7 @@ static enum hd_status apply_map(struct fabric *fabric, struct diag *d,
 	return status;
 }
 
-/* After the maps of all links; what comes last counts. */
+/* Applies rules after the maps of all links; the last rule counts. */
 static enum hd_status apply_maps(struct fabric *fabric, struct diag *d)
 {
 	const struct scn_qos *q = &fabric->scenario->qos;
@@ -166,7 +165,7 @@ static struct vl_entries entries_of(const struct scn_vlarb *t)
 	return (struct vl_entries){ t->given ? t->entries : NULL, t->n };
 }
 
-/* What the scenario's classes ask of every link. */
+/* The requirements of the scenario's classes for all links. */
 static struct vl_plan plan_of(struct fabric *fabric)
 {
 	const struct scn_qos *q = &fabric->scenario->qos;
@@ -199,7 +198,7 @@ static enum hd_status arbitrate(struct fabric *fabric, const struct vl_plan *pla
 {
 	struct vlarb tables;
 
-	/* Reservations make them (connections.c). */
+	/* Reservations create them (connections.c). */
 	if (scenario_admits(fabric->scenario))
 		return apply_rules(fabric, d);
 	if (!qos_vls_tables(plan, &tables))
@@ -229,7 +228,7 @@ enum hd_status fabric_build_vls(struct fabric *fabric, struct diag *d)
 	return status == HD_OK ? apply_maps(fabric, d) : status;
 }
 
-/* What a scenario may not say where a routing algorithm chooses VLs. */
+/* Rejects fields that conflict with a routing algorithm that chooses VLs. */
 static enum hd_status check_split(const struct fabric *fabric, struct diag *d)
 {
 	const struct scn_qos *q = &fabric->scenario->qos;
@@ -293,7 +292,7 @@ uint16_t fabric_unreserved_sls(const struct fabric *fabric)
 	}
 	for (size_t i = 0; i < s->n_jobs; i++)
 		sls |= (uint16_t)(1u << scenario_job_sl(s, &s->jobs[i]));
-	/* PBE asks, but may send more than its share is worth. */
+	/* PBE requests admission, but may exceed its reservation. */
 	return sls & (uint16_t)~scenario_promised_sls(s);
 }
 
@@ -324,8 +323,7 @@ static enum hd_status add_members(struct fabric *fabric, uint16_t **keys, uint16
 	return HD_OK;
 }
 
-/* A port of a switch or router that enforces lets pass what its host may send
- * or receive. */
+/* A port of a switch or router with enforcement passes the P_Keys of its host. */
 static void enforce_at(struct fabric *fabric, port_id host, const uint16_t *keys, unsigned n)
 {
 	port_id peer = fabric->topo.ports[host].peer;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The state of a queue pair as bytes and back, into one that was made and
- * connected as the one that was written: its parameters and attributes are not
- * among them.
+ * Packs the state of a queue pair. A queue pair that reads it has been created and connected like
+ * the original: parameters and attributes are not packed.
  */
 #include "base/alloc.h"
 #include "base/pack.h"

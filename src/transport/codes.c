@@ -34,7 +34,7 @@ unsigned qp_credit_code(uint32_t count)
 	return code;
 }
 
-/* The same staircase in units of 10 us, but 0 is its top step. */
+/* The same steps in units of 10 us, except that 0 is the top step. */
 hd_time qp_rnr_delay(unsigned code)
 {
 	assert(code < 32);

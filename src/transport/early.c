@@ -62,8 +62,8 @@ void qp_early_fini(struct qp *qp)
 }
 
 /*
- * Whether these are bytes of the WRITE under way; then puts them there. Not
- * with immediate data: its receive request must be there first.
+ * Copies the payload if it belongs to the WRITE in progress. Not with immediate data, which needs
+ * its receive request first.
  */
 static bool put_in_place(struct qp *qp, const struct packet *p)
 {
@@ -105,7 +105,7 @@ bool qp_early_keep(struct qp *qp, const struct packet *p)
 	struct early **place = place_of(qp, p->bth.psn);
 
 	if (*place && (*place)->packet.bth.psn == p->bth.psn) {
-		/* Again; the repetition may ask where the first did not. */
+		/* The repeated packet may request an ACK that the first did not. */
 		(*place)->packet.bth.ack_req |= p->bth.ack_req;
 		return true;
 	}
@@ -162,7 +162,7 @@ bool qp_early_keep_answer(struct qp *qp, const struct packet *p, uint32_t missin
 		return false;
 	struct early **place = place_in(qp, &qp->req.early, p->bth.psn);
 
-	/* What was refused may have been taken since, but not the reverse. */
+	/* A packet that was rejected may have been accepted since, but not the reverse. */
 	if (*place && !(is_nak(&(*place)->packet) && !is_nak(p)))
 		return true;
 	qp->req.n_kept += !*place;
@@ -185,7 +185,7 @@ static void write_one(struct pack *p, const struct packet *packet)
 	pack_bytes(p, bytes, size);
 }
 
-/* Those of a set that are ahead of a number, by a window at most. */
+/* Members of a set within a window after a PSN. */
 struct early_set {
 	const struct qp *qp;
 	struct early ***set;
@@ -220,7 +220,7 @@ static struct early *at(const struct early_set *k, uint32_t ahead)
 	return e && e->packet.bth.psn == psn ? e : NULL;
 }
 
-/* How many there are. */
+/* Packs the number of members. */
 static uint32_t pack_kept(const struct early_set *k, struct pack *p)
 {
 	const uint32_t window = k->qp->params.window;

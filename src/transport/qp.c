@@ -77,7 +77,7 @@ void qp_enter_error(struct qp *qp)
 
 /* ---- modify ------------------------------------------------------------ */
 
-/* What a transition needs and may have, by kind of queue pair. */
+/* Required and optional attributes of a transition, by kind of queue pair. */
 struct qp_transition {
 	enum qp_state from, to;
 	unsigned needs[3]; /* RC, UC, UD */
@@ -187,7 +187,7 @@ static void take_attributes(struct qp_attr *to, const struct qp_attr *from, unsi
 		to->ack_every = from->ack_every ? from->ack_every : 16;
 }
 
-/* What becomes of the machines when a state is entered. */
+/* Resets requester and responder when a state is entered. */
 static void enter(struct qp *qp, enum qp_state from, enum qp_state to)
 {
 	qp->state = to;
@@ -230,7 +230,7 @@ enum hd_status qp_modify(struct qp *qp, const struct qp_attr *attr, unsigned mas
 	}
 	if (!t)
 		return HD_ERR_UNFIT;
-	/* A reliable queue pair's send queue has no error state of its own. */
+	/* The send queue of a reliable queue pair has no error state of its own. */
 	if (from == QPS_SQE && qp->params.kind == QP_RC)
 		return HD_ERR_UNFIT;
 	unsigned needs = t->needs[qp->params.kind];
@@ -330,7 +330,7 @@ void qp_address(const struct qp *qp, struct packet *p, uint8_t opcode, uint32_t 
 	memcpy(p->grh.dgid, a->dgid, sizeof(a->dgid));
 }
 
-/* From the peer that this queue pair is connected to? */
+/* Whether the packet is from the connected peer. */
 static bool is_from_peer(const struct qp *qp, const struct packet *p)
 {
 	const struct qp_attr *a = &qp->attr;

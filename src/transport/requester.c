@@ -216,7 +216,7 @@ static uint32_t under_way(const struct requester *r)
 	return psn_add(r->next_psn, PSN_MASK + 1 - item_at(r, r->head)->psn);
 }
 
-/* Does a request that was never sent have to wait for something? */
+/* Whether a request that was never sent may start now. */
 static bool may_start(const struct qp *qp, const struct send_item *item)
 {
 	const struct requester *r = &qp->req;
@@ -247,7 +247,7 @@ bool requester_has_packet(const struct qp *qp, hd_time now)
 	return item->started || (may_start(qp, item) && !(item->wrong && r->next != r->head));
 }
 
-/* What the request itself must answer for before anything is sent. */
+/* Errors of the request that are detected before it is sent. */
 static enum wc_status check_item(const struct qp *qp, const struct send_item *item)
 {
 	const struct send_wr *wr = &item->wr;
@@ -272,7 +272,7 @@ static void start_item(struct qp *qp, struct send_item *item)
 	r->ssn = psn_add(r->ssn, 1);
 	item->ssn = r->ssn;
 	r->rd_out += needs_answer(item);
-	/* What takes no receive request needs no credit: make room for it. */
+	/* A request without a receive request needs no end-to-end credit. */
 	if (needs_answer(item) || item->wr.kind == WR_WRITE)
 		r->lsn = psn_add(r->lsn, 1);
 }
@@ -394,13 +394,13 @@ static void send_packet(struct qp *qp, hd_time now, struct send_item *item, stru
 		fill_message(qp, item, k, out, buffer);
 	if (qp->params.kind == QP_UD)
 		fill_datagram(qp, &item->wr, out);
-	/* By distance: 2^23 of them have no sign. */
+	/* Compares distances, because a distance of 2^23 has no sign. */
 	if (upto > psn_add(r->next_psn, PSN_MASK + 1 - item->psn))
 		r->next_psn = psn_add(item->psn, upto);
 	if (last)
 		advance(r);
 	if (qp->params.kind != QP_RC)
-		return; /* no more is to come than requester_sent */
+		return; /* unreliable requests complete in requester_sent() */
 	out->bth.ack_req = last || ++r->since_ack >= qp->attr.ack_every;
 	if (!out->bth.ack_req)
 		return; /* no answer to it is possible yet */
@@ -422,7 +422,7 @@ bool requester_transmit(struct qp *qp, hd_time now, struct packet *out, uint8_t 
 	if (!item->started) {
 		enum wc_status status = check_item(qp, item);
 
-		/* It fails in its turn: after all that came before it. */
+		/* The request fails in order, after all earlier requests. */
 		item->wrong = status != WC_SUCCESS;
 		if (item->wrong && r->next != r->head)
 			return false;

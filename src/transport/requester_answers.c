@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What comes back to a requester: acknowledgements, NAKs, data; or nothing. */
+/* Responses to a requester: acknowledgements, NAKs and data; or a timeout. */
 #include <stdlib.h>
 
 #include "transport/codes.h"
@@ -35,7 +35,7 @@ static void progress(struct qp *qp, hd_time now)
 	r->implied = false;
 	bool expects = is_outstanding(r) && psn_diff(r->asked, oldest_psn(r)) > 0;
 
-	/* It does not run while an RNR NAK holds us. */
+	/* The timer does not run during an RNR NAK. */
 	r->timer = expects && qp->attr.timeout && !r->rnr_until
 			   ? now + qp_ack_timeout(qp->attr.timeout)
 			   : HD_TIME_NEVER;
@@ -67,7 +67,7 @@ static void go_back(struct qp *qp, uint32_t psn)
 	r->offset = into > (int32_t)item->done ? (uint32_t)into : item->done;
 	if (needs_answer(item))
 		r->offset = item->done;
-	r->timer = HD_TIME_NEVER; /* set again by the first that asks */
+	r->timer = HD_TIME_NEVER; /* restarted by the next packet that requests an ACK */
 	r->asked = psn;
 }
 
@@ -83,7 +83,7 @@ static void retry(struct qp *qp, uint32_t psn)
 	go_back(qp, psn);
 }
 
-/* Requests acknowledged while they were being sent again are passed over. */
+/* Skips requests that were acknowledged while they were sent again. */
 static void catch_up(struct requester *r)
 {
 	if ((int32_t)(r->next - r->head) < 0) {
@@ -99,8 +99,8 @@ static void catch_up(struct requester *r)
 }
 
 /*
- * Everything up to and including `psn` has arrived. False if that passes a
- * read or atomic whose answer is missing: an implied NAK, acted upon.
+ * Everything up to and including `psn` has arrived. False if a read or atomic before it has no
+ * response: an implied NAK, which is handled.
  */
 static bool acknowledge(struct qp *qp, uint32_t psn, hd_time now)
 {
@@ -172,8 +172,8 @@ static void on_nak(struct qp *qp, const struct packet *p)
 	unsigned code = p->aeth.syndrome & AETH_VALUE;
 
 	/*
-	 * While we wait for a receive, packets behind the one that had none
-	 * may be missed, too: all of them will be sent again.
+	 * During an RNR NAK, packets after the one without a receive request may be lost too: all
+	 * will be sent again.
 	 */
 	if (code == NAK_PSN_ERROR && qp->req.rnr_until)
 		return;
@@ -210,7 +210,7 @@ static uint64_t answer_bytes(const struct qp *qp, const struct send_item *item, 
 	return left < qp->attr.mtu ? left : qp->attr.mtu;
 }
 
-/* The payload of answer number `done` of a read goes to its place. */
+/* Copies the payload of response number `done` of a read. */
 static void on_read_response(struct qp *qp, const struct packet *p, bool in_place, hd_time now)
 {
 	struct send_item *item = item_at(&qp->req, qp->req.head);
@@ -252,7 +252,7 @@ static void on_atomic_ack(struct qp *qp, const struct packet *p, hd_time now)
 	progress(qp, now);
 }
 
-/* One that is not old: its turn has come, or it shows what is missing. */
+/* Handles a response that is not old: the expected one, or one that reveals a loss. */
 static void take_answer(struct qp *qp, const struct packet *p, bool in_place, hd_time now)
 {
 	struct requester *r = &qp->req;
@@ -263,7 +263,7 @@ static void take_answer(struct qp *qp, const struct packet *p, bool in_place, hd
 		on_ack(qp, p, now);
 		return;
 	}
-	/* An answer acknowledges the requests before its own. */
+	/* A response acknowledges the requests before its own. */
 	if (!acknowledge(qp, psn_add(psn, PSN_MASK), now) || !is_outstanding(r) ||
 	    oldest_psn(r) != psn)
 		return;
@@ -290,7 +290,7 @@ bool requester_misses(const struct requester *r, uint32_t *psn)
 	return false;
 }
 
-/* Only an ACK speaks of its own number: the others of all before it. */
+/* Only an ACK includes its own number; other responses acknowledge the numbers before. */
 static bool passes(const struct packet *p, uint32_t missing)
 {
 	bool is_ack =
@@ -299,7 +299,7 @@ static bool passes(const struct packet *p, uint32_t missing)
 	return psn_diff(p->bth.psn, missing) >= (is_ack ? 0 : 1);
 }
 
-/* Whether these are bytes of the oldest request, a read; puts them there. */
+/* Copies the payload if it belongs to the oldest request, a read. */
 static bool put_in_place(struct qp *qp, const struct packet *p)
 {
 	const struct send_item *item = item_at(&qp->req, qp->req.head);
@@ -329,7 +329,7 @@ static bool keep_early(struct qp *qp, const struct packet *p)
 	return qp_early_keep_answer(qp, p, missing, near && put_in_place(qp, p));
 }
 
-/* The first one that was kept and passes nothing any more. */
+/* The first early response that is no longer blocked. */
 static bool next_kept(const struct qp *qp, uint32_t *psn)
 {
 	uint32_t oldest = oldest_psn(&qp->req), missing = 0;

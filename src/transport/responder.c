@@ -124,14 +124,14 @@ void responder_answer(struct qp *qp, const struct qp_answer *answer)
 {
 	struct responder *r = &qp->resp;
 
-	/* One ACK acknowledges all before it, but never across a read. */
+	/* One ACK acknowledges all requests before it, but not across a read. */
 	if (r->answer_tail != r->answer_head && is_plain_ack(answer) &&
 	    is_plain_ack(answer_at(r, r->answer_tail - 1))) {
 		*answer_at(r, r->answer_tail - 1) = *answer;
 		return;
 	}
 	if (r->answer_tail - r->answer_head == MAX_ANSWERS)
-		return; /* as if lost; the peer will ask again */
+		return; /* as if lost; the peer sends the request again */
 	r->answers = ring_grow(r->answers, &r->answer_places, r->answer_head, r->answer_tail,
 			       sizeof(*r->answers));
 	*answer_at(r, r->answer_tail++) = *answer;
@@ -271,7 +271,9 @@ static bool is_write(unsigned op)
 	return op >= OP_WRITE_FIRST && op <= OP_WRITE_ONLY_IMM;
 }
 
-/* Middle and last only inside a message of their kind, all else outside. */
+/*
+ * Middle and last packets are valid only inside a message of their kind, all others only outside.
+ */
 static bool follows(const struct responder *r, uint8_t opcode)
 {
 	unsigned flags = opcode_flags(opcode);
@@ -378,7 +380,7 @@ static bool execute_send(struct qp *qp, const struct packet *p)
 	return true;
 }
 
-/* What a WRITE with its RETH must pass before its first byte is written. */
+/* Checks of a WRITE with its RETH before its first byte is written. */
 static bool begin_write(struct qp *qp, const struct packet *p)
 {
 	struct responder *r = &qp->resp;
@@ -550,8 +552,8 @@ static struct qp_answer *under_way(struct responder *r, uint32_t psn)
 }
 
 /*
- * Again, from where the peer asks, if that lies in what it asked before. What
- * is left of the answer before is of no use to it: this one replaces it.
+ * Repeats a read from the requested position if that is inside the original request. The rest of
+ * the previous response is dropped, because this one replaces it.
  */
 static void repeat_read(struct qp *qp, const struct packet *p)
 {
@@ -627,7 +629,7 @@ static bool take_expected(struct qp *qp, const struct packet *p)
 	return true;
 }
 
-/* Those that came before their turn, and whose turn it is now. */
+/* Handles early packets that are now in sequence. */
 static void take_early(struct qp *qp)
 {
 	struct early *e;

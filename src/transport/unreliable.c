@@ -32,7 +32,7 @@ static bool uc_begin(struct qp *qp, const struct packet *p, bool write)
 		       RESPONDER_ACCEPTS;
 }
 
-/* Puts one packet's payload in its place; false: the message is lost. */
+/* Copies the payload of one packet; false: the message is lost. */
 static bool uc_store(struct qp *qp, const struct packet *p)
 {
 	struct responder *r = &qp->resp;

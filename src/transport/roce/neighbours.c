@@ -25,11 +25,11 @@ enum {
 
 enum {
 	MOST = 256,     /* neighbours; the next ones take turns */
-	MOST_HELD = 64, /* frames for one of them */
+	MOST_HELD = 64, /* frames that wait for one neighbour */
 	TRIES = 50,
 };
 
-/* Soon enough for a queue pair that waits for its own timeout meanwhile. */
+/* Shorter than the timeout of a queue pair. */
 #define ASK_AGAIN (20 * HD_MS)
 
 static const uint8_t everybody[MAC_SIZE] = { 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF };
@@ -85,7 +85,7 @@ struct neighbour {
 	uint8_t mac[MAC_SIZE];
 	bool is_known;
 	unsigned tries;
-	hd_time again; /* when to ask once more */
+	hd_time again; /* time of the next request */
 	struct frames held;
 };
 

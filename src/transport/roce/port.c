@@ -20,7 +20,7 @@ struct roce_port {
 	uint32_t qpn_mask;
 	struct roce_member *members;
 	size_t n, cap;
-	size_t turn; /* whose it is to send */
+	size_t turn; /* index of the queue pair that sends next */
 };
 
 struct roce_port *roce_port_new(const struct roce_address *own, unsigned qpn_bits)
@@ -79,7 +79,7 @@ static bool is_ours(const struct roce_port *p, const struct roce *r)
 	return memcmp(r->dst_mac, p->own.mac, MAC_SIZE) == 0 && memcmp(r->dst, own, GID_SIZE) == 0;
 }
 
-/* What IP says, in the header that queue pairs know. */
+/* Fills the GRH of queue pairs from the IP header. */
 static void fill_grh(struct roce *r)
 {
 	struct packet *p = &r->packet;
