@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Connections that come and go: who is let in, and what tables become. */
+/* Dynamic connections: admission, and the resulting tables. */
 #include "fabric/build_for_tests.h"
 
 #include <math.h>
@@ -8,9 +8,9 @@
 #include "qos/admission/broker.h"
 
 /*
- * One link that all share: h0's. 8 Gb/s are 16,320 slots, so that 500 Mb/s are
- * 1,020 of them. What others have is whole entries, so that slots are all that
- * limits: 45 entries are left, one of them DBTS's (its floor).
+ * One link that all flows share: h0's. 8 Gb/s are 16,320 slots, so that 500 Mb/s are 1,020 of them.
+ * Other classes have whole entries, so that only slots limit admission: 45 entries are left, one of
+ * them DBTS's (its floor).
  */
 #define LINK                                                                         \
 	"fabric:\n  topology: {kind: star, hosts: 2}\n  link: 8Gb/s\n"               \
@@ -20,7 +20,7 @@
 	" {name: pbe, sl: 10, kind: PBE, weight: 1530}]\n"
 #define PLACES (44u * 255 / 1020)
 
-/* `text` says "run: {", where the seed goes. */
+/* `text` contains "run: {", where the seed is inserted. */
 static struct fabric *build(const char *text, unsigned seed)
 {
 	const char *run = strstr(text, "run: {");
@@ -128,7 +128,7 @@ static void admit_survivors(struct fabric *fabric, struct broker *b)
 
 static const char *const engines[] = { "xy", "minhop", "updn", "dfsssp" };
 
-/* Only where the entries stand may differ. */
+/* Only the positions of entries may differ. */
 static void tables_at_the_end_are_those_of_who_is_left(void **state)
 {
 	uint64_t blocked = 0, changes = 0;
@@ -193,8 +193,10 @@ static void tables_are_as_before_when_all_have_left(void **state)
 			assert_memory_equal(is, was, sizeof(is));
 			for (unsigned vl = 0; vl < N_DATA_VLS; vl++)
 				others += vl == 8 ? 0 : was[vl];
-			/* Where nothing was reserved at first (BE, and a slot
-			 * of each class of DB): entry by entry. */
+			/*
+			 * Tables without reservations at first (BE, and a slot of each class of DB)
+			 * are compared entry by entry.
+			 */
 			if (others != 2)
 				continue;
 			empty++;
@@ -228,7 +230,7 @@ static void who_is_let_in_is_a_flow_from_then_to_its_end(void **state)
 		const struct fabric_request *q = &fabric->requests[i];
 		const struct sim_flow *w = &fabric->flows[q->flow];
 
-		assert_true(q->flow < fabric->n_flows); /* there is room for all */
+		assert_true(q->flow < fabric->n_flows); /* the link has room for all */
 		assert_int_equal(w->row, q->row);
 		assert_int_equal(w->start, q->at);
 		if (q->row != 1)

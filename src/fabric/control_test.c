@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a scenario says about congestion becomes throttles and rules. */
+/* Fields of congestion control become throttles and rules. */
 #include "fabric/build_for_tests.h"
 
 static void without_an_algorithm_there_is_no_control(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a scenario's fabric, VLs, faults and rules become. */
+/* Topology, VLs, faults and rules of a scenario become a fabric. */
 #include "fabric/build_for_tests.h"
 #include "fabric/fabric_internal.h"
 #include "subnet/routing/adaptive.h"
@@ -88,7 +88,7 @@ static void links_run_at_what_the_scenario_says(void **state)
 	fabric_free(fabric);
 }
 
-/* What a bare fabric says of its cables is what a simulation has. */
+/* The cables of a bare fabric are those of the simulation. */
 static void cables_are_those_of_the_setup(void **state)
 {
 	static const char text[] = "fabric:\n"
@@ -159,7 +159,7 @@ static void packets_to_groups_have_a_grh(void **state)
 		assert_int_equal(fabric->flows[0].bytes, cases[i].single);
 		assert_int_equal(fabric->flows[1].bytes, cases[i].group);
 		assert_int_equal(fabric->flows[1].last_bytes, cases[i].last);
-		/* Two members, neither of them the sender. */
+		/* Two members, without the sender. */
 		assert_int_equal(fabric->flows[1].copies, 2);
 		fabric_free(fabric);
 		strbuf_fini(&text);
@@ -222,8 +222,10 @@ static void classes_become_tables(void **state)
 	fabric_free(fabric);
 }
 
-/* Paper 002, Figure 8 (e): a VL for each direction of a mesh; and a map for
- * what comes from hosts only. */
+/*
+ * Paper 002, Figure 8 (e): a VL for each direction of a mesh, and a map for packets from hosts
+ * only.
+ */
 static void ports_have_maps_by_input_and_output(void **state)
 {
 	struct fabric *fabric;
@@ -264,7 +266,7 @@ static void ports_have_maps_by_input_and_output(void **state)
 	fabric_free(fabric);
 }
 
-/* What asks admission keeps to its path, whichever kind it is of. */
+/* Classes with admission keep their path, whichever kind they have. */
 static void classes_that_ask_are_not_routed_adaptively(void **state)
 {
 	struct fabric *fabric;
@@ -394,7 +396,7 @@ static void faults_are_in_order_of_time(void **state)
 	fabric_free(fabric);
 }
 
-/* Every port that is named, once; by time, whatever the file's order. */
+/* Each named port once, ordered by time, whatever the order of the file. */
 static void changes_are_those_of_all_ports_named(void **state)
 {
 	struct fabric *fabric;

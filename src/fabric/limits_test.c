@@ -17,7 +17,7 @@
 #include "subnet/routing/vls.h"
 #include "topo/read.h"
 
-/* What is counted without being looked at: no row of memory behind it. */
+/* Counted ports without rows in memory. */
 struct counted {
 	struct subnet subnet;
 	struct sim_setup setup;
@@ -78,7 +78,7 @@ static void takes_all_that_fits_and_no_more(void **state)
 	assert_int_equal(tried, fabric_n_limits - 3);
 }
 
-/* They need not be there to be too many. */
+/* Limits are checked before ports are created. */
 static void ports_have_numbers_of_so_many_bits(void **state)
 {
 	struct subnet subnet = { .n_subnets = 1 };
@@ -128,11 +128,11 @@ static void links_have_at_most_256_rates(void **state)
 	setup.n_ports = 514;
 	assert_int_equal(fabric_limits_check(&setup, NULL, 0, &d), HD_ERR_RANGE);
 	assert_string_equal(d.message, "257 different link rates: a simulation takes at most 256");
-	/* One that is written otherwise is the same. */
+	/* An equal rate with another fraction. */
 	ports[512].rate = ports[513].rate = (struct hd_rate){ 2000, 2 };
 	d = (struct diag){ .status = HD_OK };
 	assert_int_equal(fabric_limits_check(&setup, NULL, 0, &d), HD_OK);
-	/* What has no cable has no rate. */
+	/* A port without a cable has no rate. */
 	ports[512].rate = ports[513].rate = (struct hd_rate){ 5, 1 };
 	ports[512].peer = ports[513].peer = SIM_NONE;
 	assert_int_equal(fabric_limits_check(&setup, NULL, 0, &d), HD_OK);
@@ -142,7 +142,7 @@ static void links_have_at_most_256_rates(void **state)
 	assert_int_equal(build_with_rates(256, &d), HD_ERR_RANGE);
 }
 
-/* What fits no buffer would wait for ever. */
+/* A packet larger than a buffer would wait for ever. */
 static void packets_fit_the_smallest_buffer(void **state)
 {
 	struct sim_node nodes[] = { { .kind = SIM_SWITCH }, { .kind = SIM_END } };
@@ -170,7 +170,7 @@ static void packets_fit_the_smallest_buffer(void **state)
 	assert_int_equal(fabric_limits_check(&setup, &flow, 1, &d), HD_ERR_UNFIT);
 }
 
-/* However many a run goes through: what counts is how many are used at once. */
+/* The limit applies to tables in use at one time, not to all tables of a run. */
 static void only_tables_in_use_at_one_time_count(void **state)
 {
 	const uint32_t n = 70000;
@@ -190,11 +190,11 @@ static void only_tables_in_use_at_one_time_count(void **state)
 			.in_blocks = SIM_MOST_BLOCKS,
 			.rate = { 8000000000, 1 },
 		};
-		/* One port, one table after the other. */
+		/* One port, with one table after the other. */
 		setup.changes[i] = (struct sim_table_change){ i, 0, i };
 	}
 	assert_int_equal(fabric_limits_check(&setup, NULL, 0, &d), HD_OK);
-	/* All ports, each its own. */
+	/* All ports, each with its own table. */
 	for (uint32_t i = 0; i < n; i++)
 		setup.changes[i].port = i;
 	assert_int_equal(fabric_limits_check(&setup, NULL, 0, &d), HD_ERR_RANGE);
@@ -206,7 +206,7 @@ static void only_tables_in_use_at_one_time_count(void **state)
 	free(setup.changes);
 }
 
-/* Two switches of 255 ports have twice the pairs that there are numbers. */
+/* Two switches of 255 ports have twice as many pairs as numbers. */
 static void a_file_of_too_many_vl_tables_is_refused_by_its_line(void **state)
 {
 	struct diag d = { .status = HD_OK };
@@ -246,7 +246,7 @@ static void a_file_of_too_many_vl_tables_is_refused_by_its_line(void **state)
 	topo_fini(&t);
 }
 
-/* Each switch without a cable is a subnet of its own. */
+/* A switch without a cable is a subnet of its own. */
 static void a_file_of_too_many_subnets_is_refused(void **state)
 {
 	static const uint32_t most = TOPO_MOST_SUBNETS;

@@ -15,8 +15,10 @@
 	"  link: 8Gb/s\nqos:\n  vls: 15\n  admission: {release_delay: 10us}\n" \
 	"  classes: [{name: db, sl: 2, kind: DB}, {name: db2, sl: 3, "         \
 	"kind: DB}, {name: ts, sl: 4, kind: DBTS}, " classes "]\ntraffic:\n"
-/* Whole entries: 47 of them, 11,985 slots, are left for DB and DBTS; each of
- * the three keeps an entry in the low table. */
+/*
+ * 47 whole entries (11,985 slots) are left for DB and DBTS; each of the three VLs keeps an entry in
+ * the low table.
+ */
 #define WHOLE                                        \
 	"{name: be, sl: 8, kind: BE, weight: 2805}," \
 	" {name: pbe, sl: 10, kind: PBE, weight: 1530}"
@@ -167,7 +169,7 @@ static const struct {
 	  "none: they come for a part of the run" },
 	{ STAR("4", WHOLE) ROW("a", "db", "pattern: uniform", "500Mb/s", "12us", "90us"),
 	  "none: no single link decides" },
-	/* Each fills a link of its own besides the one they share. */
+	/* Each fills its own link and the shared one. */
 	{ STAR("3", WHOLE) ROW("a", "db", ONE, "500Mb/s", "12us", "90us")
 		  ROW("b", "db", "source: h0, destination: h2", "500Mb/s",
 		      "{gap: 12us, distribution: constant}", "90us"),

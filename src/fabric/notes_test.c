@@ -289,7 +289,7 @@ static bool says(const struct strbuf *notes, const char *words)
 
 enum { N_NOTES = 5 };
 
-/* One random scenario; counts in seen how often each note held and did not. */
+/* Checks one random scenario; `seen` counts how often each note applied and did not. */
 static void check_notes(struct rng *rng, unsigned seen[N_NOTES][2])
 {
 	struct strbuf text = STRBUF_INIT, notes = STRBUF_INIT;

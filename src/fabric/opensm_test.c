@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a configuration of OpenSM's becomes in a fabric. */
+/* A configuration of OpenSM becomes tables of a fabric. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +48,7 @@ static port_id port_named(const struct fabric *fabric, const char *node, unsigne
 	return TOPO_NONE;
 }
 
-/* Each kind of port by its own set, folded by the VLs of its link. */
+/* Each kind of port uses its own set, folded to the VLs of its link. */
 static void kinds_of_ports_have_their_sets(void **state)
 {
 	(void)state;

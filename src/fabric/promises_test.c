@@ -78,12 +78,12 @@ static struct fabric *random_fabric(uint64_t seed)
 	return fabric;
 }
 
-/* What holds at one instant. */
+/* State at one instant. */
 struct instant {
 	const struct fabric *fabric;
 	hd_time now;
 	bool writing;         /* the manager writes tables */
-	struct subnet routes; /* forwarding tables of its own */
+	struct subnet routes; /* with its own forwarding tables */
 	struct mft mft;
 	bool *down;       /* per port of the topology */
 	uint32_t *tables; /* per sim port */
@@ -211,7 +211,7 @@ static void check_port(const struct instant *at, port_id p)
 static unsigned check_instant(struct instant *at)
 {
 	const struct fabric *fabric = at->fabric;
-	/* What a connection had stays reserved for that long after its end. */
+	/* The reservation of a connection is kept for this time after its end. */
 	hd_time linger = slots_frame_time(hd_rate_make(8000000000, 1));
 	unsigned n = 0;
 
@@ -284,7 +284,9 @@ static void broken_connections_are_restored_with_the_link(void **state)
 		"sm: {trap: 20us, compute: 50us, program: 2us}\n"
 		"run: {measure: 9ms}\n",
 		&fabric);
-	/* One spine has room for one film; the third asks while it is taken. */
+	/*
+	 * One spine has room for one connection; the third requests admission while it is occupied.
+	 */
 	assert_int_equal(fabric->n_breaks, 1);
 	assert_int_equal(fabric->breaks[0].from, 2 * HD_MS);
 	assert_int_equal(fabric->breaks[0].lost, fabric->sweeps[0].computed);
@@ -337,8 +339,10 @@ static void connections_with_deadlines_move_together(void **state)
 	fabric_free(fabric);
 }
 
-/* The tree has two equal spines: a connection that comes when one is lost has
- * the bound that it has when none is. */
+/*
+ * The tree has two equal spines: a connection that arrives while one is lost has the same bound as
+ * with both.
+ */
 static void bounds_after_a_sweep_are_those_of_an_equal_path(void **state)
 {
 	double bound[2];
@@ -364,8 +368,8 @@ static void bounds_after_a_sweep_are_those_of_an_equal_path(void **state)
 }
 
 /*
- * A film with a deadline relies on the weight of another one on its VL, which
- * ends. Its slots are kept for the deadline; the next film gets them.
+ * A connection with a deadline relies on the weight of another one on its VL, which ends. Its slots
+ * are kept for the deadline; the next connection gets them.
  */
 static void slots_kept_for_a_deadline_go_to_the_next_connection(void **state)
 {
@@ -424,9 +428,8 @@ static void a_crossbar_serves_vls_in_turn(void **state)
 }
 
 /*
- * dfsssp gives each class a block of SLs. Queue pairs of films and calls, whose
- * rates are promised, are not slowed down on the SLs of their blocks, those of
- * best effort are.
+ * dfsssp assigns a block of SLs to each class. Congestion control does not throttle queue pairs on
+ * the SLs of guaranteed classes, but on those of best effort.
  */
 static void blocks_of_promised_sls_are_not_slowed_down(void **state)
 {

@@ -128,7 +128,7 @@ static void draws_shares_by_seed(void **state)
 		}
 		selection_fini(&s);
 	}
-	/* Each of 5 is among 2 drawn with probability 0.4: 200 +- 5 sigma. */
+	/* Each of 5 is drawn with probability 0.4: 200 +- 5 sigma. */
 	for (unsigned k = 0; k < 5; k++)
 		assert_in_range(times[k], 145, 255);
 }
@@ -230,7 +230,7 @@ static void a_node_is_found_by_its_guid(void **state)
 	assert_non_null(strstr(d.message, "no node '0xe41d2d0300001021'"));
 }
 
-/* Both leaves are "leaf1" and h2 is "h1": who means one of them is refused. */
+/* Both leaves are "leaf1" and h2 is "h1": a selection of one of them is rejected. */
 static void a_name_of_two_is_refused_where_one_is_meant(void **state)
 {
 	static const struct {

@@ -66,7 +66,7 @@ static void keep(struct keeping *k, bool yields)
 		n[i] = k->seed + i;
 		x[i] = (double)(k->seed + i) / 4;
 	}
-	/* Unrolled, so that they are in registers around the switch. */
+	/* Unrolled, so that values are in registers across the switch. */
 	for (unsigned turn = 0; turn < 50; turn++) {
 		if (yields)
 			coroutine_yield(k->self);
@@ -87,7 +87,7 @@ static void keep_in_turns(void *argument)
 	keep(argument, true);
 }
 
-/* What two coroutines compute in turns is what each computes alone. */
+/* Two coroutines in turns compute the same as each alone. */
 static void registers_survive_a_switch(void **state)
 {
 	struct keeping a = { .seed = 3 }, b = { .seed = 1000 };

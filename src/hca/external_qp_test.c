@@ -197,7 +197,7 @@ static void test_sends_need_receives(void **state)
 	close_both(&f);
 }
 
-/* Without one it is sent again for ever: time advances, and nothing happens. */
+/* Without a receive request, the message is repeated for ever: time advances without an event. */
 static void go_on_in_vain(const struct fixture *f)
 {
 	for (unsigned i = 0; i < 10; i++) {
@@ -226,7 +226,7 @@ static void test_nothing_without_receives(void **state)
 	close_both(&f);
 }
 
-/* Time passes with nothing in the fabric; a later message takes as long as an earlier one. */
+/* A message takes the same time after an idle period. */
 static void test_time_passes_when_idle(void **state)
 {
 	struct fixture f = { 0 };
@@ -253,8 +253,7 @@ static void test_time_passes_when_idle(void **state)
 	close_both(&f);
 }
 
-/* Every operation is done, in the order in which they were posted; of all but a
- * write its arrival is reported. */
+/* Operations complete in posting order; arrivals are reported for all but writes. */
 static void test_operations_in_order(void **state)
 {
 	static const enum wr_kind kinds[] = { WR_WRITE,    WR_READ,     WR_FETCH_ADD,
@@ -301,7 +300,7 @@ static void watch(void *context, const struct external_hop *p)
 	assert_true(p->there > p->now);
 	w->last = p->now;
 	assert_ptr_equal(p->sender, answers ? &w->f->yours : &w->f->mine);
-	/* Either is of the message that asked. */
+	/* Both belong to the message with the request. */
 	assert_ptr_equal(p->owner, &w->f->mine);
 	assert_int_equal(p->number, 7);
 	w->firsts += p->is_first;
@@ -343,7 +342,7 @@ static void test_watching_changes_nothing(void **state)
 	assert_int_equal(ends[0], ends[2]);
 }
 
-/* Over a link that is down, retries end it, when they are used up. */
+/* Over a link that is down, the request fails when its retries are used up. */
 static void test_retries_end(void **state)
 {
 	struct fixture f = { 0 };
@@ -356,13 +355,13 @@ static void test_retries_end(void **state)
 	assert_int_equal(n.kind, EXTERNAL_DONE);
 	assert_int_equal(n.number, 7);
 	assert_int_equal(n.status, WC_RETRY_EXC_ERR);
-	/* Timers run at least as long as they say, and at most four times. */
+	/* A timer runs for its timeout at least, and four times as long at most. */
 	assert_in_range(external_qps_now(f.all), (RETRIES + 1) * qp_ack_timeout(TIMEOUT),
 			4 * (RETRIES + 1) * qp_ack_timeout(TIMEOUT));
 	close_both(&f);
 }
 
-/* One that goes takes nothing with it but its own. */
+/* A queue pair that closes affects no other. */
 static void test_leaving(void **state)
 {
 	struct fixture f = { 0 };
@@ -396,7 +395,7 @@ static void watch_leaving(void *context, const struct external_hop *p)
 	++*(l->has_left ? &l->behind : &l->before);
 }
 
-/* One that leaves sends what it owes; its owner is not named any more. */
+/* A queue pair that closes sends its pending response; its owner is not reported any more. */
 static void test_leaving_with_an_answer(void **state)
 {
 	struct fixture f = { 0 };
@@ -414,7 +413,7 @@ static void test_leaving_with_an_answer(void **state)
 	assert_true(external_qps_next(f.all, HD_TIME_NEVER, &n));
 	assert_int_equal(n.kind, EXTERNAL_DONE);
 	assert_int_equal(n.status, WC_SUCCESS);
-	/* On two links each; few of them started with the request's arrival. */
+	/* On two links each; some packets started with the arrival of the request. */
 	assert_int_equal(l.before + l.behind, (2 << 20) / MTU);
 	assert_true(l.before <= 2);
 	close_both(&f);
@@ -422,7 +421,7 @@ static void test_leaving_with_an_answer(void **state)
 
 /* ---- without acknowledgements */
 
-/* What a run says of n messages: when each has left, and what became of it. */
+/* When each of n messages left, and its result. */
 struct course {
 	hd_time left[DEPTH], landed[DEPTH];
 	bool is_lost[DEPTH];
@@ -451,7 +450,7 @@ static void follow(struct fixture *f, struct course *c)
 	}
 }
 
-/* They are done as the link takes them, and arrive a way later. */
+/* They complete as the link takes them, and arrive one latency later. */
 static void test_unreliable_writes_fill_the_link(void **state)
 {
 	enum { N = 100, SIZE = 65536, PACKETS = SIZE / MTU };
@@ -475,7 +474,7 @@ static void test_unreliable_writes_fill_the_link(void **state)
 	close_both(&f);
 }
 
-/* Over a link that is down they leave, and that is all. */
+/* Over a link that is down, they complete locally and are lost. */
 static void test_unreliable_over_a_dead_link(void **state)
 {
 	enum { N = 20 };

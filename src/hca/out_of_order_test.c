@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Packets that overtake each other, and queue pairs that keep them. */
+/* Packets that overtake each other, and queue pairs that store early packets. */
 #include "hca/rows_for_tests.h"
 
 /*
@@ -49,7 +49,7 @@ static unsigned n_overtaken(unsigned k, unsigned n)
 /* Four cables of 5 ns and three switches of 100. */
 #define WAY_UP UINT64_C(320000)
 
-/* No packet is sent twice, and the last of the longer way ends it. */
+/* No packet is repeated, and the last packet of the longer path completes the message. */
 static void those_that_are_kept_arrive_as_if_in_order(void **state)
 {
 	(void)state;
@@ -70,7 +70,7 @@ static void those_that_are_kept_arrive_as_if_in_order(void **state)
 	}
 }
 
-/* One packet less, and the sender has to go back. */
+/* With a window one packet smaller, the sender repeats. */
 static void those_too_far_ahead_are_sent_again(void **state)
 {
 	(void)state;
@@ -87,8 +87,8 @@ static void those_too_far_ahead_are_sent_again(void **state)
 }
 
 /*
- * Three packets, of which the second is overtaken. The NAK goes the short way,
- * the two come again, one each way, and the ACK takes the other.
+ * Three packets, of which the second is overtaken. The NAK takes the short path, the two packets
+ * are repeated on one path each, and the ACK takes the other.
  */
 static void a_gap_is_a_nak_and_a_repetition(void **state)
 {

@@ -82,8 +82,8 @@ static void draw(struct rng *r, struct drawn *d, struct strbuf *out)
 }
 
 /*
- * Two hosts may talk if one of them is a full member. A host outside the partition
- * may forge the key of a full member: a switch that checks keys notices.
+ * Two hosts may communicate if one of them is a full member. A host outside the partition may forge
+ * the key of a full member; a switch that checks keys detects it.
  */
 static bool may_talk(const struct drawn *d, const struct row *row)
 {
@@ -95,7 +95,7 @@ static bool may_talk(const struct drawn *d, const struct row *row)
 	return to != NO_MEMBER && (from == FULL || to == FULL);
 }
 
-/* Every loss is counted where it was: by switches that look, else by hosts. */
+/* Every loss is counted where it happened: by switches that check keys, otherwise by hosts. */
 static void check_counters(const struct drawn *d, const struct fabric *fabric,
 			   const struct sim_metrics *m)
 {

@@ -22,7 +22,7 @@ static void the_built_in_profiles_can_be_read(void **state)
 		if (profile_open(profile_names[n], &d, &p) != HD_OK)
 			fail_msg("%s: %s", profile_names[n], d.message);
 		assert_string_equal(p.name, profile_names[n]);
-		/* What is printed reads back as the same. */
+		/* A printed profile parses to the same profile. */
 		profile_print(&p, &text);
 		assert_int_equal(profile_parse(text.text, text.len, &d, &again), HD_OK);
 		assert_int_equal(p.bus_overhead, again.bus_overhead);

@@ -131,7 +131,7 @@ static void writer(void *argument)
 		if (r->plan->change != LATE_LAST || k + 1 < N)
 			post(r, k);
 	}
-	/* Half of the time has gone by. */
+	/* Half of the time has passed. */
 	if (r->plan->change != NONE)
 		lab_work(r->lab, r->all / 2);
 	if (r->plan->change == RAISE_FIRST)
@@ -213,7 +213,7 @@ static const struct plan plans[] = {
 	  { 0, 7, 0 },
 	  { 0, 1, 1 },
 	  .done = { 2.0 / 3, 2.0 / 3, 1 } },
-	/* A half each of what has gone; the rest of the first is a sixth. */
+	/* Half each of what was sent; the rest of the first is a sixth. */
 	{ "a priority counts from when it is given",
 	  SCHEDULE_WEIGHTED,
 	  { 1, 1, 1 },
@@ -247,8 +247,7 @@ static void times_follow_from_weights_and_priorities(void **state)
 	run_plan(&plans[0], 0, &r);
 	hd_time all = r.done[N - 1];
 
-	/* At the link's 200 Gb/s, with headers and latency: nothing is lost
-	 * to turns. */
+	/* At the link's 200 Gb/s, with headers and latency: scheduling costs no time. */
 	assert_in_range(all, N * LENGTH * UINT64_C(40), N * LENGTH * UINT64_C(40) * 105 / 100);
 	for (unsigned i = 0; i < sizeof(plans) / sizeof(*plans); i++) {
 		run_plan(&plans[i], all, &r);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Queue pairs obey what a manager sets while they send: tables of congestion
- * control (C9) and VLs (T11l).
+ * Queue pairs apply changes of a manager while they send: congestion control tables (C9) and VLs
+ * (T11l).
  */
 #include "base/alloc.h"
 #include "fabric/control.h"
@@ -12,8 +12,7 @@
 	"qos: {vls: 2}\n"
 #define PHASE (200 * HD_US)
 
-/* What adapters have taken before a change: 64 KiB in packets of 4 KiB, and one
- * on the link. */
+/* Packets that adapters have already taken: 64 KiB in packets of 4 KiB, and one on the link. */
 #define AHEAD 17.0
 
 static double packets_in(hd_time time)
@@ -145,8 +144,8 @@ static void set_vl(struct subnet *s, unsigned sl, uint8_t vl)
 }
 
 /*
- * What h0 sends to h2 never gets there, and fills the VL that what it sends
- * to h1 shares with it: nothing comes, until that has a VL of its own.
+ * Packets from h0 to h2 are never delivered and fill the VL that packets to h1 share. Nothing
+ * arrives at h1 until its packets have a VL of their own.
  */
 static void a_vl_of_its_own_frees_who_waited(void **state)
 {

@@ -11,7 +11,7 @@
 
 #define ENTRIES 13
 
-/* The same by looking through a list, oldest first. */
+/* The same by searching a list, oldest first. */
 struct plain {
 	uint64_t pages[ENTRIES];
 	unsigned n;

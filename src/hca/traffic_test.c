@@ -44,7 +44,7 @@ static void unreliable_ones_are_done_when_they_have_left(void **state)
 	    "run: {warmup: 0s, measure: 1ms}", &o);
 	assert_true(fabs(o.max * 1e6 - (double)(on_link(65536) + 4 * BYTE)) < 1);
 	assert_int_equal(o.arrived_after, on_link(65536) + 4 * BYTE + WAY);
-	/* And a datagram 8 of its own header. */
+	/* A datagram has 8 bytes more of its own header. */
 	run("kind: messages, transport: ud, source: h0, destination: h1, start: 1us, payload: 1KiB",
 	    "run: {warmup: 0s, measure: 1ms}", &o);
 	assert_true(fabs(o.max * 1e6 - (double)(on_link(1024) + 12 * BYTE)) < 1);
@@ -91,7 +91,7 @@ static void what_is_lost_is_sent_again(void **state)
 	assert_true(o.lost > 50);
 	assert_true(o.received + (double)o.lost == 4000);
 	assert_true(o.completed == 4000);
-	/* Those after the last that arrives are never missed. */
+	/* Messages after the last one that arrives are never reported as missing. */
 	assert_in_range(o.missed, o.lost - 3, o.lost);
 }
 
@@ -108,7 +108,7 @@ static void a_pair_that_nobody_answers_breaks(void **state)
 	assert_true(o.retries == 7);
 	assert_true(o.completed > 0 && o.failed > 0);
 	assert_true(o.posted == o.completed + o.failed);
-	/* If it is back in time, nothing fails. */
+	/* If the link is up in time, nothing fails. */
 	run("kind: cbr, rate: 10Gb/s, transport: rc, ack_timeout: 8us, source: h0, destination: h1, payload: 16KiB, stop: 800us",
 	    "faults: {events: [{at: 100us, kind: link-down, port: h1}, {at: 120us, kind: link-up, port: h1}]}\n"
 	    "run: {warmup: 0s, measure: 1ms}",
@@ -134,8 +134,8 @@ static void a_run_is_its_input(void **state)
 }
 
 /*
- * FIMD begins at 1/256 of the link, a packet in 42.2 us; of the 16
- * packets of a message only the last, after 15 of these, asks for an answer.
+ * FIMD begins at 1/256 of the link, one packet per 42.2 us. Of the 16 packets of a message only the
+ * last, after 15 of these intervals, requests an ACK.
  */
 #define HELD_BACK                                                             \
 	"kind: saturating, pattern: incast, destination: h0, transport: rc, " \
@@ -148,19 +148,21 @@ static void all_arrived(const struct outcome *o)
 {
 	assert_true(o->posted > 100 && o->failed == 0);
 	assert_true(o->completed == o->posted && o->received == o->posted);
-	/* They all went through one cable, within the time that there was. */
+	/* All bytes passed one cable within the time of the run. */
 	assert_true(o->received * (double)on_link(65536) <= (double)(100 * HD_MS));
 }
 
-/* While nothing has asked for an answer, none is waited for. */
+/* Without a request for an ACK, no timer runs. */
 static void held_back_for_long_is_not_late(void **state)
 {
 	struct outcome o;
 
 	(void)state;
 	assert_true(256 * (MTU + 26) * BYTE * 15 > 9 * 65536 * HD_NS);
-	/* A cable that is down holds packets, and the first that asks is sent
-	 * long after it is back. Nothing is lost: nothing is repeated. */
+	/*
+	 * A cable that is down holds packets, and the first request for an ACK is sent long after
+	 * it is up. Nothing is lost, so nothing is repeated.
+	 */
 	run(HELD_BACK,
 	    FIMD
 	    "faults: {events: [{at: 300us, kind: link-down, port: h1}, {at: 400us, kind: link-up, port: h1}]}",
@@ -169,7 +171,7 @@ static void held_back_for_long_is_not_late(void **state)
 	assert_true(o.retries == 0 && o.lost == 0);
 }
 
-/* A packet that its rate holds back may be acknowledged before it goes. */
+/* A packet that its rate delays may be acknowledged before it is sent. */
 static void held_back_and_acknowledged_waits_for_nothing(void **state)
 {
 	struct outcome o;
@@ -204,9 +206,8 @@ static void the_first_packets_are_held_back_too(void **state)
 }
 
 /*
- * Control holds for the SLs that it names. To the others it does nothing, the
- * marks of their packets are not even answered: five that fill one cable get
- * there as they do without it.
+ * Control applies to the named SLs only. Marks of other SLs cause no CNP: five flows that fill one
+ * cable arrive as without control.
  */
 static void other_sls_are_left_alone(void **state)
 {
@@ -386,7 +387,7 @@ static void carry(const struct world *world, void *context)
 	};
 	struct course c = course_new(w->fabric, &how);
 
-	/* A pause to look changes nothing. */
+	/* A pause does not change the results. */
 	assert_int_equal(sim_run(c.s, 20 * HD_US, NULL, NULL), SIM_PAUSED);
 	char *mine = what_came(&c);
 
@@ -417,7 +418,7 @@ static void ranks_carry_the_same_messages(void **state)
 
 /* ---- checkpoints ------------------------------------------------------- */
 
-/* One that has the state of *c, and ends it. */
+/* A simulation with the state of *c, which is freed. */
 static struct course change_over(struct fabric *fabric, struct course *c, unsigned parts)
 {
 	struct strbuf state = STRBUF_INIT, again = STRBUF_INIT;
@@ -435,7 +436,7 @@ static struct course change_over(struct fabric *fabric, struct course *c, unsign
 	return next;
 }
 
-/* What comes of a run that changes over every `step` and some time more. */
+/* Results of a run that is saved and resumed every `step` plus some time. */
 static char *what_came_in_turns(struct fabric *fabric, unsigned turn, hd_time step)
 {
 	static const unsigned cuts[] = { 1, 2, 1, 3, 6 };
@@ -472,12 +473,12 @@ static void messages_go_on_after_a_restart(void **state)
 	}
 }
 
-/* What goes from one run of ranks to the next. */
+/* State passed from one run of ranks to the next. */
 struct passed_on {
 	struct fabric *fabric;
 	const char *one;
 	struct strbuf state; /* empty: it begins */
-	hd_time until;       /* is saved then; HD_TIME_NEVER: goes to its end */
+	hd_time until;       /* time of the checkpoint; HD_TIME_NEVER: runs to its end */
 };
 
 static void pass_on(const struct world *world, void *context)

@@ -91,7 +91,7 @@ static void a_read_from_the_host_waits_for_the_bus(void **state)
 		lab_spawn(f->lab, 0, ping, &f->end[0]);
 		lab_spawn(f->lab, 1, pong, &f->end[1]);
 		assert_int_equal(run_lab(f), LAB_DONE);
-		/* As above, but no ACK is in the pong's way any more. */
+		/* As above, without an ACK before the pong. */
 		for (unsigned i = 0; i < 4; i++)
 			assert_int_equal(f->end[0].times[i + 1] - f->end[0].times[i],
 					 2 * (123600 + (is_inline ? 1 : 2) * bus));
@@ -100,8 +100,8 @@ static void a_read_from_the_host_waits_for_the_bus(void **state)
 }
 
 /*
- * The clock of a program moves by what its calls cost: 0.9 us of posting; the
- * completion is found by a poll that starts a whole number of 0.3 us after.
+ * The clock of a program advances by the cost of its calls: 0.9 us of posting. The completion is
+ * found by a poll that starts a whole number of 0.3 us later.
  */
 static void polls_of_an_empty_queue_are_one_wait(void **state)
 {

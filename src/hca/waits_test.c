@@ -49,8 +49,8 @@ static void events_wake_once_for_each_completion(void **state)
 }
 
 /*
- * The rule of arming: what came since the last event and was not polled makes
- * one at once; what was there when the last event was made does not.
+ * Arming: a completion that arrived since the last event and was not polled causes an event at
+ * once; one that existed at the last event does not.
  */
 static void arm_after_arrival(void *argument)
 {
@@ -58,16 +58,16 @@ static void arm_after_arrival(void *argument)
 
 	for (unsigned i = 0; i < 3; i++)
 		post_recv(e, i, 0, 64);
-	lab_work(e->lab, 1500 * HD_US); /* the first has come */
+	lab_work(e->lab, 1500 * HD_US); /* the first has arrived */
 	lab_settle(e->lab);
 	v_arm(e->cq, false);
 	assert_non_null(v_event_wait(e->channel));
-	/* Armed again before polling: nothing new, no event yet. */
+	/* Armed again before polling: no new completion, so no event yet. */
 	v_arm(e->cq, false);
 	assert_null(v_event_try(e->channel));
 	assert_int_equal(v_poll(e->cq, &e->wc, 1), 1);
 	assert_non_null(v_event_wait(e->channel)); /* by the second */
-	lab_work(e->lab, 2 * HD_MS);               /* the third comes */
+	lab_work(e->lab, 2 * HD_MS);               /* the third arrives */
 	assert_null(v_event_try(e->channel));
 	assert_int_equal(v_poll(e->cq, &e->wc, 1), 1);
 	v_arm(e->cq, false); /* the third is there, unpolled, untold */
@@ -226,7 +226,7 @@ static void a_program_may_spin_on_memory(void **state)
 	lab_spawn(f->lab, 0, write_once, &f->end[0]);
 	lab_spawn(f->lab, 1, spin_on_memory, &f->end[1]);
 	assert_int_equal(run_lab(f), LAB_DONE);
-	/* Seen before the sender knows of it. */
+	/* The receiver sees it before the sender's completion. */
 	assert_true(f->end[1].times[0] > 0 && f->end[1].times[0] < f->end[0].times[0]);
 	close_lab(f);
 }

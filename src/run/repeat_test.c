@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Runs that leave out iterations of jobs give the tables of runs that compute
- * all of them: random programs on small fabrics, with the settings that decide
- * what the state of a run is made of.
+ * Runs that skip iterations of jobs give the same tables as runs that compute all: random programs
+ * on small fabrics, with the settings that determine the state of a run.
  */
 #include "run/run.h"
 
@@ -188,7 +187,7 @@ static char *whole(const char *text)
 	return tables_of(s);
 }
 
-/* How many iterations it leaves out. */
+/* Number of skipped iterations. */
 static uint64_t check(const char *text, const char *one, uint32_t parts)
 {
 	struct diag d = { .status = HD_OK };
@@ -202,7 +201,7 @@ static uint64_t check(const char *text, const char *one, uint32_t parts)
 	return n;
 }
 
-/* The same in pieces, as a page follows it; how long they are is random. */
+/* The same in random pieces, as the page follows a run. */
 static void check_pieces(const char *text, const char *one, struct rng *r)
 {
 	struct diag d = { .status = HD_OK };
@@ -215,7 +214,7 @@ static void check_pieces(const char *text, const char *one, struct rng *r)
 	same(text, one, tables_of(s));
 }
 
-/* The same with checkpoints, and from the last one again. */
+/* The same with checkpoints, resumed from the last one. */
 static void check_restart(const char *text, const char *one, struct rng *r)
 {
 	char path[] = "/tmp/repeat-XXXXXX";

@@ -142,7 +142,7 @@ static void a_record_has_more_than_the_screen(void **state)
 	run_close(s);
 }
 
-/* Rows over queue pairs have a table of their own, and only the requested port is counted. */
+/* Rows over queue pairs have a separate table, and only the requested port is counted. */
 static void rows_and_ports_get_what_they_need(void **state)
 {
 	static const char pairs[] = STAR
@@ -167,8 +167,8 @@ static void rows_and_ports_get_what_they_need(void **state)
 }
 
 /*
- * Two runs with the same deliveries and losses: in one of them packets leave shortly before the
- * end and are still on a cable at the end.
+ * Two runs with the same deliveries and losses: in one of them packets leave shortly before the end
+ * and are still on a cable at the end.
  */
 static void the_checksum_has_the_counters_of_ports(void **state)
 {

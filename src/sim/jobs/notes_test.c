@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is noted of jobs while they run: paths, waits, links, times, pairs. */
+/* Records of jobs during a run: paths, waits, links, times, pairs. */
 #include "sim/jobs/run_for_tests.h"
 
 #include <stdio.h>
@@ -35,7 +35,7 @@ static uint64_t number_at(const struct outcome *o, const char *table, size_t row
 
 /* ---- critical paths ----------------------------------------------------- */
 
-/* Each message is posted when the one before has come, from start to end. */
+/* Each message is posted when the previous one has arrived, from start to end. */
 static void a_path_has_no_gaps(void **state)
 {
 	struct outcome o = run_on(
@@ -59,7 +59,7 @@ static void a_path_has_no_gaps(void **state)
 	results_free(o.results);
 }
 
-/* Two send a packet to a third at once: one of them waits for the other. */
+/* Two ranks send a packet to a third at once: one of them waits for the other. */
 static void the_link_that_it_waits_for_is_named(void **state)
 {
 	struct outcome o = run_on(
@@ -69,7 +69,7 @@ static void the_link_that_it_waits_for_is_named(void **state)
 		1);
 
 	(void)state;
-	/* Both take what an empty star takes, and b one packet more. */
+	/* Both take the time of an empty star, and b one packet more. */
 	assert_int_equal(o.completion[0], 110 * HD_NS + PACKET);
 	assert_int_equal(o.completion[1], 110 * HD_NS + 2 * PACKET);
 	assert_int_equal(rows(&o, "path links"), 1);
@@ -80,8 +80,8 @@ static void the_link_that_it_waits_for_is_named(void **state)
 }
 
 /*
- * What comes after a send waits until its last byte has left the host; which
- * of its packets wait behind that is another matter, and not known for sure.
+ * A message after a send waits until the last byte has left the host; which of its packets wait
+ * behind that byte is not determined.
  */
 static void what_has_left_waits_for_no_link(void **state)
 {
@@ -105,8 +105,8 @@ static void what_has_left_waits_for_no_link(void **state)
 }
 
 /*
- * 4 messages of a rank stand in line; the last waits for three of 2 packets,
- * which leave without a pause.
+ * 4 messages of a rank are queued; the last waits for three of 2 packets, which leave without a
+ * pause.
  */
 static void a_line_is_no_wait_for_links(void **state)
 {
@@ -120,10 +120,10 @@ static void a_line_is_no_wait_for_links(void **state)
 	results_free(o.results);
 }
 
-/* Of long ones the end is shown, and what is left out is said. */
+/* Of long paths the end is shown, with a remark on the omitted part. */
 static void long_paths_say_where_they_begin(void **state)
 {
-	/* 2^20 messages are kept, half of them of each rank. */
+	/* 2^20 messages are kept, half of them for each rank. */
 	unsigned n = run_is_long() ? 540000 : 5000;
 	char text[256];
 
@@ -247,7 +247,7 @@ static void pairs_have_all_bytes(void **state)
 	results_free(o.results);
 }
 
-/* 64 of them are still told apart. */
+/* 64 of them are still listed separately. */
 static void few_are_told_one_by_one(void **state)
 {
 	struct outcome o = run_on(

@@ -25,7 +25,7 @@ struct counts {
 	uint64_t other;
 };
 
-/* Of a packet delivered: did it change rails? */
+/* Whether a delivered packet changed rails. */
 static void delivered(void *context, hd_time now, uint32_t node, const struct sim_packet *p)
 {
 	struct counts *c = context;
@@ -132,7 +132,7 @@ static void peers_keep_all_of_it_off_the_spine(void **state)
 	assert_int_equal(peer.spine_bytes, 0);
 }
 
-/* Rails that no cable joins: peers are the only way between them. */
+/* Rails without a cable between them: peers are the only connection. */
 static void planes_are_joined_inside_hosts(void **state)
 {
 	struct outcome o = run_on(
@@ -189,7 +189,7 @@ static void messages_inside_take_their_time(void **state)
 	assert_int_equal(o.spine_bytes, 0);
 }
 
-/* One after the other: all leave by the one link of the rank. */
+/* All leave by the one link of the rank, one after the other. */
 static void messages_inside_leave_one_after_the_other(void **state)
 {
 	struct outcome o = run_on("kind: rail, rails: 8, units: 1, hosts: 1, spines: 0, planes: 8",
@@ -199,7 +199,7 @@ static void messages_inside_leave_one_after_the_other(void **state)
 	assert_int_equal(o.completion, 7 * 100 * HD_NS + 500 * HD_NS);
 }
 
-/* Each has 7 to send; the last byte of the last arrives as it leaves. */
+/* Each has 7 to send; the last byte of the last message arrives as it leaves. */
 static void messages_inside_may_arrive_as_they_leave(void **state)
 {
 	struct outcome o = run_with(

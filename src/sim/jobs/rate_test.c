@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The rate of a port and SL is one, whichever adapter the queue pairs are of
- * that have it, and each of them has its turn (docs/timing-rules.md, Q7).
+ * A port and SL has one rate, whichever adapters its queue pairs belong to, and the queue pairs
+ * take turns (docs/timing-rules.md, Q7).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +47,7 @@ static uint32_t first_port(const struct fabric *fabric)
 	return fabric->setup.nodes[i].first_port + 1;
 }
 
-/* What follows "congestion: {" and the lines of rows and jobs. */
+/* Text after "congestion: {" and the lines of rows and jobs. */
 static struct sent run(const char *control, const char *rest)
 {
 	char text[2048];
@@ -137,9 +137,8 @@ static void port_and_sl_have_one_rate(void **state)
 }
 
 /*
- * A sixth of the link until something is acknowledged: requests of 100 bytes
- * are gone before that. What the adapter hands over itself neither waits nor
- * makes the rate rise.
+ * A sixth of the link until an ACK arrives: requests of 100 bytes are sent before that. Messages
+ * inside a host neither wait nor raise the rate.
  */
 static void what_stays_inside_has_no_part(void **state)
 {

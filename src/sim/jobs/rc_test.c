@@ -96,8 +96,10 @@ static void a_message_takes_its_packets_and_an_ack(void **state)
 		assert_int_equal(of_step(2, "shift: %llu", sizes[i]), message(sizes[i]) + ack);
 }
 
-/* Every round ends with the acknowledgement of what was sent in it, which
- * begins its way when the message of the round is there. */
+/*
+ * Every round ends with the acknowledgement of its messages, which is sent when the message of the
+ * round has arrived.
+ */
 static void rounds_take_an_ack_more(void **state)
 {
 	static const uint32_t counts[] = { 2, 3, 4, 5, 7, 8, 13, 16 };
@@ -129,8 +131,10 @@ static void hosts_and_rendezvous_cost(void **state)
 		{ "gap: 1us, repeat: 3", 2 * HD_US + one },
 		{ "repeat: 3", 3 * one },
 		{ "eager: 4096", one },
-		/* Who is asked acknowledges before it says that it may come,
-		 * and the peer that is notified before it comes. */
+		/*
+		 * The receiver acknowledges the request before it grants it, and the grant arrives
+		 * before the data.
+		 */
 		{ "eager: 4095", 2 * (message(0) + ack_link) + one },
 	};
 	char job[256];
@@ -152,7 +156,7 @@ static void requests_of_servers_go_over_queue_pairs(void **state)
 			 message(0) + ack_link + message(9000));
 }
 
-/* Packets with a GRH, whose root is done when they have left. */
+/* Packets with a GRH; the root is done when they have left. */
 static void multicasts_stay_plain(void **state)
 {
 	(void)state;
@@ -251,8 +255,8 @@ static void parts_compute_the_same(void **state)
 #define MESSAGES 60
 
 /*
- * Messages of any size from any rank to any rank, in an order that all ranks keep
- * to, so that they come to an end whichever ranks wait.
+ * Messages of any size between any ranks, in an order that all ranks follow, so that they complete
+ * whichever ranks wait.
  */
 static void draw_goal(struct rng *rng, struct strbuf *out)
 {
@@ -284,7 +288,7 @@ static uint64_t of_job(const struct outcome *o, const char *column)
 	return outcome_cell(o, "jobs", 0, column)->u;
 }
 
-/* Over queue pairs with losses as much is said as without either. */
+/* Queue pairs with losses transfer the same messages as a run without either. */
 static void any_graph_comes_to_its_end(void **state)
 {
 	static const char rc[] = "transport: rc, ack_timeout: 33us, eager: 16KiB, ";
@@ -313,9 +317,8 @@ static void any_graph_comes_to_its_end(void **state)
 }
 
 /*
- * J6, J14: a way from each sender to its target, and one back where a message
- * is longer than `eager`; no other. Ranks send to higher ones only, so that
- * nothing else leads back.
+ * J6, J14: a queue pair from each sender to its target, and one back if a message is longer than
+ * `eager`. Ranks only send to higher ranks, so no other queue pairs exist.
  */
 static void ways_are_those_of_messages(void **state)
 {
@@ -440,7 +443,7 @@ static void jobs_apart_do_not_meet(void **state)
 	assert_int_equal(o.completion[0], message(9000) + ack);
 	assert_int_equal(o.completion[1], WAY + BYTE * (9000 + 3 * 26));
 	assert_int_equal(o.completion[2], o.completion[0]);
-	/* Of two of them only. */
+	/* Between two of them only. */
 	assert_int_equal(table_rows(outcome_table(&o, "job queue pairs")), 2);
 	results_free(o.results);
 }
@@ -473,8 +476,8 @@ static void messages_share_a_port(void **state)
 }
 
 /*
- * Q3: of 300 messages without payload 128 are under way; each acknowledgement
- * lets another go, and packets and acknowledgements are of one size.
+ * Q3: of 300 messages without payload, 128 are in flight; each acknowledgement admits another one,
+ * and packets and acknowledgements have the same size.
  */
 static void many_wait_for_acknowledgements(void **state)
 {
@@ -503,8 +506,10 @@ static void many_wait_for_acknowledgements(void **state)
 	"latency: 500ns}\njobs:\n- {name: a, transport: rc, rails: %s, "     \
 	"program: [{alltoall: 4096}]}\n"
 
-/* Inside hosts there are none (J12), and with peers those of a rail (J13): 8
- * ranks, of which 4 are elsewhere. */
+/*
+ * No queue pairs inside hosts (J12), and with peers only those of a rail (J13): 8 ranks, of which 4
+ * are on other hosts.
+ */
 static void rails_have_queue_pairs_of_their_own(void **state)
 {
 	static const struct {
@@ -525,7 +530,7 @@ static void rails_have_queue_pairs_of_their_own(void **state)
 	}
 }
 
-/* J14: the adapter hands over what is for a server at its own port. */
+/* J14: the adapter delivers messages to a server at its own port. */
 static void servers_at_home_take_no_time(void **state)
 {
 	(void)state;
@@ -546,7 +551,7 @@ static void partitions_keep_jobs_apart(void **state)
 		{ "h1, h0", ", partition: p", true, true },
 		{ "h1, h2", ", partition: p", false, false },
 		{ "h0, h3", ", partition: p", false, false },
-		/* Its port lacks the key, and only a switch asks for it. */
+		/* Its port lacks the key, which only a switch checks. */
 		{ "h3, h0", ", partition: p", true, false },
 		{ "h1, h2", "", true, true },
 		{ "h0, h3", "", true, true },
@@ -566,7 +571,7 @@ static void partitions_keep_jobs_apart(void **state)
 		struct outcome o = run_on(text, 1);
 		bool passes = enforced ? cases[i / 4].passes_enforced : cases[i / 4].passes;
 
-		/* Answers come with a full member's key, and h3 is not one. */
+		/* Responses have a full member's key, and h3 is not one. */
 		if (is_rc && strcmp(cases[i / 4].on, "h3, h0") == 0)
 			passes = passes && !*cases[i / 4].partition;
 		if (o.well != passes)

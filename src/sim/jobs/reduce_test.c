@@ -17,7 +17,7 @@ static char *text_of(const struct outcome *o)
 	return strbuf_detach(&shown);
 }
 
-/* What is shown of a run in parts is what is shown of the whole. */
+/* Partitioned runs and whole runs have the same tables. */
 static void check_same(const struct outcome *cut, const struct outcome *whole)
 {
 	char *text[] = { text_of(cut), text_of(whole) };
@@ -45,7 +45,7 @@ static enum hd_status refusal_of(const char *text, struct diag *d)
 
 /* ---- the closed form ---------------------------------------------------- */
 
-/* What the closed form depends on; times in ps. */
+/* Parameters of the closed form; times in ps. */
 struct shape {
 	unsigned radix, levels; /* of the switches' tree; radix^levels hosts */
 	uint64_t size, payload, mtu;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What rank 0 shows of jobs is what one process shows, whichever process computed them;
- * here the ranks are threads. What they send each other is looked at before it
- * is used.
+ * Results of jobs in rank 0 equal those of one process, whichever process computed them; here the
+ * ranks are threads. Received data are checked before use.
  */
 #include "sim/jobs/run_for_tests.h"
 
@@ -13,7 +12,7 @@
 #include "base/seeds_for_tests.h"
 #include "sim/jobs/jobs_internal.h"
 
-/* A run that ranks share, and what it must come to. */
+/* A run of several ranks, and its expected results. */
 struct shared {
 	const char *text;
 	char *one;
@@ -31,7 +30,7 @@ static struct course begin(const char *text, const struct world *world, uint32_t
 
 #define LOOKS 6 /* before the end, so that what is under way meets some */
 
-/* Pauses, to look at what came so far, and then goes to its end. */
+/* Pauses to read the results so far, and then runs to its end. */
 static char *play_one(struct course *c)
 {
 	const hd_time alone[4] = { HD_TIME_NEVER, HD_TIME_NEVER, HD_TIME_NEVER, HD_TIME_NEVER };
@@ -69,7 +68,7 @@ static void play(const struct world *world, void *context)
 	course_end(&c);
 }
 
-/* A run that comes to its end, or not. */
+/* Checks a run that completes, or does not. */
 static void check(const char *text, bool ends)
 {
 	struct shared w = { .text = text };
@@ -189,7 +188,7 @@ static void check_goal(const char *goal, const char *with)
 	free(path);
 }
 
-/* What hangs, does not fit or is lost is known at both ends of a message. */
+/* Messages that hang, mismatch or are lost are known at both ends. */
 static void problems_are_those_of_one_process(void **state)
 {
 	(void)state;
@@ -219,7 +218,7 @@ static uint64_t some_number(struct rng *g)
 	return rng_below(g, 8) == 0 ? UINT32_MAX : rng_below(g, (uint64_t)1 << rng_below(g, 16));
 }
 
-/* As they are written, but for what they say. */
+/* Random bytes in place of valid ones. */
 static void some_bytes(struct rng *g, struct strbuf *out)
 {
 	uint32_t n = 1 + (uint32_t)rng_below(g, 3);

@@ -98,7 +98,7 @@ static uint64_t number_at(const struct table *t, size_t row, const char *column)
 	return 0;
 }
 
-/* A line for each row; the simulation's peers have their hosts behind them. */
+/* A line per row; the peers of the simulation include their hosts. */
 static size_t print_failed(const struct results *r, struct strbuf *out)
 {
 	const struct table *t = results_find(r, "failed operations");

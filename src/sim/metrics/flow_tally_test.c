@@ -16,7 +16,7 @@
 #define GROUPS 2 /* flows 0, 2, 4 and flows 1, 3 */
 #define MOST   4000
 
-/* All deliveries there were, to be counted again in plain words. */
+/* All deliveries, to be counted again in a simple way. */
 struct log {
 	uint32_t flow[MOST];
 	hd_time latency[MOST];
@@ -36,7 +36,7 @@ static void bed_init(struct bed *b)
 {
 	*b = (struct bed){ 0 };
 	for (uint32_t i = 0; i < FLOWS; i++) {
-		/* Flow 4 promises nothing. */
+		/* Flow 4 has no deadline. */
 		b->flows[i].period = i < 4 ? 800 * (i + 1) : 0;
 		/* Flow 3 sends here and there. */
 		b->flows[i].to = (struct sim_destinations){
@@ -167,7 +167,7 @@ static void jitter_is_the_difference_to_the_packet_before(void **state)
 		int64_t now = (int64_t)log->latency[i];
 		int64_t period = (int64_t)b.flows[f].period;
 
-		/* Of packets to several ports there is no one before. */
+		/* Packets to several ports have no predecessor. */
 		if (before[f] >= 0 && period && f != 3) {
 			bins[g][bin_of(now - before[f], period)]++;
 			sum[g] += (uint64_t)llabs(now - before[f]);
@@ -209,7 +209,7 @@ static void keeping_deliveries_back_changes_nothing(void **state)
 		assert_memory_equal(late.groups[g].jitter, soon.groups[g].jitter,
 				    sizeof(late.groups[g].jitter));
 	}
-	/* Asked twice, it says the same. */
+	/* A second report has the same numbers. */
 	flow_tallies_report(&late.t, &late.m);
 	assert_memory_equal(late.counts, soon.counts, sizeof(late.counts));
 	assert_memory_equal(late.groups[0].within, soon.groups[0].within,

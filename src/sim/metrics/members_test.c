@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * M5 as a law: of random groups, whatever is lost and however their trees
- * change, what is delivered and what is lost is what was offered.
+ * M5 as an invariant: for random groups, with losses and changing trees, delivered and lost members
+ * add up to the offered ones.
  */
 #include "fabric/build_for_tests.h"
 
@@ -13,7 +13,7 @@
 
 #define HOSTS 18
 
-/* What an observer has seen. */
+/* Counters of an observer. */
 struct seen {
 	struct map copies; /* (flow, packet, node) */
 	uint64_t *delivered;
@@ -71,7 +71,7 @@ static void put_fabric(struct strbuf *out, struct rng *r)
 	strbuf_puts(out, "- {name: u, kind: poisson, load: 20%, payload: 500, stop: 60us}\n");
 }
 
-/* Links between switches and whole switches fail, some come back. */
+/* Links between switches and whole switches fail; some come up again. */
 static void put_faults(struct strbuf *out, struct rng *r, bool is_tree)
 {
 	unsigned n = (unsigned)rng_below(r, 4);
@@ -120,8 +120,7 @@ static void check_flows(const struct fabric *fabric, const struct sim_metrics *m
 				 (unsigned long long)c->delivered, (unsigned long long)c->lost,
 				 (unsigned long long)offered, fabric->scenario->text);
 		lost += c->lost;
-		/* While trees change, copies come that no member is left
-		 * for, or twice. */
+		/* While trees change, copies arrive twice or without a remaining member. */
 		if (rerouted)
 			assert_true(c->delivered <= seen->delivered[i]);
 		else
@@ -138,7 +137,7 @@ static void check_case(const char *text, uint32_t parts, struct tally_of_cases *
 	struct diag d = { .status = HD_OK };
 	struct fabric *fabric;
 
-	/* Some trees or faults do not fit the fabric: another case then. */
+	/* Some trees or faults do not fit the fabric; another case is drawn. */
 	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, &fabric) != HD_OK)
 		return;
 	struct seen seen = { .delivered = calloc(fabric->n_flows, sizeof(*seen.delivered)) };

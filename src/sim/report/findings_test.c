@@ -122,7 +122,10 @@ static double real_at(const struct table *t, size_t row, const char *name)
 	return NAN;
 }
 
-/* Three always have a packet for one: at the switch they fill their buffers. */
+/*
+ * Three senders always have a packet for one receiver: their packets fill the buffers of the
+ * switch.
+ */
 static void the_most_that_waits_fills_the_buffer(void **state)
 {
 	struct results *res = results_new("sim");
@@ -164,7 +167,7 @@ static void goals_are_met_or_missed(void **state)
 	assert_false(goals_met("row: a, mean: 2.183us"));
 	assert_false(goals_met("row: a, p50: 1us"));
 	assert_false(goals_met("row: a, p999: 1us"));
-	/* Of what was never offered nothing is true. */
+	/* A goal for a row without packets is not met. */
 	assert_false(goals_met("row: never, delivered: 100%"));
 	assert_false(goals_met("row: never, lost: 0"));
 	assert_false(goals_met("row: never, fairness: 1%"));
@@ -172,13 +175,13 @@ static void goals_are_met_or_missed(void **state)
 	assert_false(goals_met("row: a, throughput: 1.01Gb/s"));
 	assert_true(goals_met("row: a, delivered: 99%, lost: 0"));
 	assert_true(goals_met("row: a, fairness: 100%"));
-	/* Who sent nothing has kept no promise about its latency. */
+	/* Nor is its latency goal. */
 	assert_false(goals_met("row: never, max: 1s"));
-	/* Without a row: all of them. */
+	/* Without a row name: all rows. */
 	assert_false(goals_met("max: 1s"));
 }
 
-/* The remarks of a run whose only row has the load given. */
+/* The remarks of a run whose only row has this load. */
 static size_t remarks_at(const char *load)
 {
 	struct run r;
@@ -251,7 +254,7 @@ static void every_copy_of_a_multicast_is_expected(void **state)
 	end(&r);
 }
 
-/* Names and dots, line by line, as the real tool prints them. */
+/* Names and dots, line by line, as perfquery prints them. */
 static void counters_have_the_shape_of_perfquery(void **state)
 {
 	struct run r;
@@ -416,7 +419,7 @@ static void traces_tell_of_every_step(void **state)
 	end(&r);
 }
 
-/* What the watch finds in traffic of a given Pareto shape. */
+/* The exponent found in traffic of a given Pareto shape. */
 static double exponent_of(const char *shape)
 {
 	struct run r;

@@ -91,7 +91,7 @@ static const struct value *cell(const struct table *t, size_t row, const char *n
 	return table_cell(t, row, column(t, name));
 }
 
-/* One VL alone has all there is: no shares are shown. */
+/* A single VL has the whole link: no shares are shown. */
 static void shares_are_of_vls_that_compete(void **state)
 {
 	struct run x;
@@ -143,7 +143,7 @@ static void pauses_to_sample_change_nothing(void **state)
 	end(&y);
 }
 
-/* The mean over samples, weighted by their length, is that of the run. */
+/* The mean over samples, weighted by length, equals that of the run. */
 static void samples_add_up_to_the_run(void **state)
 {
 	struct run x;
@@ -235,7 +235,7 @@ static void tables_are_those_of_the_subnet(void **state)
 	assert_non_null(strstr(cell(t, 0, "low")->text, "2:33"));
 	t = results_find(x.r, "VL mapping");
 	assert_int_equal(strncmp(cell(t, 0, "SL2VL")->text, "0 1 2 ", 6), 0);
-	/* Every range of a forwarding table says what lft_get says. */
+	/* Every range of a forwarding table equals lft_get(). */
 	t = results_find(x.r, "forwarding");
 	assert_int_equal(table_rows(t), 4);
 	for (switch_id sw = 0; sw < 4; sw++) {
@@ -262,7 +262,7 @@ static void tables_are_those_of_the_subnet(void **state)
 	end(&x);
 }
 
-/* What fails before, while and after measuring. */
+/* Failures before, during and after measuring. */
 static void events_are_counted_from_the_start_of_the_run(void **state)
 {
 	static const char *const kinds[] = { "link-down", "link-up" };

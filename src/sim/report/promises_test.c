@@ -134,7 +134,7 @@ static void promises_hold_or_are_reported(void **state)
 #define SWITCHES 4u
 #define HOSTS    4u
 
-/* Best effort of its own between each two switches, and at both ends. */
+/* Adds separate best-effort traffic between each two switches, and at both ends. */
 static void add_rest(char *text, size_t room, unsigned payload)
 {
 	static const unsigned ends[][4] = {

@@ -49,7 +49,7 @@ static const char *const kinds[] = { "kind: saturating",
 				     NULL };
 static const char *const patterns[] = { "uniform", "all-to-all", "permutation", NULL };
 static const char *const sizes[] = { "1", "64", "999", "2048", "4096", NULL };
-/* Both times, or both packets. */
+/* Warm-up and measuring in times, or both in packets. */
 static const char *const spans[] = {
 	"warmup: 5us, measure: 20us",
 	"warmup: 13.337us, measure: 77.777us",
@@ -265,7 +265,7 @@ static void check_rows(const struct run *x)
 	}
 }
 
-/* What the samples hold together is what the run reports. */
+/* The samples add up to the totals of the run. */
 static void check_sum(const struct run *x)
 {
 	const struct report_samples *s = &x->samples;
@@ -290,7 +290,7 @@ static void check_sum(const struct run *x)
 	}
 }
 
-/* Rules that count packets end when the engine knows of them. */
+/* Runs that end by a packet count end when the engine detects it. */
 static void check_same(const struct run *x, const struct run *y)
 {
 	const struct sim_rules *r = &x->fabric->rules;

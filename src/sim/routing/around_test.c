@@ -8,7 +8,7 @@
 #define R     (80 * HD_NS)
 #define A     (20 * HD_NS)
 #define D     (1000 * HD_NS) /* 1000 bytes at 8 Gb/s: 16 blocks */
-#define HOSTS 4u             /* of a group, each on a leaf of its own */
+#define HOSTS 4u             /* hosts of a group, on one leaf each */
 
 /* Four switches on the minimal way, one more on the way around. */
 #define MINIMAL (5 * P + 4 * (R + A) + D)
@@ -103,13 +103,13 @@ static void a_packet_goes_around_what_waits_too_long(void **state)
 	check("{choice: load, nonminimal: 47}", one, 1);
 	check("{choice: load, nonminimal: 48}", none, 0);
 	check("load", none, 0);
-	/* Whatever is chosen by within a group: loads say which group. */
+	/* The choice inside a group has no effect: loads select the group. */
 	check("{choice: turns, nonminimal: 15}", two, 2);
 	check("{choice: random, nonminimal: 16}", one, 1);
 	check("{choice: load, per: flow, nonminimal: 15}", two, 2);
 }
 
-/* Where no minimal way is left, loads are not asked. */
+/* Without a minimal path, loads are not compared. */
 static void a_dead_cable_is_gone_around(void **state)
 {
 	static const char down[] =

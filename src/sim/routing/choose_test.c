@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* D1 to D6: switches that choose, to the picosecond where it can be said. */
+/* D1 to D6: adaptive choices, exact to the picosecond where the rules determine them. */
 #include "base/rng.h"
 #include "base/seeds_for_tests.h"
 #include "base/strbuf.h"
@@ -78,8 +78,8 @@ static struct sim *run(const struct fabric *fabric, struct ends *ends)
 #define ALONE (4 * P + 3 * (R + A) + D)
 
 /*
- * Four packets at a time have four ways up: no packet waits for another, though
- * they arrive at one instant, if each sees what the one before it took.
+ * Four packets at a time have four ways up. No packet waits although all arrive at one instant,
+ * because each choice includes the load of the previous one.
  */
 static void packets_of_one_instant_spread(void **state)
 {
@@ -104,7 +104,7 @@ static void packets_of_one_instant_spread(void **state)
 	}
 }
 
-/* With a threshold that nothing reaches, all is as the tables have it. */
+/* With an unreachable threshold, all packets use the tables. */
 static void who_never_leaves_home_is_static(void **state)
 {
 	struct fabric *fabric;
@@ -124,7 +124,7 @@ static void who_never_leaves_home_is_static(void **state)
 	assert_int_equal(a.n, b.n);
 	assert_memory_equal(a.latency, b.latency, a.n * sizeof(*a.latency));
 	sim_choices(s, &c);
-	/* Up at the first leaf only: everything else leads down. */
+	/* Choices at the first leaf only: all other hops go down. */
 	assert_int_equal(c.taken, 90 * HOSTS);
 	assert_int_equal(c.away, 0);
 	sim_free(s);
@@ -168,7 +168,7 @@ static void dead_links_are_left_when_it_is_known(void **state)
 	}
 }
 
-/* Flows that keep one path overtake no packet; others may. */
+/* Flows with a kept path stay in order; others may not. */
 static void flows_stay_in_order(void **state)
 {
 	static const struct {
@@ -209,7 +209,7 @@ static void flows_stay_in_order(void **state)
 	}
 }
 
-/* Only the SLs that are named choose. */
+/* Only the named SLs are routed adaptively. */
 static void other_sls_keep_to_their_tables(void **state)
 {
 	struct fabric *fabric;
@@ -289,7 +289,7 @@ static void neighbours_come_back(void **state)
 
 		sim_choices(s, &c);
 		taken[i] = c.taken;
-		/* Told so late, they lose what comes until it is up again. */
+		/* Notified this late, they lose packets until the cable is up again. */
 		assert_int_equal(ends.lost > 3, i == 0);
 		assert_true(ends.last_lost < 20 * HD_US);
 		sim_free(s);
@@ -378,7 +378,7 @@ static bool fails(const struct rules *r, const struct hop *x, unsigned port)
 	       port < r->up + r->dead;
 }
 
-/* D3: those that are not known to be down; if that leaves none, all. */
+/* D3: ports not known to be down, or all if there are none. */
 static bool counts(const struct rules *r, const struct hop *x, unsigned port)
 {
 	return !fails(r, x, port) || r->dead == HOSTS || x->routed < r->fault + r->heal;
@@ -478,7 +478,7 @@ static int by_route(const void *a, const void *b)
 	return x->in < y->in ? -1 : x->in > y->in;
 }
 
-/* Each hop has the output that the rules give it. */
+/* Each hop has the output that the rules give. */
 static void check_hops(struct rules *r, struct hops *h)
 {
 	const struct sim_setup *setup = h->setup;
@@ -496,7 +496,7 @@ static void check_hops(struct rules *r, struct hops *h)
 			x->out = out;
 		if (x->out != out)
 			fail_msg("hop %u: %u, not %u", i, x->out, out);
-		/* One that counts alone is no choice. */
+		/* A single candidate is no choice. */
 		r->taken += x->routed >= r->warmup && n_counting(r, x) > 1;
 		r->away += x->routed >= r->warmup && out != first;
 	}

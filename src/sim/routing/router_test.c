@@ -96,7 +96,7 @@ static void zero_load_latency_over_routers_is_the_closed_form(void **state)
 	}
 }
 
-/* H hops: H - 1 routers let it pass, the next one drops it at its arrival. */
+/* H hops: H - 1 routers forward the packet, the next one drops it at its arrival. */
 static void hop_limit_ends_a_packet_at_the_router_that_exhausts_it(void **state)
 {
 	const unsigned n = 5;
@@ -147,7 +147,7 @@ static void see(void *context, hd_time now, uint32_t port, const struct sim_pack
 	seen->packets[seen->n++] = *p;
 }
 
-/* What crosses each link on the way of one packet. */
+/* Records the packets on each link of a path. */
 static void watch(struct test_fabric *f, const struct sim_arrival *a, struct seen *seen)
 {
 	const struct sim_flow flow = {
@@ -174,9 +174,8 @@ static void watch(struct test_fabric *f, const struct sim_arrival *a, struct see
 }
 
 /*
- * SL 1 in the first subnet; TClass 0xb8 is SL 2 in the second and, for want of
- * an entry, SL 8 in the third. Two links in each subnet: to the switch, from
- * it.
+ * SL 1 in the first subnet; TClass 0xb8 is SL 2 in the second and, without an entry, SL 8 in the
+ * third. Each subnet has two links: to the switch and from it.
  */
 static void each_subnet_has_its_own_lids_sl_and_vl(void **state)
 {
@@ -226,9 +225,9 @@ static void each_subnet_has_its_own_lids_sl_and_vl(void **state)
 }
 
 /*
- * Over three subnets. Unmarked, SL 2 is marked 0x28 by the first router, which
- * is SL 7 in the second subnet; there marks call SL 7 something else, but only
- * the first router marks. What the source marked stays; SL 3 has no mark.
+ * Over three subnets. The first router marks SL 2 of an unmarked packet with 0x28, which is SL 7 in
+ * the second subnet. The marks of the second subnet differ for SL 7, but only the first router
+ * marks. A mark of the source is kept; SL 3 has no mark.
  */
 static void the_first_router_marks_what_its_source_did_not(void **state)
 {
@@ -269,7 +268,7 @@ static void the_first_router_marks_what_its_source_did_not(void **state)
 	test_fabric_fini(&f);
 }
 
-/* What a port counts by SL is the SL of the link. */
+/* Counters by SL use the SL on the link. */
 static void service_levels_are_counted_as_they_are_on_each_link(void **state)
 {
 	struct test_fabric f;
@@ -325,7 +324,7 @@ static void routers_drop_what_has_no_grh_no_vl_or_no_way(void **state)
 	a.management = true;
 	check_drop(&f, &a, SIM_LOST_NO_ROUTE, in);
 	a.management = false;
-	/* The cable behind it has two VLs, and its table wants the fourth. */
+	/* The next cable has two VLs, and its table maps to the fourth. */
 	f.setup.ports[in + 1].vls = 2;
 	a.tclass = 3;
 	struct sl2vl plain = sl2vl_default(4);
@@ -344,7 +343,7 @@ static void check_passes(struct test_fabric *f, const struct sim_arrival *a)
 	sim_record_fini(&r);
 }
 
-/* A2: an input lets in a limited member, an output not two of them. */
+/* A2: an input accepts a limited member; an output does not accept two of them. */
 static void routers_enforce_partitions_as_switches_do(void **state)
 {
 	static const uint16_t other = 0x8005, limited = 0x7fff;
@@ -366,7 +365,7 @@ static void routers_enforce_partitions_as_switches_do(void **state)
 	check_passes(&f, &a);
 	a.pkey = limited;
 	check_drop(&f, &a, SIM_LOST_PARTITION, out);
-	/* What is wrong besides counts by what is asked first. */
+	/* Of several errors, the one that is checked first is counted. */
 	f.setup.ports[out].vls = 1;
 	a.tclass = 3;
 	check_drop(&f, &a, SIM_LOST_PARTITION, out);

@@ -14,7 +14,7 @@
 #define GAP   (10 * HD_US)
 #define COUNT 200u
 
-/* How each packet of the one flow ended. */
+/* End of each packet of the flow. */
 struct ends {
 	bool seen[COUNT], lost[COUNT];
 	hd_time latency[COUNT];
@@ -93,9 +93,8 @@ static port_id host_named(const struct fabric *fabric, const char *name)
 }
 
 /*
- * A packet is lost if its head would have reached the second switch at 500 us
- * or later and reached the first one before that had its new table: to the
- * picosecond, whatever the switch is like.
+ * A packet is lost if its head would have reached the second switch at 500 us or later and reached
+ * the first one before its new table: exact to the picosecond, whatever the switch parameters.
  */
 static void one_outage(int late, const char *more)
 {
@@ -318,7 +317,7 @@ static bool arrives(const struct fabric *fabric, const uint8_t *lft, const bool 
 	return false;
 }
 
-/* As if the manager had never seen anything but what is left. */
+/* Equal to a plan for the remaining fabric without history. */
 static void assert_planned_anew(const struct fabric *fabric, const uint8_t *lft, const bool *down,
 				const bool *seen)
 {
@@ -383,7 +382,7 @@ static void one_history(uint64_t seed, const char *engine, struct sums *sums)
 	struct sim_observer o = { .context = &n_delivered, .ended = note_late };
 	struct sim *s = run(fabric, &o);
 
-	/* Those that cannot be reached are cut off from all others, too. */
+	/* Unreachable destinations are also cut off from all others. */
 	assert_true(n_delivered >= n_pairs);
 	sums->expected += n_pairs;
 	sums->rerouted += fabric->setup.n_routes;
