@@ -395,7 +395,7 @@ static void refusals_leave_nothing(void **state)
 	const struct run_options both = { .pcap = pcap.text, .trace = pcap.text };
 
 	assert_int_equal(run_open(load(poisson), &both, &d, &s), HD_ERR_USAGE);
-	/* No capture format exists for packets with this overhead. */
+	/* Capture formats do not support packets with this overhead. */
 	const struct run_options one = { .pcap = pcap.text };
 
 	d = (struct diag){ .status = HD_OK };

@@ -22,7 +22,7 @@
 #include "sim/core/same_for_tests.h"
 #include "sim/core/workload_for_tests.h"
 
-/* What is run, and how often it is saved on its way. */
+/* A run, and how often it is saved. */
 struct course {
 	const struct sim_setup *setup;
 	const struct sim_flow *flows;
@@ -114,7 +114,7 @@ static void check_course(const struct course *c, uint64_t seed, bool observed)
 	check_same(c, whole, s);
 	assert_int_equal(one.n, many.n);
 	assert_int_equal(one.sum, many.sum);
-	/* Saving changes nothing. */
+	/* Saving does not change the run. */
 	struct sim *saved = begin(c, 2, NULL);
 	struct strbuf state = STRBUF_INIT;
 
@@ -202,7 +202,7 @@ static void idle_runs_end_at_the_same_time(void **state)
 	workload_fini(&w);
 }
 
-/* Rules that count packets, while they look and after they have. */
+/* Rules that count packets, before and after their decision. */
 static void rules_go_on(void **state)
 {
 	struct workload w;

@@ -131,7 +131,7 @@ static void what_is_left_of_a_turn_is_cut_to_the_new_weight(void **state)
 	}
 }
 
-/* The position stays: in a table without that place the next one goes. */
+/* The position is kept; if the new table is shorter, the next entry follows. */
 static void a_position_beyond_the_new_table_moves_on(void **state)
 {
 	struct vlarb three = { .low = { { 0, 10 }, { 0, 10 }, { 1, 100 } }, .n_low = 3 };
@@ -162,12 +162,12 @@ static void the_last_change_of_an_instant_counts(void **state)
 
 	(void)state;
 	run(c, 3, &only_0, &seen);
-	/* At 7 nothing is left (0, then cut): the next entry, VL 1, goes. */
+	/* At 7 the weight is used up (0, then cut): the next entry, VL 1, sends. */
 	for (unsigned i = 0; i < seen.n; i++)
 		assert_int_equal(seen.vl[i], i >= 7 && i < 50 ? (i - 7) % 2 == 0 : 0);
 }
 
-/* Each for a while: places of tables that are no longer used are used again. */
+/* One table after the other: rows of unused tables are reused. */
 static void a_run_may_go_through_more_tables_than_fit_at_a_time(void **state)
 {
 	const uint32_t n = SIM_MOST_TABLES + 5000;

@@ -104,7 +104,7 @@ static void cyclic_routes_deadlock_and_are_named(void **state)
 	for (unsigned i = 0; i < 4; i++) {
 		const struct sim_port *out = &w.fabric->setup.ports[waits[i].out_port];
 
-		/* Each waits for the buffer that the next one occupies. */
+		/* Each packet waits for the buffer that the next one occupies. */
 		assert_int_equal(out->peer, waits[(i + 1) % 4].in_port);
 		seen |= 1u << w.fabric->setup.nodes[waits[i].node].sw;
 	}

@@ -87,7 +87,7 @@ static void high_limits_share_starve_or_alternate(void **state)
 	}
 }
 
-/* One packet through n switches at a rate: the sum of its parts. */
+/* One packet through n switches at a rate: the sum of the delays of all parts. */
 static void check_zero_load(struct test_fabric *f, unsigned n, struct hd_rate rate)
 {
 	struct sim_arrival a = {

@@ -12,9 +12,8 @@
 #include "fabric/setup_for_tests.h"
 
 /*
- * Whole fabrics whose behaviour is known beforehand: by counting what an
- * arbitration table lets pass, by the closed forms of docs/timing-rules.md, by the
- * shares that congestion leaves. 8 Gb/s: a byte takes 1 ns.
+ * Whole fabrics with known behaviour: counts of what an arbitration table admits, closed forms of
+ * docs/timing-rules.md, shares under congestion. 8 Gb/s: a byte takes 1 ns.
  */
 
 #define TEXT 1600
@@ -41,7 +40,7 @@ static void run_vls(struct test_run *r, const char *tables, unsigned payload, bo
 	test_run_init(r, text);
 }
 
-/* Shares of rows a, b, c in the bytes delivered; and that nothing is idle. */
+/* Checks the shares of rows a, b, c in the delivered bytes, and that the link is never idle. */
 static void check_shares(const char *tables, unsigned payload, bool one_host,
 			 const double wanted[3])
 {
@@ -98,7 +97,7 @@ static void vls_may_stand_several_times_in_tables(void **state)
 		{ "  low: [0:33, 1:33, 0:33, 2:33]\n", { 2, 1, 1 } },
 		{ "  low: [0:33, 0:33, 0:33, 1:66, 2:33]\n", { 3, 2, 1 } },
 		{ "  low: [0:33, 1:0, 2:33, 1:33]\n", { 1, 1, 1 } },
-		/* One of the high table, one of the low one, in turn. */
+		/* One packet of the high table and one of the low table in turn. */
 		{ "  high: 0:33\n  low: [0:33, 1:33, 2:33]\n  high_limit: 0\n", { 4, 1, 1 } },
 		{ "  high: 0:33\n  low: [1:33, 2:33]\n  high_limit: 0\n", { 2, 1, 1 } },
 	};
@@ -131,7 +130,7 @@ static void the_high_limit_lets_low_vls_live_or_starve(void **state)
 	}
 }
 
-/* What a VL does not use goes to the others, by their weights. */
+/* VLs with packets share unused weight by their own weights. */
 static void idle_weight_goes_to_those_who_can_use_it(void **state)
 {
 	struct test_run r;
@@ -158,7 +157,7 @@ static void idle_weight_goes_to_those_who_can_use_it(void **state)
 	test_run_fini(&r);
 }
 
-/* 004, 5.2: the same weights mean something else to large packets. */
+/* 004, 5.2: for large packets, the same small weights have another effect. */
 static void small_weights_mean_nothing_to_large_packets(void **state)
 {
 	static const struct {
@@ -235,8 +234,8 @@ static void rates_that_differ_cost_what_the_faster_must_wait(void **state)
 /* ---- credits ------------------------------------------------------------ */
 
 /*
- * W packets every R, and no packet more or less over many such rounds; R by
- * hand from T3 to T6: to the far port, through it, the tail, the update.
+ * W packets every R over many rounds; R is calculated from T3 to T6: to the far port, through it,
+ * the tail, the update.
  */
 static void check_credits(hd_time propagation, unsigned packets, bool to_switch)
 {
@@ -247,7 +246,7 @@ static void check_credits(hd_time propagation, unsigned packets, bool to_switch)
 	struct test_run r;
 	char text[TEXT];
 
-	/* The other buffer must not matter. */
+	/* The other buffer must have no effect. */
 	snprintf(
 		text, sizeof(text),
 		"fabric:\n  topology: {kind: star, hosts: 2}\n"
@@ -357,8 +356,10 @@ static void congestion_spreads_to_a_victim_as_computed(void **state)
 		{ 1, "order: fifo, arbitration_delay: 5ns", "", { 1 / 3., 2 / 3., 1 / 3. } },
 		{ 5, "order: fifo, arbitration_delay: 0ns", "", { 1 / 30., 1 / 6., 1 / 30. } },
 		{ 5, "order: fifo, arbitration_delay: 5ns", "", { 1 / 30., 1 / 6., 1 / 30. } },
-		/* With queues per output and a VL of its own it is free:
-		 * it has all that the remote flows leave of the cable. */
+		/*
+		 * With a queue per output and a VL of its own, the flow has all of the cable that
+		 * the remote flows leave.
+		 */
 		{ 5, "order: voq, arbitration_delay: 5ns", ", sl: 1", { 1 / 30., 1 / 6., 5 / 6. } },
 		{ 1, "order: voq, arbitration_delay: 5ns", ", sl: 1", { .5, .5, .5 } },
 	};
@@ -374,9 +375,9 @@ static void congestion_spreads_to_a_victim_as_computed(void **state)
 }
 
 /*
- * 000, 4.1: a thin connection behind a thick one whose way is blocked waits
- * for all packets before it; in a VL of its own for at most one packet
- * at its host and one at its switch.
+ * 000, 4.1: a connection with a low rate behind one with a high rate and a blocked path waits for
+ * all packets before it; in a VL of its own, for at most one packet at its host and one at its
+ * switch.
  */
 static void thin_traffic_suffers_behind_thick_traffic(void **state)
 {
@@ -404,8 +405,10 @@ static void thin_traffic_suffers_behind_thick_traffic(void **state)
 		least[vl] = r.rows[1].latency.min;
 		test_run_fini(&r);
 	}
-	/* A third of the output each: four packets in the buffer are 12
-	 * packet times, but for what has gone of the first. */
+	/*
+	 * A third of the output each: four packets in the buffer take 12 packet times, less the
+	 * sent part of the first.
+	 */
 	assert_true(least[0] > 8 * 2074 * HD_NS);
 	assert_true(worst[1] < (2 * 2074 + 282 + 110) * HD_NS);
 }

@@ -173,7 +173,7 @@ static double periodic_wait(unsigned n, double period)
 	return sum * h / 3;
 }
 
-/* Mean wait over whole periods of n flows, each from a host of its own. */
+/* Mean wait over whole periods of n flows from one host each. */
 static double cbr_wait(struct one_output *o, const hd_time *phases, unsigned n, hd_time period)
 {
 	for (unsigned i = 0; i < n; i++) {
@@ -211,7 +211,7 @@ static void check_periodic(unsigned n, hd_time period, unsigned draws)
 		double exact = lindley(phases, n, period);
 		double ours = cbr_wait(&o, phases, n, period);
 
-		/* The same phases: the same wait, to the picosecond. */
+		/* The same phases give the same wait, to the picosecond. */
 		assert_true(fabs(ours - exact) < 0.5);
 		batch_means_add(&found, ours);
 	}

@@ -71,7 +71,7 @@ static void bed_fini(struct bed *b)
 
 enum how { WHOLE, IF_DOMAIN, RESTARTED, N_HOWS };
 
-/* This number of packets of the first flow, and one of the other flows, at once. */
+/* Sends this number of packets of the first flow, and one of each other flow, at once. */
 static void bed_run(struct bed *b, uint32_t n, uint32_t flows, enum how how)
 {
 	const struct sim_restart restart = { 5 * BYTES, { 1, 1 }, { 2, 1 } };

@@ -9,7 +9,7 @@
 
 #define MOST_CLASSES 4
 
-/* In any order, so that nothing depends on their numbers. */
+/* In mixed order, so that results cannot depend on SL numbers. */
 static const unsigned sl_of_class[MOST_CLASSES] = { 5, 0, 11, 3 };
 
 static const char *draw_topology(struct rng *r, struct strbuf *out)
@@ -98,7 +98,7 @@ static void walk(struct waits *w, port_id from, port_id to, unsigned class)
 	assert_in_range(vl, first, first + s->split.vls - 1u);
 }
 
-/* Takes away what waits for nothing until nothing is left, or a circle. */
+/* Removes nodes that wait for nothing until none is left, or a cycle. */
 static bool has_circle(const struct waits *w)
 {
 	uint32_t *n_waits = hd_alloc(w->n, sizeof(*n_waits));
@@ -159,7 +159,7 @@ static void assert_all_arrive(const struct fabric *fabric)
 	sim_free(s);
 }
 
-/* The refusal says how many are needed, and that is more than there are. */
+/* The error names the required number, which exceeds the available one. */
 static void assert_says_how_many(const struct diag *d, unsigned vls)
 {
 	const char *at = strstr(d->message, "classes need ");
@@ -190,7 +190,7 @@ static void one_fabric(uint64_t seed, unsigned n_classes, unsigned vls, struct t
 		return;
 	}
 	tally->built++;
-	/* Short rings need no VLs of their own. */
+	/* Short rings need no additional VLs. */
 	if (fabric->subnet.split.n_classes) {
 		tally->split += n_classes > 1;
 		assert_no_circle(fabric, n_classes);
@@ -237,13 +237,13 @@ static void weights_hold_among_blocks(void **state)
 	double share = (double)m->flows[1].delivered /
 		       (double)(m->flows[0].delivered + m->flows[1].delivered);
 
-	/* Packets of 33 blocks: one to three, whole turns. */
+	/* Packets of 33 blocks: one to three, in whole turns. */
 	assert_true(share > 0.745 && share < 0.755);
 	sim_free(s);
 	fabric_free(fabric);
 }
 
-/* Routes that change keep to the blocks. */
+/* Changed routes use the same blocks. */
 static void rerouted_classes_keep_their_blocks(void **state)
 {
 	struct fabric *fabric;

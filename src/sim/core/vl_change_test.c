@@ -50,7 +50,7 @@ static void bed_fini(struct bed *b)
 	test_fabric_fini(&b->then);
 }
 
-/* Both VLs have weight, whichever are in operation. */
+/* Both VLs have a weight, whichever are in operation. */
 static void set_weights(struct bed *b)
 {
 	const struct vlarb both = { .low = { { 0, 10 }, { 1, 10 } }, .n_low = 2 };
@@ -134,7 +134,7 @@ static void set_vl(struct subnet *s, uint8_t vl)
 			subnet_set_sl2vl(s, 0, in, out, &map);
 }
 
-/* How many of the packets are at a place, `after` their births, from `at`. */
+/* Number of packets that reached a place, `after` their creation, at or after `at`. */
 static unsigned later(hd_time after, hd_time at)
 {
 	unsigned n = 0;
@@ -144,7 +144,7 @@ static unsigned later(hd_time after, hd_time at)
 	return n;
 }
 
-/* Every instant around the births and arrivals of the tenth packet. */
+/* All instants around creation and arrival of the tenth packet. */
 #define FIRST_TIME (born(10) - 1)
 #define LAST_TIME  (born(10) + 2 * P + 1)
 
@@ -272,9 +272,9 @@ static void sources_send_with_the_key_that_they_have(void **state)
 }
 
 /*
- * More is made than leaves: when the SL moves to another VL, the old one has
- * packets that wait, and the arbiter lets those on the new one go between them;
- * after the switch all are on one VL.
+ * Packets are created faster than they leave. When the SL moves to another VL, packets wait on the
+ * old one, and the arbiter sends packets of the new one between them; behind the switch all are on
+ * one VL.
  */
 static void vls_overtake_each_other(void **state)
 {

@@ -48,7 +48,7 @@ static void check_sets(unsigned low, unsigned n_inputs)
 		members[in] = add;
 		assert_int_equal(port_vl.inputs == 0, n == 0);
 		in = low + (unsigned)rng_below(&rng, n_inputs - low);
-		/* As its bit is called: 64 is 0 where it has that place. */
+		/* Bit 64 is bit 0 of its own word. */
 		if (n > 0)
 			assert_int_equal(inputs_after(&s, &port_vl, in),
 					 first_after(members, n_inputs, in) %
@@ -129,7 +129,7 @@ static void assert_same(const struct outcome *a, const struct outcome *b)
 	assert_int_equal(a->checksum, b->checksum);
 }
 
-/* 64 is bit 0 in one, in the other it is in a word of its own. */
+/* Input 64 is bit 0 in one form, and in a word of its own in the other. */
 static void switches_of_64_ports_are_as_any_other(void **state)
 {
 	static const struct sim_switch_model models[] = {

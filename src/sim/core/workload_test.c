@@ -50,8 +50,7 @@ static uint64_t run(const struct workload *w, enum way way, uint32_t parts, uint
 	*hops = m->hops;
 	if (way == GENERAL)
 		assert_int_equal(seen, m->hops);
-	/* No packet is longer under way than the run has lasted; nothing is
-	 * lost. */
+	/* No packet is in flight for longer than the run; no packet is lost. */
 	assert_in_range(m->made - m->delivered, 0, m->made / 4);
 	assert_int_equal(m->checks.out_of_order + m->checks.duplicates, 0);
 	sim_free(s);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a run measures is the same, to the bit, in any number of parts and on
- * any number of threads. That packets take the same way is the oracle's
- * business (tests/oracle/compare_test.c).
+ * The results of a run are identical, to the bit, for any number of domains and threads. The oracle
+ * checks that packets take the same paths (tests/oracle/compare_test.c).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,8 +23,8 @@
 /* ---- threads that dawdle ---------------------------------------------- */
 
 /*
- * An endpoint whose timers take their time, now in this part and now in that,
- * so that threads wait for each other in ever other places.
+ * An endpoint with slow timers in changing domains, so that threads wait for each other at changing
+ * positions.
  */
 static const struct timespec naps[] = { { 0, 0 }, { 0, 2000 }, { 0, 60000 } };
 
@@ -70,7 +69,7 @@ static struct sim *run(const struct workload *w, struct sim_rules *r, uint32_t p
 	if (r->packets)
 		dawdle(s, &w->fabric.setup);
 
-	/* A pause to look changes nothing. */
+	/* A pause does not change the results. */
 	assert_int_equal(sim_run(s, 3 * HD_US + 321, NULL, NULL), SIM_PAUSED);
 	sim_metrics(s);
 	assert_int_equal(sim_run(s, HD_TIME_NEVER, NULL, NULL), want);
@@ -110,7 +109,7 @@ static void parts_measure_what_the_whole_does(void **state)
 	workload_fini(&w);
 }
 
-/* Every host at the same instants, so that order within them matters. */
+/* All hosts send at the same instants, so that the order within an instant matters. */
 static void parts_agree_on_instants(void **state)
 {
 	struct workload w;
@@ -119,7 +118,7 @@ static void parts_agree_on_instants(void **state)
 	workload_init(&w, workload_find("fat tree, 16 hosts"));
 	for (uint32_t i = 0; i < w.n_flows; i++) {
 		w.flows[i].kind = SIM_CBR;
-		/* Some have one destination, and jitter. */
+		/* Some flows have one destination, and jitter. */
 		if (i % 3 == 0)
 			w.flows[i].to.choice = SIM_TO_FIXED;
 		if (i % 3 == 0 && w.flows[i].to.self == 0)
@@ -129,7 +128,7 @@ static void parts_agree_on_instants(void **state)
 	workload_fini(&w);
 }
 
-/* Flows that end: nothing is left to do before the rules hold. */
+/* Flows that end: no work is left before the rules decide. */
 static void ends_by_itself(enum sim_credits credits, double loss, hd_time propagation)
 {
 	struct workload w;
@@ -160,8 +159,7 @@ static void parts_become_idle_at_the_same_time(void **state)
 {
 	(void)state;
 	ends_by_itself(SIM_CREDITS_DELAY, 0, 10 * HD_NS);
-	/* Timers of flow control do not run beyond that, though they would in
-	 * the same window. */
+	/* Timers of flow control do not run beyond that, although they would in the same window. */
 	for (hd_time p = 2 * HD_US; p < 5 * HD_US; p += HD_US) {
 		ends_by_itself(SIM_CREDITS_EXACT, 0, p);
 		ends_by_itself(SIM_CREDITS_EXACT, 0.2, p);

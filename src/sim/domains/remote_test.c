@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What rank 0 has at the end is what one process has, to the bit, whatever
- * others computed; here the ranks are threads. What they send each other is
- * looked at before it is used.
+ * The results of rank 0 equal those of one process, to the bit, whichever rank computed them; here
+ * the ranks are threads. Received data are checked before use.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +21,7 @@
 #include "sim/core/workload_for_tests.h"
 #include "sim/domains/remote.h"
 
-/* A run that ranks share, and what it must come to. */
+/* A run of several ranks, and its expected results. */
 struct shared {
 	const struct sim_setup *setup;
 	const struct sim_flow *flows;
@@ -48,7 +47,7 @@ static struct sim *run(const struct shared *w, const struct sim_rules *r, struct
 	o.context = told;
 	if (w->heard)
 		sim_observe(s, &o);
-	/* A pause to look changes nothing. */
+	/* A pause does not change the results. */
 	assert_int_equal(sim_run(s, 3 * HD_US + 321, NULL, NULL), SIM_PAUSED);
 	sim_metrics(s);
 	assert_int_equal(sim_run(s, HD_TIME_NEVER, NULL, NULL), w->ends);
@@ -74,7 +73,7 @@ static void same_circle(struct sim *a, struct sim *b)
 	free(y);
 }
 
-/* What belongs to others takes no memory but in rank 0, which shows it. */
+/* Rows of other ranks take memory in rank 0 only, which shows them. */
 static void has_rows_of_its_own(const struct sim *s)
 {
 	static const struct sim_output link;
@@ -199,7 +198,7 @@ static void same_end(struct shared *w, struct sim *s)
 	assert_int_equal(w->so_far.sum, w->told.sum);
 }
 
-/* One leg of it. */
+/* Runs up to the next checkpoint. */
 static void go_on(const struct world *world, void *context)
 {
 	struct shared *w = context;
@@ -264,7 +263,7 @@ static void ranks_go_on_with_what_others_saved(void **state)
 		const char *text = i < MODES ? mode_scenarios[i] : modes_watched[i - MODES];
 		struct fabric *fabric;
 
-		/* These remember what others do, too. */
+		/* These also have state of other ranks. */
 		if (!run_is_long() && (i == 1 || (i >= 4 && i <= 6) || i == 11))
 			continue;
 		must_build(text, &fabric);
@@ -298,7 +297,7 @@ static void rules_go_on_counting_after_a_restart(void **state)
 	workload_fini(&w);
 }
 
-/* What ranks wait for each other is most of a run: they take turns. */
+/* Ranks spend most of a run waiting for each other: they take turns. */
 static unsigned ranks_in_turn(size_t i)
 {
 	return run_is_long() ? 0 : 2 + i % 2;
@@ -335,7 +334,7 @@ static void observers_of_rank_0_are_told_all(void **state)
 		check_text(modes_watched[i], true, SIM_ENDED, ranks_in_turn(i));
 }
 
-/* Both ends of a link have a say in its credits when it comes up again. */
+/* Both ends of a link determine its credits when it comes up. */
 static void links_come_up_between_ranks(void **state)
 {
 	(void)state;
@@ -426,7 +425,7 @@ static void suffer(const struct world *world, void *context)
 	sim_free(s);
 }
 
-/* As a part would write it, of packets that are on their way from it. */
+/* Mail in the format of a domain, of packets that it has sent. */
 static void mail_of(const struct sim *s, uint32_t from, uint32_t to, struct rng *g,
 		    struct mailbox *m)
 {

@@ -89,7 +89,7 @@ static void link_up_and_down_at_one_instant_sends_nothing(void **state)
 	test_fabric_fini(&f);
 }
 
-/* F3: what is under way is lost, what comes later passes. */
+/* F3: packets on the link are lost, later ones pass. */
 static void link_down_and_up_at_one_instant_cuts_what_is_under_way(void **state)
 {
 	struct test_fabric f;
@@ -163,8 +163,10 @@ static void dead_link_takes_the_ready_one_behind_one_that_is_not(void **state)
 	test_fabric_fini(&f);
 }
 
-/* A1: packets whose SL has no VL at the sender. They are lost, not waiting:
- * nothing is left in the fabric when the last one is. */
+/*
+ * A1: packets whose SL has no VL at the sender are lost and do not wait: the fabric is empty when
+ * the last one is lost.
+ */
 static void what_has_no_vl_is_gone(void **state)
 {
 	const struct sl2vl apart = { { 0, 1 } };

@@ -73,7 +73,7 @@ static void print_fabric(struct rng *rng, struct strbuf *out)
 		draw(rng, 0, 1) ? "spread" : "first", draw(rng, 0, 1) ? ", weight: 8000" : "");
 }
 
-/* The same flow as a row and as a line of a file; most go to one host. */
+/* Writes the same flow as a row and as a line of a file; most flows have one destination. */
 static void print_flow(struct rng *rng, unsigned row, bool aligned, struct drawn *out)
 {
 	static const uint32_t payloads[] = { 39, 64, 103, 256, 1000, 2048 };
@@ -136,7 +136,7 @@ static void note_ratio(struct ratios *r, double ratio)
 	r->items[r->n++] = ratio;
 }
 
-/* One flow: the answers, the bounds, and what the run saw of it. */
+/* Compares one flow: responses, bounds, and measured latencies. */
 static void compare(const struct test_run *run, const struct admission *a, const struct latency *l,
 		    unsigned i, const char *text, struct ratios *r)
 {

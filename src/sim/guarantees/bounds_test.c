@@ -46,7 +46,7 @@ struct world {
 	uint32_t n_admitted;
 };
 
-/* What all scenarios together came to. */
+/* Totals over all scenarios. */
 struct tally {
 	unsigned scenarios, flows, packets_late_published;
 	unsigned tables, in_turn, crossed;
@@ -64,7 +64,7 @@ static const uint8_t *vls_of(unsigned vls)
 	return vls == 2 ? vls_2 : vls == 4 ? vls_4 : vls_8;
 }
 
-/* Speeds whose bytes take whole picoseconds: 2, 8, 16, 32 Gb/s. */
+/* Rates whose bytes take whole picoseconds: 2, 8, 16, 32 Gb/s. */
 static void draw_links(struct world *w)
 {
 	static const struct {
@@ -146,7 +146,7 @@ static uint8_t draw_entries(struct world *w, struct vlarb_entry *out, const uint
 {
 	uint8_t used = 0;
 
-	/* Every VL once, then some of them again, in any order. */
+	/* Every VL once, then some again, in random order. */
 	for (unsigned i = 0; i < n + draw(w, 0, most); i++) {
 		out[used++] = (struct vlarb_entry){
 			.vl = from[i < n ? i : draw(w, 0, n - 1)],
@@ -286,7 +286,7 @@ static void admit(struct world *w)
 	w->n_admitted = w->n_flows = w->network.n_flows;
 }
 
-/* Best effort from everyone, as much as goes; some management packets. */
+/* Adds saturating best effort from all hosts, and some management packets. */
 static void add_noise(struct world *w)
 {
 	uint32_t managers = w->params.management / 256;
@@ -400,7 +400,7 @@ static void check_flow(const struct world *w, const struct bounds *b, uint32_t f
 		if (w->params.speedup.den)
 			tally->closest_crossed = fmax(tally->closest_crossed, late / bound);
 	}
-	/* The published rule leaves the own burst's transmission out. */
+	/* The published rule omits the transmission of the own burst. */
 	double own = 0;
 	const struct path *path = &w->network.paths[f];
 
@@ -468,7 +468,7 @@ static void draw_params(struct world *w)
 		w->params.speedup = (struct hd_ratio){ draw(w, 2, 8), 2 };
 }
 
-/* False if nothing was admitted or no buffer would be large enough. */
+/* False: no flow was admitted, or no buffer would be large enough. */
 static bool run_scenario(uint64_t seed, struct tally *tally)
 {
 	static struct world w;
@@ -507,7 +507,7 @@ static void no_packet_is_later_than_a_bound(void **state)
 	(void)state;
 	for (unsigned tries = 0; t.scenarios < wanted; tries++) {
 		run_scenario(seed + tries, &t);
-		assert_true(tries < 20 * wanted); /* most of them admit some */
+		assert_true(tries < 20 * wanted); /* most scenarios admit a flow */
 	}
 	print_message("%u scenarios (%u with tables, %u round robin, %u with "
 		      "queues at outputs), %u "
@@ -519,7 +519,7 @@ static void no_packet_is_later_than_a_bound(void **state)
 		      t.packets_late_published);
 	if (run_is_long())
 		return; /* a fresh sample may be weaker */
-	/* The bounds mean something: someone comes near. */
+	/* The bounds are tight: some packet comes near. */
 	assert_true(t.closest[BOUND_GROUPED] > 0.5);
 	assert_true(t.crossed > 0 && t.closest_crossed > 0.1);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Connections come and go while others keep sending: the tables of every port
- * on the path change under traffic, and each connection gets its reserved rate.
+ * Dynamic connections while others keep sending: the tables of every port on the path change under
+ * traffic, and each connection gets its reserved rate.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@
 #include "sim/sim.h"
 
 #define PERMANENT 8
-#define PACKET    320 /* whole blocks: what is reserved is what is sent */
+#define PACKET    320 /* whole blocks: the reserved rate is the sent rate */
 #define SENT      200000000.0
 
 #define MESH_OF_8G                                                         \
@@ -174,8 +174,8 @@ static void nobodys_guarantee_breaks_while_tables_change(void **state)
 /* ---- those that come and go --------------------------------------------- */
 
 /*
- * Each sends its reserved rate in packets that are not whole blocks, on VLs
- * where others come and go; best effort competes for the unreserved rate.
+ * Each sends its reserved rate in packets that are not whole blocks, on VLs with changing
+ * connections; best effort competes for the unreserved rate.
  */
 static const char churn_text[] =
 	"fabric:\n"
@@ -213,7 +213,7 @@ static void assert_promises(const struct fabric *fabric, const struct sim_metric
 
 		assert_int_equal(c->lost, 0);
 		assert_true(c->latency_max <= most);
-		/* What was reserved until then was enough for the last one. */
+		/* The reservation until then sufficed for the last packet. */
 		if (q->until >= fabric->rules.stop)
 			continue;
 		assert_int_equal(c->delivered, c->made);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What papers 000 and 003 say of classes that share links, seen in the
- * simulator: who keeps what when others send more than they may.
+ * Claims of papers 000 and 003 about classes that share links, measured in the simulator: classes
+ * keep their guarantees when others exceed their rates.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -144,7 +144,7 @@ static void best_effort_keeps_its_minimum_under_two_tables(void **state)
 
 	(void)state;
 	run_with(&r, STAR THREE_CLASSES, GREEDY_DB);
-	/* What DBTS leaves, in parts of 3 and 1 packets of 33 blocks. */
+	/* The rest of DBTS, in parts of 3 and 1 packets of 33 blocks. */
 	double left = (1 - 0.1 * 1050 / 1024) * 2048 / 2074;
 
 	assert_true(fabs(share(&r, 0) - 0.1) < 0.002);
@@ -193,8 +193,8 @@ static void the_high_limit_protects_the_low_table(void **state)
 /* ---- a flow that sends more than it reserved --------------------------- */
 
 /*
- * h0 and h1 have reserved flows to h3, in the high and in the low table; the
- * rogue's VL is the low one's or a third, as said.
+ * h0 and h1 have reserved flows to h3, in the high and in the low table; the VL of the rogue is
+ * that of the low table or a third one.
  */
 static void latest(const char *rogue, hd_time late[2])
 {
@@ -359,7 +359,7 @@ static const struct sim_metrics *line_run(struct line *l, unsigned vls)
 		fail_msg("%u: %s", d.line, d.message);
 	struct fabric *fabric = l->fabric;
 
-	/* DB comes in bursts of 8 packets. */
+	/* DB sends bursts of 8 packets. */
 	for (uint32_t i = 1; i < RESERVED; i++) {
 		fabric->flows[i].packets = 8;
 		fabric->flows[i].interval.num *= 8;
@@ -432,7 +432,7 @@ static void a_narrow_switch_costs_dbts_within_its_bound(void **state)
 		double bound[RESERVED];
 
 		line_bounds(&l, vl, bound);
-		/* Apart again on the last link, whatever was before. */
+		/* The VLs differ again on the last link. */
 		assert_int_equal(vl[0], 0);
 		assert_int_equal(vl[1], 1);
 		const struct fabric *fabric = l.fabric;
@@ -456,7 +456,7 @@ static void a_narrow_switch_costs_dbts_within_its_bound(void **state)
 	print_message(
 		"DBTS over 4-4-4 VLs: mean %.2f us, latest %.2f, bound %.2f; over 4-2-4: %.2f, %.2f, %.2f\n",
 		mean[0], late[0], bounds[0], mean[1], late[1], bounds[1]);
-	/* It does cost: DB's bursts stand in the way once. */
+	/* It has a cost: DB's bursts delay a packet once. */
 	assert_true(late[1] > late[0] && bounds[1] > bounds[0]);
 }
 
@@ -509,7 +509,7 @@ static void violations_are_as_rare_as_was_asked(void **state)
 	print_message("%u sources: asked for %.3f, bound %.4f, seen %.4f\n", n, allowed,
 		      stat_overflow(&(struct stat_class){ peak, on * peak, n }, 1, capacity), seen);
 	assert_true(seen <= allowed);
-	assert_true(seen > 0); /* it is not that nothing ever happens */
+	assert_true(seen > 0); /* some packets were delayed */
 	sim_free(s);
 	fabric_free(fabric);
 }

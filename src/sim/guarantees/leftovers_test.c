@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What paper 000 says of bandwidth that reservations leave, seen in the
- * simulator: it goes to best effort and challenged, and to reservations.
+ * Claims of paper 000 about bandwidth that reservations leave, measured in the simulator: best
+ * effort, challenged traffic and reservations share it.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -104,7 +104,7 @@ static void booth_fini(struct booth *b)
 	fabric_free(b->fabric);
 }
 
-/* Of the link to h3. */
+/* Share of the link to h3. */
 static double part(const struct booth *b, uint32_t flow)
 {
 	double seconds = (double)(b->m->to - b->m->from) * 1e-12;
@@ -165,7 +165,10 @@ static void ch_sends_one_packet_per_frame(void **state)
 	booth_fini(&b);
 }
 
-/* All send what they can: each has more than it asked, unless all is taken. */
+/*
+ * All send at most the link rate: each gets more than its reservation, unless the link is fully
+ * reserved.
+ */
 static void a_connection_gets_more_than_it_asked_for(void **state)
 {
 	static const uint64_t asked[2][3] = { { 800, 800, 400 }, { 2900, 1900, 1300 } };

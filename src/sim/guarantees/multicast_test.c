@@ -200,7 +200,7 @@ static void no_member_waits_longer_than_its_bound(void **state)
 			fail_msg("flow %u to host %u: %g s, bound %g s", x.sim_flow[i], x.host[i],
 				 (double)most * PS, bound);
 	}
-	assert_int_equal(seen, x.n); /* all of them were served */
+	assert_int_equal(seen, x.n); /* all were delivered */
 	assert_true(closest > 0.5);  /* and the bound means something */
 	free(ports);
 	fabric_free(fabric);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What 'qos plan' promises, put to the test: random goals with packets of
- * mixed sizes are planned, and the tables that come out are simulated.
+ * Guarantees of 'qos plan' in simulation: random goals with packets of mixed sizes are planned, and
+ * the resulting tables are simulated.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -29,7 +29,7 @@ struct goals {
 
 static const char *const names[MOST] = { "c0", "c1", "c2", "c3", "c4", "c5" };
 
-/* Two to six classes that want 60 to 100 % together, 3 % each at least. */
+/* Draws two to six classes that request 60 to 100 % together, and at least 3 % each. */
 static struct goals draw(struct rng *rng)
 {
 	static const uint32_t sizes[] = { 64, 256, 1024, 2048, 4096 };
@@ -82,7 +82,7 @@ static void print_scenario(struct strbuf *out, const struct goals *g, const stru
 		"  packet: {overhead: %u}\n"
 		"qos:\n  vls: 8\n  high_limit: %u\n",
 		g->n + 1, OVERHEAD, arb->high_limit);
-	/* An empty table in the file would mean one from the classes. */
+	/* An empty table in the file would be computed from the classes. */
 	print_table(out, "high", arb->n_high ? arb->high : &(struct vlarb_entry){ 7, 0 },
 		    arb->n_high ? arb->n_high : 1);
 	print_table(out, "low", arb->n_low ? arb->low : &(struct vlarb_entry){ 7, 0 },
@@ -106,7 +106,7 @@ static void print_scenario(struct strbuf *out, const struct goals *g, const stru
 	strbuf_puts(out, "run: {warmup: 1ms, measure: 12ms}\n");
 }
 
-/* The share of the link that each class gets, on the wire. */
+/* Measures the share of the link, on the wire, of each class. */
 static void simulate(const struct goals *g, const struct plan *p, const enum sending *sending,
 		     double *share)
 {
@@ -131,7 +131,7 @@ static void simulate(const struct goals *g, const struct plan *p, const enum sen
 	strbuf_fini(&text);
 }
 
-/* Of a kind, only the class with the largest packets. */
+/* Of each kind, keeps only the class with the largest packets. */
 static void leave_largest(const struct goals *g, bool latency, enum sending *sending)
 {
 	unsigned largest = MOST;
@@ -148,8 +148,8 @@ static void leave_largest(const struct goals *g, bool latency, enum sending *sen
 }
 
 /*
- * Everybody without end; then who keeps low classes, and high ones, from most;
- * then some drawn at random. No sender may get less than its floor.
+ * All classes send without end; then those that delay low classes most, then high ones; then random
+ * ones. No sender may get less than its floor.
  */
 static void check_floors(const struct goals *g, const struct plan *p, struct rng *rng,
 			 double least[MOST])
@@ -221,7 +221,7 @@ static void plans_keep_their_promises(void **state)
 	print_message("%u goal sets, %u refused; %u of %u floors reached\n", sets, refused, near,
 		      floors);
 	assert_true(2 * refused < sets);
-	/* A floor that no sender ever comes near would prove nothing. */
+	/* Floors are tight: some senders come near. */
 	assert_true(4 * near > 3 * floors);
 }
 

@@ -39,7 +39,7 @@ static void world_init(struct world *w, const char *traffic, const char *more)
 	    congestion_flows(w->fabric, &d, &w->flows) != HD_OK ||
 	    congestion_params_init(w->fabric, &d, &w->params) != HD_OK)
 		fail_msg("refused: %u: %s", d.line, d.message);
-	/* One after the other. */
+	/* Flows start one after the other. */
 	for (uint32_t i = 0; i < w->fabric->n_flows; i++)
 		w->flows[i].start =
 			w->fabric->scenario->traffic[w->flows[i].row].start + i * 20 * HD_US;
@@ -80,8 +80,8 @@ static uint64_t all_reserved(const struct world *w)
 	" source: B1..B3, destination: Bc}\n"
 
 /*
- * A1, A2 pass three links each; A3's probe is turned back by A, whose cable to
- * B is full: one link (its own) is freed again. 2 flows on 3 links.
+ * A1, A2 pass three links each. A rejects the probe of A3, because its cable to B is full, and one
+ * link (A3's own) is released. 2 flows on 3 links.
  */
 static void a_full_cable_turns_the_probe_back(void **state)
 {
@@ -103,8 +103,8 @@ static void a_full_cable_turns_the_probe_back(void **state)
 }
 
 /*
- * B1 and B2 fill the receiver's link. A1 is let through by its adapter and by
- * A, and turned back by B: the reject takes two steps, and frees both.
+ * B1 and B2 fill the receiver's link. The adapter and A admit A1, and B rejects it: the reject
+ * takes two hops and releases both links.
  */
 static void a_late_no_leaves_no_trace(void **state)
 {
@@ -128,7 +128,7 @@ static void a_late_no_leaves_no_trace(void **state)
 	world_fini(&w);
 }
 
-/* What is asked for and what is reserved must stay below the link's rate. */
+/* Requested and reserved rates together must stay below the link's rate. */
 static void equal_is_too_much(void **state)
 {
 	(void)state;
@@ -169,7 +169,7 @@ static void each_sl_has_its_share(void **state)
 	world_fini(&w);
 }
 
-/* Flows that end free every link they passed, for those who come later. */
+/* Flows that end release all links of their path for later flows. */
 static void the_last_packet_frees_the_links(void **state)
 {
 	(void)state;
@@ -196,7 +196,7 @@ static void the_last_packet_frees_the_links(void **state)
 	world_fini(&w);
 }
 
-/* A fabric without agents is not asked. */
+/* Admission requires agents. */
 static void a_fabric_without_agents_is_refused(void **state)
 {
 	(void)state;

@@ -57,7 +57,7 @@ static void add_flow(struct world *w, const char *from, const char *to)
 		.dlid = lid_of(w->fabric, destination),
 		.pkey = 0xffff,
 		.bytes = 2068,
-		/* Not all at once: clocks are not that exact. */
+		/* Staggered starts: real clocks are not synchronized. */
 		.start = w->n_flows * 173 * HD_NS,
 	};
 }
@@ -100,8 +100,7 @@ static void world_fini(struct world *w)
 struct shares {
 	double remote, local, victim;
 	double marks; /* per second and flow, the victim left out */
-	/* The same per second in which the source could speed up: mean, least
-	 * and most of all flows. */
+	/* Marks per second of increase: mean, minimum and maximum over all flows. */
 	double balance, least, most;
 };
 
@@ -211,8 +210,8 @@ static const struct expectation reference[] = {
 };
 
 /*
- * PIPD's rates jump, and the few packets of its victim depend on which flow
- * began first: the mean of three runs.
+ * Rates of PIPD jump, and the few packets of its victim depend on the order of starts: the mean of
+ * three runs.
  */
 static struct shares run_some(struct world *w, const struct congestion_params *p)
 {
@@ -338,8 +337,8 @@ static struct congestion_result run_whole(const struct world *w, const struct co
 }
 
 /*
- * A port with two flows, one of them congested: with an index per queue pair
- * the other one is free, with one per SL it is slowed as well.
+ * A port with two flows, one of them congested: with an index per queue pair the other one is not
+ * throttled, with one per SL it is.
  */
 static void an_index_per_sl_slows_the_innocent(void **state)
 {
@@ -365,7 +364,7 @@ static void an_index_per_sl_slows_the_innocent(void **state)
 	world_fini(&w);
 }
 
-/* Marks told by packets of their own slow sources as well. */
+/* CNPs of slow sources carry marks too. */
 static void cnps_carry_marks(void **state)
 {
 	(void)state;
@@ -399,7 +398,7 @@ static void outputs_without_credits_mark_if_listed(void **state)
 	struct congestion_params p = cct_params();
 
 	world_init(&w, 5, 5, "queueing: input, routing_delay: 100ns");
-	/* No destination answers, so that both runs are the same but for marks. */
+	/* No destination responds, so that both runs differ in marks only. */
 	p.response.ccti_limit = 0;
 	struct congestion_result r = run_whole(&w, &p);
 	uint64_t roots = r.marked;

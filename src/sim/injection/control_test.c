@@ -20,7 +20,7 @@
 #define BYTES      1024 /* 16 blocks */
 #define BLK        16
 #define MOST       64
-/* From the grant at a host to the delivery at another, nothing in between. */
+/* From the grant at a host to the delivery at another without other traffic. */
 #define WAY(bytes) (2 * P + R + A + (hd_time)(bytes))
 
 struct bed {
@@ -49,7 +49,7 @@ static void bed_init(struct bed *b, uint32_t in_blocks)
 	b->f.setup.sw.arbitration = A;
 }
 
-/* As many flows, each with a throttle of its own at the host of its number. */
+/* Gives each flow a throttle at the host of its number. */
 static void bed_throttles(struct bed *b, const char *algorithm, double rmin, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -123,7 +123,7 @@ static void bed_fini(struct bed *b)
 
 /* ---- senders --------------------------------------------------------- */
 
-/* Flow 4k + host goes by sender k: three of them at host 0. */
+/* Flow 4k + host belongs to sender k: three of them at host 0. */
 static void senders_take_turns_however_much_each_has(void **state)
 {
 	struct bed b;
@@ -297,7 +297,7 @@ static void flows_of_one_throttle_take_turns(void **state)
 
 /* ---- marks ----------------------------------------------------------- */
 
-/* Hosts 0 and 1 send a packet each to host 2 at once; who is marked? */
+/* Hosts 0 and 1 send a packet each to host 2 at once; checks which is marked. */
 static void two_meet(struct bed *b, const struct mark_config *marking, uint32_t in_blocks,
 		     enum sim_echo echo)
 {
@@ -513,8 +513,7 @@ static void many_observe_and_each_endpoint_hears_of_its_own(void **state)
 	bed_fini(&b);
 }
 
-/* Given in any order ahead of time, packets enter by time, then by their turn,
- * then as given. */
+/* Packets injected in any order enter by time, then by turn, then in order of injection. */
 static void what_is_given_ahead_enters_in_its_order(void **state)
 {
 	static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * When flows send, how it is counted, and when a run ends, by hand: two hosts
- * behind a switch each, a byte takes a picosecond, nothing else is on the way.
+ * Creation times of flows, their counters, and the end of a run, calculated by hand: two hosts
+ * behind one switch each, a byte takes a picosecond, no other traffic.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -129,14 +129,14 @@ static void poisson_gaps_have_the_mean_and_are_memoryless(void **state)
 	assert_true(fabs(last / n - mean) < 4 * mean / sqrt(n));
 	for (unsigned k = 1; k < MOST; k++)
 		long_ones += b.seen.time[k] - b.seen.time[k - 1] > 2000000;
-	/* exp(-2) of them, within four standard deviations. */
+	/* A share exp(-2) of the gaps, within four standard deviations. */
 	double p = exp(-2);
 
 	assert_true(fabs(long_ones / n - p) < 4 * sqrt(p * (1 - p) / n));
 	bed_fini(&b);
 }
 
-/* One stream of random numbers, whichever way the packets are made. */
+/* One random stream, however packets are created. */
 static void a_flow_with_a_count_sends_what_one_without_sends(void **state)
 {
 	struct seen *plain = malloc(sizeof(*plain));
@@ -212,7 +212,7 @@ static void bursts_have_the_mean_rate_that_on_and_off_times_give(void **state)
 	const struct sim_metrics *m = bed_run(&b, SIM_ENDED);
 	double cycles = 2e9 / 80000, expected = 2e9 / 1000 / 4;
 
-	/* Each cycle's number has a deviation below 20 * 2 packets. */
+	/* The standard deviation per cycle is below 20 * 2 packets. */
 	assert_true(fabs((double)m->delivered - expected) < 4 * 40 * sqrt(cycles));
 	bed_fini(&b);
 }
@@ -371,8 +371,7 @@ static void what_is_made_in_the_warm_up_is_not_counted(void **state)
 
 /* ---- when it ends -------------------------------------------------------- */
 
-/* A grant knows of its delivery at most a packet's time and a propagation
- * ahead (M2). */
+/* A grant determines its delivery at most a packet time and a propagation delay in advance (M2). */
 #define MARGIN (BYTES + 10 + 1)
 
 /* The k-th packet is delivered at k * 1000 + LATENCY, k from 0. */

@@ -42,7 +42,7 @@ static char *what_came(struct course *c)
 	return out.text;
 }
 
-/* One that has the state of *c, and ends it. */
+/* A simulation with the state of *c, which is freed. */
 static struct course change_over(const char *text, struct course *c, uint32_t parts)
 {
 	struct strbuf state = STRBUF_INIT, again = STRBUF_INIT;
@@ -74,7 +74,7 @@ static void same(const char *text, const char *one, char *other)
 	free(other);
 }
 
-/* What comes of it when it changes over every `step`, and some time more. */
+/* Results of a run that is saved and resumed every `step` plus some time. */
 static void check_turns(const char *text, char *one, unsigned turn, hd_time step)
 {
 	static const uint32_t cuts[] = { 1, 2, 1, 3, 6 };
@@ -92,7 +92,7 @@ struct passed_on {
 	const char *text;
 	const char *one;
 	struct strbuf state; /* empty: it begins */
-	hd_time until;       /* is saved then; HD_TIME_NEVER: goes to its end */
+	hd_time until;       /* time of the checkpoint; HD_TIME_NEVER: runs to its end */
 };
 
 static void pass_on(const struct world *world, void *context)
@@ -258,7 +258,7 @@ static void any_jobs_go_on(void **state)
 	}
 }
 
-/* Files of operations: all that waits for any, and what never comes. */
+/* Files of operations: waits for any, and operations that never complete. */
 static void operations_of_files_go_on(void **state)
 {
 	static const char goal[] =
@@ -312,7 +312,7 @@ static void altered_states_do_no_harm(void **state)
 		course_end(&c);
 		for (unsigned i = 0; i < (run_is_long() ? 2000 : 20); i++) {
 			size_t at = (size_t)rng_below(&rng, bytes.len);
-			/* What jobs remember is near the beginning. */
+			/* The state of jobs is near the beginning. */
 			char *byte = &bytes.text[i % 2 ? at : at / 8];
 			char was = *byte;
 

@@ -132,8 +132,10 @@ static void collectives_of_powers_of_two_do_too(void **state)
 	}
 }
 
-/* The root's k-th child gets its message k sends later than the first, and
- * passes it on: the latest of all is the time. */
+/*
+ * The root sends to its k-th child k sends later than to the first, which forwards the message: the
+ * time is the latest of all.
+ */
 static hd_time binomial_time(uint32_t p, uint64_t m)
 {
 	hd_time *at = hd_alloc(p, sizeof(*at)), last = 0;
@@ -159,8 +161,10 @@ static void binomial_trees_overlap_where_they_can(void **state)
 				 binomial_time(counts[i], 20000));
 }
 
-/* Both trees need a way up and down of at least one message each, and no port
- * sends faster than its link. */
+/*
+ * Both trees need a path up and down of at least one message each, and no port sends faster than
+ * its link.
+ */
 static void two_trees_keep_their_bounds(void **state)
 {
 	(void)state;
@@ -188,14 +192,14 @@ static void requests_follow_each_other(void **state)
 	(void)state;
 	/* Ten times there with bytes and back without. */
 	assert_int_equal(time_of(write), 10 * (message(4096) + message(0)));
-	/* All asked for at once: the answers come one after the other. */
+	/* All requested at once: the responses arrive one after the other. */
 	assert_int_equal(time_of(read), message(0) + message(0) + 10 * 40 * 4122 - 40 * 26);
 }
 
 /*
- * Two ranks write 100 bytes to a server, twice, with a g of 1 us at both ends.
- * The server has the first two at 115.04 and 120.08 ns, and gives its four
- * answers from then on 1 us apart, in the order in which it was asked.
+ * Two ranks write 100 bytes to a server, twice, with a g of 1 us at both ends. The server has the
+ * first two at 115.04 and 120.08 ns, and sends its four responses from then on 1 us apart, in the
+ * order of the requests.
  */
 static void a_server_has_one_line_for_all_steps(void **state)
 {
@@ -229,7 +233,7 @@ static void hosts_and_rendezvous_cost(void **state)
 	} rows[] = {
 		{ "overhead: 1us", 2 * HD_US },
 		{ "overhead: 1us, per_byte: 1ns", 2 * HD_US + 2 * 4096 * HD_NS },
-		/* Asked for, and told to come. */
+		/* Request, and grant. */
 		{ "eager: 4095", 2 * (110 * HD_NS + 40 * 26) },
 		{ "eager: 4096", 0 },
 		{ "gap: 1us", 0 },
