@@ -100,7 +100,7 @@ static void what_is_no_axis_is_refused(void **state)
 	}
 }
 
-/* Against whole numbers: LOW, LOW + STEP ... in hundredths. */
+/* Compares with whole numbers: LOW, LOW + STEP ... in hundredths. */
 static void a_range_is_what_counting_gives(void **state)
 {
 	struct rng rng;

@@ -22,7 +22,7 @@ struct bed {
 
 struct wish {
 	unsigned columns, rows, vls;
-	const char *sw; /* what is said of switches besides */
+	const char *sw; /* parameters of switches */
 	uint64_t bytes;
 	const char *faults; /* in YAML, or NULL */
 	const char *ports;  /* of qos, in YAML, or NULL */
@@ -85,7 +85,7 @@ static void run(struct bed *b, enum collective_scheme scheme, struct collective_
 		fail_msg("%s", d.message);
 }
 
-/* Everything came, once, and not earlier than anything can. */
+/* Runs until everything has arrived once, no earlier than possible. */
 static hd_time run_well(struct bed *b, enum collective_scheme scheme)
 {
 	struct collective_result r;
@@ -194,7 +194,7 @@ static void nothing_is_lost_or_doubled_however_vls_are_used(void **state)
 	}
 }
 
-/* Two packets a message; on one VL they stay in order. */
+/* Two packets per message; on one VL they stay in order. */
 static void packets_on_different_vls_overtake_and_are_put_together(void **state)
 {
 	struct bed b;
@@ -307,7 +307,7 @@ static void bit_errors_are_counted_at_each_member(void **state)
 	assert_int_equal(r.n_lacking, lacks);
 	assert_true(r.completion == HD_TIME_NEVER);
 	collective_result_fini(&r);
-	/* One of multicast takes all behind it along. */
+	/* One multicast message carries all messages behind it. */
 	run(&b, COLLECTIVE_MULTICAST, &r);
 	assert_true(r.n_lacking >= r.lost[SIM_LOST_CORRUPT]);
 	assert_int_equal(r.delivered + r.n_lacking, 240);

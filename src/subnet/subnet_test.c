@@ -233,7 +233,7 @@ static void equal_tables_are_stored_once(void **state)
 		struct vlarb table = { .n_low = 1 };
 
 		table.low[0].weight = (uint8_t)(1 + i % 10);
-		/* out of use: must not matter */
+		/* out of use: has no effect */
 		table.low[1].weight = (uint8_t)(i % 251);
 		subnet_set_vlarb(&s, i % t.n_ports, &table);
 		assert_int_equal(vlarb_of(&s, i % t.n_ports)->low[0].weight, 1 + i % 10);
@@ -307,7 +307,7 @@ static void packets_for_other_subnets_go_to_a_router(void **state)
 		assert_true(subnet_router_forward(&s, t.ports[at].node, there[i], &out, &dlid));
 		assert_int_equal(t.ports[out].number, 2);
 		assert_int_equal(dlid, s.lid_of_port[there[i]]);
-		/* The LIDs of the two subnets overlap: each has its own. */
+		/* The LIDs of the two subnets overlap without effect. */
 		assert_int_equal(s.port_of_lid[1][dlid], there[i]);
 		assert_int_equal(lft_get(&s, 1, dlid), 1 + i);
 		used |= 1u << (t.ports[at].node & 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is found wrong with fabrics, and what they are said to be. */
+/* Faults found in fabrics, and their descriptions. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -93,7 +93,7 @@ static void each_problem_is_found_at_its_line(void **state)
 	topo_fini(&t);
 }
 
-/* In ibnetdiscover's text a port says what it runs at, not what it could. */
+/* In ibnetdiscover's text, a port has its active speed, not its supported ones. */
 static void speeds_that_differ_are_a_mismatch(void **state)
 {
 	static const char text[] =
@@ -207,7 +207,7 @@ static void tiers_found_are_tiers_made(void **state)
 	}
 }
 
-/* Cables from an adapter to each node; other adapters pass nothing on. */
+/* Counts cables from an adapter to each node; other adapters do not forward. */
 static void walk(const struct topo *t, node_id from, uint32_t *cables)
 {
 	node_id *queue = hd_alloc(t->n_nodes, sizeof(*queue));
@@ -234,13 +234,13 @@ static void walk(const struct topo *t, node_id from, uint32_t *cables)
 	free(queue);
 }
 
-/* Of all pairs of hosts that have a link between their switches. */
+/* Distances between all pairs of hosts with a link between their switches. */
 struct distances {
 	uint32_t longest;
 	double sum, pairs;
 };
 
-/* Both hosts' own cables do not count, a cable that joins the two does. */
+/* The hosts' own cables do not count; a cable that joins the two does. */
 static void add_distances(const struct topo *t, node_id from, struct distances *d)
 {
 	uint32_t *cables = hd_alloc(t->n_nodes, sizeof(*cables));

@@ -27,7 +27,7 @@ static void make(const char *recipe, struct topo *t)
 
 	if (topo_generate_text(recipe, 1, 0, &d, t) != HD_OK)
 		fail_msg("%s: %s", recipe, d.message);
-	/* What only files say. */
+	/* Members that only files set. */
 	t->nodes[0].is_tca = true;
 	t->nodes[0].vendor = 0x2c9;
 	t->ports[1].lid = 77;

@@ -50,7 +50,7 @@ static void every_node_and_link_is_in_the_picture(void **state)
 	strbuf_fini(&out);
 }
 
-/* Every value of an attribute is between 0 and `most`; returns how many. */
+/* Every value of an attribute is between 0 and `most`; returns their number. */
 static unsigned check_range(const char *text, const char *attribute, double most)
 {
 	unsigned n = 0;
@@ -148,7 +148,7 @@ static void ends_that_do_not_fit_are_red(void **state)
 	strbuf_fini(&dot);
 }
 
-/* No two vertices in one place, no place that is no number. */
+/* No two vertices share a position, and positions are finite. */
 static bool are_apart(const struct layout *l, uint32_t v, uint32_t u)
 {
 	return hypot(l->at[v].x - l->at[u].x, l->at[v].y - l->at[u].y) > 0.3;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What files of real tools say, and what is refused, with its line. */
+/* Files of real tools, and rejected files with the line of the error. */
 #include "topo/text_for_tests.h"
 
 #include <inttypes.h>
@@ -120,7 +120,7 @@ static void reads_a_real_file(void **state)
 	topo_fini(&t);
 }
 
-/* ibsim's own reading of two nets, as ibnetdiscover then printed them. */
+/* ibsim's interpretation of two nets, as printed by ibnetdiscover. */
 static void ibsim_nets_are_read_as_ibsim_reads_them(void **state)
 {
 	struct topo net, seen;
@@ -226,7 +226,7 @@ static void ibsim_modules_aliases_and_settings_are_understood(void **state)
 	assert_int_equal(topo_link_state(&t, topo_port_of(&t, one, 2), &link), HD_OK);
 	assert_int_equal(link.lanes, 1);
 	assert_int_equal(link.speed, SPEED_SDR);
-	/* A code of 0 says nothing: as many VLs as without. */
+	/* Code 0 has no information: as many VLs as without it. */
 	assert_int_equal(link.vls, t.ports[topo_port_of(&t, two, 1)].vls);
 	topo_fini(&t);
 }
@@ -326,7 +326,7 @@ static void malformed_files_are_refused_at_their_line(void **state)
 	struct topo t;
 
 	(void)state;
-	/* What is right, so that what follows is wrong for one reason. */
+	/* The valid part, so that the following text is wrong for one reason. */
 	read_text(HEAD SWITCH "[36]" TO_HOST HOST TO_SWITCH("36"), &t);
 	topo_fini(&t);
 
@@ -402,8 +402,8 @@ static void nul_bytes_are_refused(void **state)
 }
 
 /*
- * What is left after a cut is refused. Formats without a sign of being whole
- * may be accepted if cut between lines, with some of the cables.
+ * Truncated files are rejected. Formats without an end mark may be accepted if cut between lines,
+ * with some of the cables.
  */
 static void check_cuts(const char *path, bool has_sign)
 {
@@ -448,7 +448,7 @@ static void files_cut_short_are_refused(void **state)
 	check_cuts(FIXTURE("small.neighbors"), false);
 }
 
-/* A list of all that is wrong, instead of the first. */
+/* Collects all errors instead of the first. */
 static void problems_are_collected_with_their_lines(void **state)
 {
 	static const char text[] =

@@ -18,7 +18,7 @@ static struct topo_place *copy_place(const struct topo_place *p)
 	return copy;
 }
 
-/* The same fabric with its nodes in another order in memory. */
+/* Copies the fabric with its nodes in another order in memory. */
 static void shuffle(const struct topo *t, uint64_t seed, struct topo *out)
 {
 	uint32_t *order = hd_alloc(t->n_nodes, sizeof(*order));
@@ -74,7 +74,7 @@ static void forget_lines(struct topo *t)
 		t->nodes[v].line = 0;
 }
 
-/* What was read, shuffled, must be written as it was. */
+/* A fabric that was read and shuffled is written unchanged. */
 static void check_stable(const char *path, const char *format, bool by_order)
 {
 	struct strbuf text = STRBUF_INIT;
@@ -235,7 +235,7 @@ static void build_subnets(struct topo *t, struct rng *r)
 		topo_link(t, topo_port_of(t, v, 2), topo_port_of(t, 3 * (i + 1) + 1, 4));
 	}
 	topo_link(t, topo_port_of(t, 2, 2), topo_port_of(t, 5, 2));
-	/* No two alike: the number of the node is in the low bits. */
+	/* All descriptions differ: the number of the node is in the low bits. */
 	for (node_id v = 0; v < t->n_nodes; v++) {
 		t->nodes[v].guid = (1 + rng_below(r, 1000)) << 20 | v << 8;
 		t->nodes[v].system_guid = t->nodes[v].guid;
@@ -269,7 +269,7 @@ static void subnets_keep_their_numbers_in_files(void **state)
 	}
 }
 
-/* What a text cannot say is learnt from how it was made. */
+/* Properties that the text lacks are restored by generating the fabric again. */
 static void families_survive_files(void **state)
 {
 	static const char *const formats[] = { "ibnetdiscover", "ibsim" };
@@ -354,7 +354,7 @@ static const char *const odd_names[] = {
 
 #define N_NAMES (sizeof(odd_names) / sizeof(*odd_names))
 
-/* A chain of them, switches and adapters in turn. */
+/* Connects switches and adapters alternately in a chain. */
 static void make_chain(struct topo *t)
 {
 	topo_init(t);

@@ -54,7 +54,7 @@ static void a_link_runs_at_the_best_that_both_ends_support(void **state)
 	struct topo_port *q = &t.ports[topo_port_of(&t, b, 1)];
 
 	topo_link(&t, topo_port_of(&t, a, 1), topo_port_of(&t, b, 1));
-	/* Neither says: what the standard makes mandatory. */
+	/* Both ends unspecified: the mandatory value of the specification. */
 	assert_int_equal(topo_link_state(&t, topo_port_of(&t, a, 1), &got), HD_OK);
 	assert_int_equal(got.lanes, 1);
 	assert_int_equal(got.speed, SPEED_SDR);

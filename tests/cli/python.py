@@ -155,11 +155,11 @@ with heddle.Network(text=STAR) as net:
     check("all arrive", arrivals == [(152_000 * (i + 1), False)
                                      for i in range(10)])
     raises(heddle.Misuse, lambda: net.run_until(1), "time does not go back")
-    raises(heddle.Misuse, lambda: net.send("h0", "h9", 1), "no host 'h9'")
+    raises(heddle.Misuse, lambda: net.send("h0", "h9", 1), "unknown host 'h9'")
     raises(heddle.Misuse, lambda: net.send(0, 0, 1), "same host")
     raises(heddle.Misuse, lambda: net.send(0, 1, 2**41), "size of a message")
     raises(heddle.Misuse, lambda: net.send(0, 1, -1), "size of a message")
-    raises(heddle.Misuse, lambda: net.send(0, 1, 1, "gold"), "no class 'gold'")
+    raises(heddle.Misuse, lambda: net.send(0, 1, 1, "gold"), "unknown class 'gold'")
     begun = net.now
     net.send(2, 3, 1024)
     net.send(4, 5, 4096)

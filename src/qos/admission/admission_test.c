@@ -98,7 +98,7 @@ static void what_was_saved_is_taken_in_again(void **state)
 	hub_init(&first, 3, "h0 h2 DB 5Gb/s\nh1 h0 DB 2Gb/s\n", &p);
 	p.save = NULL;
 	p.load = path;
-	/* What they hold is not there for others. */
+	/* Their slots are not available to others. */
 	hub_init(&again, 3, "h1 h2 DB 2Gb/s\n", &p);
 	assert_int_equal(again.a.broker.n_live, 2);
 	assert_false(again.a.answers[0].admitted);

@@ -81,7 +81,7 @@ static void published_rule_gives_the_reference(void **state)
 	assert_us(delay[4], 67.415);
 }
 
-/* The same, each host link limiting what comes over it. */
+/* The same, with each host link limiting the packets that cross it. */
 static void grouping_gives_the_reference(void **state)
 {
 	(void)state;
@@ -142,7 +142,7 @@ static void a_vls_turn_follows_from_its_entries(void **state)
 	struct bound_sizes mixed[] = { any, any, any, any, any };
 	struct bound_turn t = bound_table_turn(once, 3, 1, mixed);
 
-	/* Others: 64 * 63 + 2048 and 2048; its own fill 65 of 128 bytes. */
+	/* Others: 64 * 63 + 2048 and 2048; the own packets fill 65 of 128 bytes. */
 	double own = 64 * 128 * 65 / 128.0;
 
 	assert_true(fabs(t.lead - (64 * 63 + 2 * 2048)) < 1e-9);
@@ -198,7 +198,7 @@ static void the_published_rule_is_no_bound(void **state)
 	assert_true(simulated_wait > delay[6]);
 	for (enum bound_mode mode = BOUND_BUCKET; mode < BOUND_MODES; mode++) {
 		assert_int_equal(compute(mode, ports, 3, flows, 5, delay), HD_OK);
-		/* These count the own transmission of 1 as well. */
+		/* These include the own transmission of 1. */
 		assert_true(delay[6] >= simulated_wait + 1 - 1e-9);
 	}
 }
@@ -284,8 +284,7 @@ static void any_order_costs_the_others_rate(void **state)
 		small[i].largest = small[i].smallest = 1024;
 	network.flows = small;
 	assert_int_equal(bound_delays(BOUND_BUCKET, &network, &d, delay), HD_OK);
-	/* What its delay has added comes at the link's rate, and is served at
-	 * half of it. */
+	/* The burst added by the delay arrives at the link's rate, and is served at half of it. */
 	double added = 20.48 * delay[2] * 1e6;
 
 	assert_us(delay[3], 2 * 2048 / 250.0 + 2048 / 125.0 + added / (250 - 20.48));
@@ -330,7 +329,7 @@ static void a_crossbar_is_a_server_before_the_link(void **state)
 	p.crossbar_rate = 250 / US;
 	p.crossbar_vls = 4;
 	assert_int_equal(compute(BOUND_BUCKET, &p, 1, flows, 2, delay), HD_OK);
-	/* The grown burst is in the sum, though it is the flow's own. */
+	/* The sum includes the grown burst of the flow itself. */
 	assert_us(delay[0], cross + (2048 + rate * 73.728) / 250 + 32.768);
 	assert_us(delay[1], cross + (2048 + 2048 + rate * 73.728) / (250 - rate) + 32.768);
 	/* A quarter of the link is all that a VL can be promised. */
@@ -343,8 +342,8 @@ static void a_crossbar_is_a_server_before_the_link(void **state)
 }
 
 /*
- * What VL15 sends at once goes before every class, at the link and at a
- * crossbar: a bound without it would be none.
+ * A burst of VL15 precedes every class, at the link and at a crossbar: a bound without it would not
+ * hold.
  */
 static void management_goes_before_every_class(void **state)
 {

@@ -81,8 +81,8 @@ static void assert_admitted(struct broker *b, struct broker_request r, uint32_t 
 }
 
 /*
- * Of 8 Gb/s a tenth is kept for PBE: 0.8 Gb/s of its connections are admitted,
- * whatever others have, and others never get that tenth.
+ * A tenth of 8 Gb/s is kept for PBE: 0.8 Gb/s of its connections are admitted, whatever others
+ * have, and others never use that tenth.
  */
 static void preferential_best_effort_has_a_share_of_its_own(void **state)
 {
@@ -152,7 +152,7 @@ static void a_link_is_full_when_its_slots_are(void **state)
 	fabric_fini(&fabric);
 }
 
-/* The refusal on the last link leaves nothing behind on the first. */
+/* A rejection at the last link releases the first. */
 static void refusal_takes_nothing(void **state)
 {
 	(void)state;
@@ -211,7 +211,7 @@ static struct broker_request random_request(const struct fabric *fabric, struct 
 	return request(fabric, from, to, (uint8_t)rng_below(rng, 8), 1 + rng_below(rng, 400));
 }
 
-/* Admits and releases at random, then everything; nothing may remain. */
+/* Admits and releases at random, then releases everything; all slots must be free. */
 static void release_gives_everything_back(void **state)
 {
 	(void)state;
@@ -289,7 +289,7 @@ static void reverse_paths_are_all_or_nothing(void **state)
 	assert_true(held_on(&b, id, &r.reverse) > 0);
 	assert_int_equal(broker_audit(&b, &d), HD_OK);
 	assert_int_equal(broker_release(&b, id), HD_OK);
-	/* The reverse direction is full: nothing is taken of the other. */
+	/* The reverse direction is full: nothing is reserved in the other one. */
 	assert_admitted(&b, request(&fabric, 17, 3, 3, 6200), &big);
 	assert_int_equal(broker_admit(&b, &r, &id, &why), HD_ERR_FULL);
 	assert_int_equal(fabric.topo.ports[why.link].node, fabric.topo.ports[fabric.host[17]].node);
@@ -314,9 +314,8 @@ static void assert_leads(const struct fabric *fabric, const struct latency *l, u
 }
 
 /*
- * Delay bounds count the reverse path as a flow of its own. Hosts 3 and 17 are
- * at the switches (0, 1) and (2, 0): three links between switches and two to
- * hosts.
+ * Delay bounds count the reverse path as a flow of its own. Hosts 3 and 17 are at the switches (0,
+ * 1) and (2, 0): three links between switches and two to hosts.
  */
 static void bounds_have_a_flow_for_the_reverse_path(void **state)
 {
@@ -442,7 +441,7 @@ static void every_vl_of_a_class_has_an_entry(void **state)
 	}
 }
 
-/* Best effort on SL 8 has the VL of SL 0: nothing can be promised there. */
+/* Best effort on SL 8 has the VL of SL 0, on which nothing can be guaranteed. */
 static void unreserved_packets_refuse_promises_on_their_vl(void **state)
 {
 	struct broker_params params = broker_params_default();

@@ -127,7 +127,7 @@ static struct establish_result fill_up(const struct shape *shape, struct establi
 	return result;
 }
 
-/* The mean over seeds; a single one scatters by some percent. */
+/* The mean over seeds; a single one varies by some percent. */
 static double mean_established(const struct shape *shape, uint32_t payload, enum fill_mode mode,
 			       int seeds)
 {

@@ -82,7 +82,7 @@ static void each_mistake_is_refused_with_its_line(void **state)
 	}
 }
 
-/* Classes of a scenario, by name, or by a kind that one of them has. */
+/* Classes of a scenario, by name, or by the kind of one of them. */
 static void classes_are_those_of_the_scenario(void **state)
 {
 	(void)state;
@@ -101,7 +101,7 @@ static void classes_are_those_of_the_scenario(void **state)
 	} cases[] = {
 		{ "a b music 1Gb/s\n", 3, NULL },
 		{ "a b call 1Gb/s\n", 4, NULL },
-		/* A name comes before a kind. */
+		/* A name precedes a kind. */
 		{ "a b DBTS 1Gb/s\n", 5, NULL },
 		{ "a b dbts 1Gb/s\n", 4, NULL },
 		{ "a b DB 1Gb/s\n", 0, "3 classes are of kind DB" },

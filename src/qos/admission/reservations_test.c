@@ -143,7 +143,7 @@ static void change_fabric(struct fabric *fabric, enum change change, const char 
 	}
 }
 
-/* All of them as they were: GUIDs equal, names too unless one was changed. */
+/* Checks that all are unchanged: equal GUIDs, and names unless one was changed. */
 static void check_same(const struct fabric *was, const struct fabric *is, enum change change)
 {
 	assert_int_equal(is->broker.n_live, was->broker.n_live);
@@ -184,10 +184,7 @@ static bool survives(const char *kind, enum change change, struct rng *rng)
 	return right;
 }
 
-/*
- * In a star hosts keep GUID and name when one more comes; in a mesh they do
- * not.
- */
+/* In a star, hosts keep GUID and name when one is added; in a mesh they do not. */
 static void loading_is_right_or_refused(void **state)
 {
 	unsigned star[N_CHANGES] = { 0 }, mesh[N_CHANGES] = { 0 };
@@ -248,7 +245,7 @@ static void add_group(struct fabric *fabric, uint32_t n)
 	assert_int_equal(mcast_add(&fabric->subnet, &want, &d), HD_OK);
 }
 
-/* The MLID is another one, since other groups came first, there and here. */
+/* The MLID differs, because other groups were added first, in both fabrics. */
 static void groups_are_known_by_their_members(void **state)
 {
 	struct diag d = { .status = HD_OK };

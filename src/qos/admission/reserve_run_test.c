@@ -47,7 +47,7 @@ static unsigned count(const struct reserve_run *p, enum reserve_kind kind)
 	return n;
 }
 
-/* What the managers together hold after the last change up to `time`. */
+/* Reservations of all managers after the last change up to `time`. */
 static struct reserve_state held_at(const struct reserve_run *p, hd_time time)
 {
 	struct reserve_state sum = { 0 };
@@ -65,7 +65,7 @@ static struct reserve_state held_at(const struct reserve_run *p, hd_time time)
 	return sum;
 }
 
-/* A message goes from host to manager, between managers, and to a host. */
+/* A message is sent from host to manager, between managers, and to a host. */
 static void one_round_goes_there_and_back(void **state)
 {
 	(void)state;
@@ -107,7 +107,7 @@ static void what_is_repeated_stays_and_a_tear_ends_it(void **state)
 	assert_int_equal(count(&s.play, RESERVE_TEAR), SUBNETS + 1);
 	assert_int_equal(held_at(&s.play, 60 * HD_S).known, 0);
 	stage_fini(&s);
-	/* Between two PATHs managers forget, if they remember for less. */
+	/* Managers with a short lifetime drop the state between two PATHs. */
 	params.lifetime = 4 * HD_S;
 	params.tear = false;
 	stage_init(&s, "h0 h5 DB 1Gb/s", params);
@@ -116,7 +116,7 @@ static void what_is_repeated_stays_and_a_tear_ends_it(void **state)
 	stage_fini(&s);
 }
 
-/* Of 8 Gb/s a fifth is best effort's: two flows of 4 Gb/s are too much. */
+/* A fifth of 8 Gb/s is kept for best effort: two flows of 4 Gb/s do not fit. */
 static void who_does_not_fit_hears_which_subnet_refused(void **state)
 {
 	(void)state;
@@ -129,7 +129,7 @@ static void who_does_not_fit_hears_which_subnet_refused(void **state)
 	assert_true(p->outcomes[0].confirmed);
 	assert_false(p->outcomes[1].confirmed);
 	assert_true(p->outcomes[1].refused);
-	/* RESV comes from the destination, where the first flow ends too. */
+	/* RESV comes from the destination, which is also that of the first flow. */
 	assert_int_equal(p->outcomes[1].where, 2);
 	assert_true(p->outcomes[2].confirmed);
 	assert_int_equal(p->unconfirmed, 1);

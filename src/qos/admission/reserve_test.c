@@ -22,7 +22,7 @@ struct world {
 	struct reserve_manager manager[SUBNETS];
 	struct reserve_outbox mail;
 	port_id host[SUBNETS][2];
-	/* What reached the two ends. */
+	/* Messages received at the two ends. */
 	unsigned paths, confirms, errors;
 	struct reserve_message last_error;
 };
@@ -59,7 +59,7 @@ static void world_fini(struct world *w)
 	routed_fini(&w->f);
 }
 
-/* A host answers PATH with RESV; everything else is noted. */
+/* A host responds to PATH with RESV; other messages are counted. */
 static void at_host(struct world *w, hd_time now, const struct reserve_message *in)
 {
 	struct reserve_message resv = *in;
@@ -140,7 +140,7 @@ static void a_path_through_all_subnets_is_reserved(void **state)
 	for (uint32_t i = 0; i < SUBNETS; i++)
 		assert_true(w.manager[i].sessions[0].reserved);
 	assert_int_equal(broker_audit(&w.broker, &d), HD_OK);
-	/* Said again, nothing is reserved twice. */
+	/* A repeated PATH reserves nothing twice. */
 	say(&w, HD_S, path_of(&w, 1, 0, 2, 1000));
 	assert_int_equal(w.broker.n_live, 3);
 	world_fini(&w);
@@ -159,7 +159,7 @@ static void within_a_subnet_one_manager_is_enough(void **state)
 	world_fini(&w);
 }
 
-/* The source's own link is full: parts already held further on go back. */
+/* The source's own link is full: reservations behind it are released. */
 static void refusal_releases_the_parts_behind_it(void **state)
 {
 	(void)state;
@@ -278,7 +278,7 @@ static void a_deadline_is_for_all_parts_together(void **state)
 	world_fini(&w);
 }
 
-/* One second: four sources repeat themselves over a lossy network. */
+/* One second: four sources refresh their reservations over a lossy network. */
 static void repeat_all(struct world *w, hd_time now, struct rng *rng)
 {
 	for (uint32_t id = 1; id <= 4; id++) {
@@ -292,7 +292,7 @@ static void repeat_all(struct world *w, hd_time now, struct rng *rng)
 		reserve_expire(&w->manager[i], now);
 }
 
-/* A sixth of all messages lost: repetition gets everybody there, once. */
+/* A sixth of all messages is lost: refreshes establish each flow once. */
 static void lost_messages_are_made_good_for(void **state)
 {
 	(void)state;

@@ -107,7 +107,7 @@ static void the_shared_link_decides_and_keeps_the_promise(void **state)
 		      stat_broker_bound(&b, last), exact, seen[last]);
 	assert_true(exact <= stat_broker_bound(&b, last));
 	assert_true(stat_broker_bound(&b, last) <= allowed);
-	/* 100,000 times as long as a source is on: known to some percent. */
+	/* 100,000 on-times: accurate to some percent. */
 	assert_true(fabs(seen[last] / exact - 1) < 0.15);
 	for (port_id p = 0; p < f.topo.n_ports; p++)
 		assert_true(p == last || !(seen[p] > 0));
@@ -116,7 +116,7 @@ static void the_shared_link_decides_and_keeps_the_promise(void **state)
 	star_fini(&f);
 }
 
-/* Refused on the last link, nothing is left behind on the first. */
+/* A rejection at the last link releases the first. */
 static void a_refusal_leaves_nothing_behind(void **state)
 {
 	struct star f;

@@ -38,7 +38,7 @@ static void peaks_that_fit_never_violate(void **state)
 	assert_true(stat_overflow(&c, 1, 100) == 1); /* means alone fill it */
 }
 
-/* What all sources want at some instant. */
+/* Draws the total demand of all sources at one instant. */
 static double draw_demand(struct rng *rng, const struct stat_class *c, int n)
 {
 	double demand = 0;
@@ -52,7 +52,7 @@ static double draw_demand(struct rng *rng, const struct stat_class *c, int n)
 	return demand;
 }
 
-/* What is admitted violates no more often than allowed: drawn, not believed. */
+/* Admitted mixes violate no more often than allowed, by random draws. */
 static void admitted_mixes_keep_their_promise(void **state)
 {
 	(void)state;

@@ -110,7 +110,7 @@ static void a_way_to_another_subnet_has_a_part_in_each(void **state)
 	routed_fini(&f);
 }
 
-/* To a group packets have a GRH of 40 bytes; a sender is let in. */
+/* Packets to a group have a GRH of 40 bytes; a sender may join. */
 static void a_group_is_found_by_its_name(void **state)
 {
 	(void)state;

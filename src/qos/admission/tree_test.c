@@ -72,7 +72,7 @@ static void a_tree_has_each_link_once(void **state)
 	(void)state;
 	row_init(&f);
 	assert_int_equal(tree_walk(&f.subnet, f.host[0], f.mlid, 0, &t), HD_OK);
-	/* Up, three cables along the row, three down; its own host's not. */
+	/* Up, three cables along the row, three down; not the sender's own host. */
 	assert_int_equal(t.n, 1 + 3 + 4 - 1);
 	for (uint32_t i = 0; i < t.n; i++) {
 		for (uint32_t k = 0; k < i; k++)
@@ -100,7 +100,7 @@ static void a_circle_ends_the_walk(void **state)
 
 	(void)state;
 	row_init_on(&f, FAMILY_RING, 1, dims);
-	/* Both ways on from every switch: round and round. */
+	/* Both directions from every switch: a cycle. */
 	for (switch_id sw = 0; sw < f.subnet.n_switches; sw++)
 		f.subnet.mft[0].ports[sw * f.subnet.mft[0].words] |= 1 << 1 | 1 << 2;
 	assert_int_equal(tree_walk(&f.subnet, f.host[0], f.mlid, 0, &t), HD_ERR_NOT_FOUND);
@@ -138,7 +138,7 @@ static void a_group_is_admitted_on_all_links_or_none(void **state)
 	assert_int_equal(broker_admit(&b, &big, &id, &why), HD_ERR_FULL);
 	assert_int_equal(why.reason, BROKER_LINK_FULL);
 	assert_int_equal(broker_audit(&b, &d), HD_OK);
-	/* 2 Gb/s do, once on each link although three members hear it. */
+	/* 2 Gb/s fit, once on each link although three members receive them. */
 	struct broker_request small = ask(&f, 0, f.mlid, 2000);
 
 	assert_int_equal(broker_admit(&b, &small, &id, &why), HD_OK);
@@ -146,7 +146,7 @@ static void a_group_is_admitted_on_all_links_or_none(void **state)
 	struct broker_request second = ask(&f, 0, f.subnet.lid_of_port[f.host[1]], 4000);
 
 	assert_int_equal(broker_admit(&b, &second, &id, &why), HD_OK);
-	/* What is given back can be had again. */
+	/* Released slots are available again. */
 	assert_int_equal(broker_release(&b, unicast), HD_OK);
 	assert_int_equal(broker_release(&b, 1), HD_OK);
 	assert_int_equal(broker_release(&b, id), HD_OK);

@@ -168,7 +168,7 @@ static void texts_say_what_becomes_of_it(void **state)
 	}
 }
 
-/* Not once for each entry or SL. */
+/* Reported once, not for each entry or SL. */
 static void a_mistake_is_said_once(void **state)
 {
 	(void)state;
@@ -210,7 +210,7 @@ static void a_long_line_is_cut_and_said(void **state)
 	strbuf_fini(&text);
 }
 
-/* What is exported reads back as the same tables, and lints clean. */
+/* Exported files read back as the same tables, without findings. */
 static void exports_read_back_clean(void **state)
 {
 	(void)state;
@@ -324,13 +324,13 @@ static void findings_are_shown_with_the_tables_of_a_port(void **state)
 
 	assert_true(found->n_cells >= found->n_columns);
 	assert_int_equal(vls->n_cells, N_SLS * vls->n_columns);
-	/* What the list does not say goes to VL0. */
+	/* SLs that the list omits map to VL0. */
 	for (unsigned sl = 0; sl < N_SLS; sl++)
 		assert_int_equal(vls->cells[sl * vls->n_columns + 1].u, sl < 4 ? sl : 0);
 	assert_int_equal(r->n_remarks, 0);
 	results_free(r);
 	opensm_conf_fini(&conf);
-	/* Not a word about QoS: said, since it may be another file. */
+	/* A file without any QoS key is reported, because it may be the wrong one. */
 	r = results_new("test");
 	opensm_conf_read("log_file /var/log/opensm.log\n", &conf);
 	(void)opensm_lint_show(&conf, &port, &view, NULL, r);

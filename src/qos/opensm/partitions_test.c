@@ -8,8 +8,10 @@
 
 #include <cmocka.h>
 
-/* "name=key/sl: members" of each, as one text; what OpenSM's man page and its
- * answers say (tests/cli/partitions_opensm.sh asks it). */
+/*
+ * Writes "name=key/sl: members" of each partition, as OpenSM's man page and its responses
+ * (tests/cli/partitions_opensm.sh) define them.
+ */
 static char *read_back(const char *text)
 {
 	static const char *const who[] = { "", "ALL", "CAS", "SWITCHES", "ROUTERS", "SELF" };
@@ -51,7 +53,7 @@ static void files_are_read_as_opensm_reads_them(void **state)
 		{ "a=2,sl=16:NONE;", "a=2/0:;" },
 		{ "a=2:0x10,\nmgid=ff12::1,sl=1;", "a=2/0: 10;" },
 		{ "a=2:0x10 # b\n;", "a=2/0: 10;" },
-		/* What it says is wrong. */
+		/* Expected error. */
 		{ "a=2\n", "1: no ':' after a partition's name in 'a=2'" },
 		{ "a=x:ALL;", "1: no P_Key is 'x'" },
 		{ "\na=2:h1;", "2: no port's GUID is 'h1'" },

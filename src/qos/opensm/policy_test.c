@@ -122,14 +122,14 @@ static void the_first_rule_whose_criteria_all_match_counts(void **state)
 	q.source = fabric.host[0];
 	q.destination = fabric.host[2];
 	assert_int_equal(policy_match(&p, &fabric.subnet, &q).sl, 3);
-	/* Both criteria of the first rule: it comes before the second. */
+	/* Both criteria of the first rule match, so it precedes the second. */
 	q.has_service_id = q.has_pkey = true;
 	q.service_id = 0x1ff;
 	q.pkey = 0x8abc; /* full member of the same partition */
 	assert_int_equal(policy_match(&p, &fabric.subnet, &q).sl, 1);
 	q.service_id = 0x200;
 	assert_int_equal(policy_match(&p, &fabric.subnet, &q).sl, 3);
-	/* One criterion that the query does not tell is no match. */
+	/* A criterion without a value in the query does not match. */
 	q.service_id = 0x1ff;
 	q.has_pkey = false;
 	assert_int_equal(policy_match(&p, &fabric.subnet, &q).sl, 3);
@@ -162,7 +162,7 @@ static void ports_are_known_by_guid_name_and_kind(void **state)
 	fabric_fini(&fabric);
 }
 
-/* Service ids as the annex has them: SDP 0x1pppp, RDS and iSER 0x106pppp. */
+/* Service ids of the annex: SDP 0x1pppp, RDS and iSER 0x106pppp. */
 static void the_short_form_knows_services(void **state)
 {
 	(void)state;

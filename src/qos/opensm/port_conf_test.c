@@ -152,7 +152,7 @@ static uint8_t draw_entries(struct rng *rng, struct vlarb_entry *out)
 	return n;
 }
 
-/* Of what ports have: a random map for each, and random tables. */
+/* Draws a random map for each port, and random tables. */
 static struct vlarb *draw_tables(struct routed_fabric *f, struct rng *rng)
 {
 	struct vlarb *tables = hd_alloc(f->topo.n_ports, sizeof(*tables));
@@ -206,7 +206,7 @@ static void assert_same_port(const struct subnet *a, const struct vlarb *tables,
 				    N_SLS);
 }
 
-/* Written, read and applied to the same fabric without them. */
+/* Tables are written, read, and applied to the same fabric without them. */
 static void tables_go_through_a_file_unchanged(void **state)
 {
 	const unsigned cases = cases_of_run(20, 400);

@@ -15,7 +15,7 @@ static void note(void *context, const struct readback *r)
 {
 	static const char *const kinds[] = { "VLs", "limit", "high", "low", "map" };
 
-	/* Most of a table is nothing. */
+	/* Most entries of a table are 0. */
 	if ((r->kind == READBACK_HIGH || r->kind == READBACK_LOW) && !r->weight)
 		return;
 	if (r->kind == READBACK_MAP && r->value == 0)

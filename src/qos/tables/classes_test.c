@@ -16,7 +16,7 @@ static struct hd_rate kbps(uint64_t n)
 	return hd_rate_make(n * 1000, 1);
 }
 
-/* Limits are inclusive, as paper 000, 4.1 words them. */
+/* Limits are inclusive, as in paper 000, 4.1. */
 static void bands_end_where_the_paper_says(void **state)
 {
 	(void)state;
@@ -78,7 +78,7 @@ static void two_vls_fold_as_the_paper_says(void **state)
 	strbuf_fini(&lost);
 }
 
-/* Whatever the input: also where packets of the switch itself come from. */
+/* For all inputs, including packets of the switch itself. */
 static void every_link_has_the_fold_of_its_vls(void **state)
 {
 	struct diag d = { .status = HD_OK };

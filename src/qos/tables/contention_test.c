@@ -118,7 +118,7 @@ struct table {
 	int left;
 };
 
-/* The entry that goes if those VLs have packets; -1: none. */
+/* The entry that sends next if those VLs have packets; -1: none. */
 static int next_entry(const struct table *t, const bool *busy, bool *moved)
 {
 	const struct vlarb_entry *now = &t->entry[t->at];
@@ -195,7 +195,7 @@ static struct contention draw_link(struct rng *rng)
 	return c;
 }
 
-/* What came of a run: per VL, of the link, and the longest wait. */
+/* Results of a run: per VL, of the link, and the longest wait. */
 struct seen {
 	double share[N_DATA_VLS], wait[N_DATA_VLS];
 };
@@ -241,7 +241,7 @@ static void play(const struct contention *c, struct rng *rng, const bool *always
 		out->share[vl] = now > 0 ? sent[vl] / now : 0;
 }
 
-/* What is said of a link, and how near its waits came to it. */
+/* Bounds of a link, and how near the waits came to them. */
 struct said {
 	double share[N_DATA_VLS], floor[N_DATA_VLS], wait[N_DATA_VLS];
 	unsigned waits, near;
@@ -259,7 +259,7 @@ static void check_floors(const struct contention *c, const struct said *said, co
 	}
 }
 
-/* Of each VL, one of those who share it sends; the others are silent. */
+/* One of the classes of each VL sends; the others are idle. */
 static void check_silence(const struct contention *c, struct rng *rng, const struct said *said)
 {
 	struct contention some = *c;
@@ -304,7 +304,7 @@ static void check_link(struct rng *rng, struct said *said)
 			fail_msg("VL%u has %.4f, said %.4f", vl, all.share[vl], said->share[vl]);
 		if (!c.packets[vl].n || said->wait[vl] == HUGE_VAL)
 			continue;
-		/* What is under way counts as whole. */
+		/* A packet in transmission counts as a whole. */
 		said->waits++;
 		said->near += wait > 0.8 * said->wait[vl] - 4122;
 	}
@@ -321,7 +321,7 @@ static void the_arbiter_keeps_what_is_said_of_it(void **state)
 	for (unsigned i = 0; i < links; i++)
 		check_link(&rng, &said);
 	print_message("%u of %u waits came near\n", said.near, said.waits);
-	/* A bound that no wait comes near would prove nothing. */
+	/* The bound is tight: some wait comes near. */
 	assert_true(2 * said.near > said.waits);
 }
 

@@ -77,7 +77,7 @@ static size_t step(struct fill *f, struct rng *rng, struct connection *list, siz
 	return n + 1;
 }
 
-/* The table is what the remaining connections make, whatever came before. */
+/* The table depends on the remaining connections only, not on their order. */
 static void any_order_ends_in_the_same_table(void **state)
 {
 	(void)state;
@@ -292,7 +292,7 @@ static void spreading_halves_the_gap_with_each_doubling(void **state)
 	}
 }
 
-/* One comes and one goes, and what else may have happened to entries. */
+/* Checks one arrival or departure, with any other changes of entries. */
 static void assert_monotone(const struct fill *before, const struct fill *after, bool comes,
 			    unsigned vl)
 {
@@ -305,7 +305,7 @@ static void assert_monotone(const struct fill *before, const struct fill *after,
 	}
 }
 
-/* One step at random; the new number of connections. */
+/* Performs one random step; returns the number of connections. */
 static unsigned come_or_go(struct fill *f, struct connection *held, unsigned n, struct rng *rng)
 {
 	struct fill before = *f;

@@ -11,7 +11,7 @@
 
 #include "base/rng.h"
 
-/* The goal form that operators know: MPI 70 %, storage 30 %. */
+/* Goals as operators state them: MPI 70 %, storage 30 %. */
 static void shares_become_weights_of_whole_packets(void **state)
 {
 	(void)state;
@@ -162,7 +162,7 @@ static void unplanned_sls_go_with_the_least_class(void **state)
 	plan_fini(&p);
 }
 
-/* Five classes on two VLs: those with low latency have one of them. */
+/* Five classes on two VLs: classes with low latency have one of them. */
 static void hurry_and_bulk_share_no_vl(void **state)
 {
 	(void)state;
@@ -277,12 +277,12 @@ static void a_plan_is_shown_whole(void **state)
 	for (const char *at = p.remarks.text; *at; at++)
 		lines += *at == '\n' || at[1] == '\0';
 	assert_true(lines > 0);
-	assert_int_equal(r->n_remarks, lines + 1); /* what programs without an SL get */
+	assert_int_equal(r->n_remarks, lines + 1); /* service of programs without an SL */
 	plan_fini(&p);
 	results_free(r);
 }
 
-/* One to six classes of several sizes, half of them latency ones at most. */
+/* Draws one to six classes of several sizes, at most half of them with latency. */
 static unsigned draw_classes(struct rng *rng, struct plan_class *c)
 {
 	static const uint32_t payloads[] = { 256, 1024, 2048, 4096 };
@@ -349,7 +349,7 @@ static void lines_of_a_plan_have_no_finding(void **state)
 	assert_true(made > 500);
 }
 
-/* With one VL no class has priority, and the row says what the table has. */
+/* With one VL no class has priority, and the row shows the table. */
 static void one_vl_has_one_table(void **state)
 {
 	const struct plan_class c = { "fast", { 1, 2 }, 2048, true };

@@ -81,7 +81,7 @@ static void preferential_best_effort_keeps_to_its_share(void **state)
 	params.vls = 8;
 	p = start(&params);
 	assert_int_equal(p.low.slots[6], 64 * 255 / 5 + 64 * 255 / 10);
-	/* Nothing is kept unless it is said. */
+	/* Nothing is reserved by default. */
 	p = open_port(1000, (struct hd_ratio){ 1, 5 });
 	assert_false(ask(&p, "PBE:64Kb/s").admitted);
 }

@@ -53,7 +53,7 @@ static void a_4096_byte_payload_is_65_blocks(void **state)
 	assert_int_equal(blocks_of(64), 1);
 }
 
-/* Whatever is asked for in whole percents comes out within one point. */
+/* All shares in whole percents are reached within one point. */
 static void chosen_weights_achieve_what_was_wanted(void **state)
 {
 	(void)state;
@@ -81,7 +81,7 @@ static void chosen_weights_achieve_what_was_wanted(void **state)
 		shares_achieved(table, fit.n, vls, share);
 		for (unsigned vl = 0; vl < used; vl++)
 			assert_true(fabs(share[vl] - wanted[vl]) < 0.01);
-		/* Whole packets, but for the one that no weight can say. */
+		/* Whole packets, except for the one that no weight can express. */
 		for (unsigned i = 0; i < fit.n; i++)
 			assert_true(table[i].weight == 255 ||
 				    table[i].weight % blocks_of(vls[table[i].vl].size[0].bytes) ==
@@ -131,7 +131,7 @@ static void mixed_sizes_have_the_mean_of_their_turns(void **state)
 	}
 }
 
-/* One packet of 50 needs 49 of the others: four to an entry, no more. */
+/* One packet of 50 needs 49 of the others: four per entry, no more. */
 static void entries_are_not_spent_without_need(void **state)
 {
 	double wanted[N_DATA_VLS] = { 0.02, 0.98 };

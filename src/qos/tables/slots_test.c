@@ -42,7 +42,7 @@ static void slots_are_rounded_up_exactly(void **state)
 		assert_int_equal(slots_for(need, rate("10Gb/s")), cases[i].at_4x);
 		assert_int_equal(slots_for(need, rate("30Gb/s")), cases[i].at_12x);
 	}
-	/* A whole link is a whole frame; one bit more is one slot more. */
+	/* A whole link is a whole frame; one bit more needs one slot more. */
 	assert_int_equal(slots_for(rate("10Gb/s"), rate("10Gb/s")), 16320);
 	assert_int_equal(slots_for(rate("10000000001b/s"), rate("10Gb/s")), 16321);
 	assert_int_equal(slots_for(rate("4x FDR"), rate("4x FDR")), 16320);

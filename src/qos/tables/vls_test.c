@@ -19,7 +19,7 @@ static unsigned weight_of(const struct vlarb_entry *entries, unsigned n, unsigne
 	return sum;
 }
 
-/* What the header says, counted by another way than entry by entry. */
+/* The rules of the header, counted in another way than entry by entry. */
 static void weights_are_kept_in_whatever_entries(void **state)
 {
 	const struct vl_class classes[] = {
@@ -40,7 +40,7 @@ static void weights_are_kept_in_whatever_entries(void **state)
 	assert_int_equal(t.n_high, 3); /* 255 + 255 + 90 */
 	assert_int_equal(weight_of(t.high, t.n_high, 2), 600);
 	assert_int_equal(weight_of(t.low, t.n_low, 1), 256);
-	/* VLs that no class has asked for are served all the same. */
+	/* VLs without a class are served, too. */
 	assert_int_equal(weight_of(t.low, t.n_low, 0), 65);
 	assert_int_equal(weight_of(t.low, t.n_low, 3), 65);
 	assert_int_equal(weight_of(t.low, t.n_low, 2), 0);
@@ -82,7 +82,7 @@ struct drawn {
 	unsigned vls; /* of the link */
 };
 
-/* Classes on SLs of their own; a third of the plans asks for VLs. */
+/* Draws classes on separate SLs; a third of the plans fixes VLs. */
 static void draw_plan(struct rng *r, struct drawn *x)
 {
 	unsigned vls = 1 + (unsigned)rng_below(r, N_DATA_VLS);
@@ -131,7 +131,7 @@ static unsigned own_vl(const struct drawn *x, size_t i)
 	return (c->vl == VL_ANY ? sl : (unsigned)c->vl) % x->vls;
 }
 
-/* Whether the VLs that classes have without each other keep kinds apart. */
+/* Whether separate VLs of the classes keep the kinds apart. */
 static bool own_vls_suffice(const struct drawn *x)
 {
 	for (size_t i = 0; i < x->plan.n_classes; i++)
@@ -143,8 +143,8 @@ static bool own_vls_suffice(const struct drawn *x)
 }
 
 /*
- * Whether there is a VL for reserved classes and another one for the rest,
- * given the classes whose VLs are fixed.
+ * Whether there is a VL for reserved classes and another one for the rest, given the classes with
+ * fixed VLs.
  */
 static bool sides_fit(const struct drawn *x)
 {
@@ -185,7 +185,7 @@ static void check_map(const struct drawn *x, const struct sl2vl *map)
 	}
 	if (own || any_fixed)
 		return;
-	/* Put together only as far as there are too few VLs. */
+	/* Classes share VLs only if there are too few. */
 	unsigned n = (unsigned)x->plan.n_classes;
 
 	assert_int_equal(__builtin_popcount(used), n < x->vls ? n : x->vls);
@@ -257,7 +257,7 @@ static void kinds_are_kept_apart(void **state)
 	}
 }
 
-/* A map of 16 SLs counts on links with all VLs, whatever it puts together. */
+/* A map of 16 SLs applies to links with all VLs, whatever it merges. */
 static void a_given_map_is_kept(void **state)
 {
 	struct vl_class classes[] = { { 4, TC_DBTS, VL_ANY }, { 8, TC_BE, VL_ANY } };

@@ -21,7 +21,7 @@ struct scene {
 	bool met;
 };
 
-/* A generator's fabric, routed and inspected; what inspection_show says. */
+/* Generates, routes and inspects a fabric; the tables of inspection_show. */
 static enum hd_status look(struct scene *s, const char *words, const char *engine,
 			   const struct inspection_options *o)
 {
@@ -100,7 +100,7 @@ static void a_ring_can_lock_up_and_the_circle_is_named(void **state)
 	assert_false(s.met);
 	assert_false(inspection_is_clean(&s.x));
 	assert_string_equal(cell(&s, "deadlock", 0, "VLs seen")->text, "0");
-	/* Of an engine's own tables no SLs are missing. */
+	/* Tables of an engine have all SLs. */
 	for (size_t i = 0; i < s.r->n_remarks; i++)
 		assert_null(strstr(s.r->remarks[i], "--path-sls"));
 	assert_int_equal(table_rows(results_find(s.r, "cycle")), 6);
@@ -132,8 +132,8 @@ static void a_path_is_walked_node_by_node(void **state)
 }
 
 /*
- * What is shown is of the tables after the sweeps: without its cable a host is
- * lost, and the others reach each other.
+ * Results are those of the tables after the sweeps: without its cable a host is lost, and the
+ * others reach each other.
  */
 static void sweeps_come_before_all_else(void **state)
 {
@@ -152,7 +152,7 @@ static void sweeps_come_before_all_else(void **state)
 	leave(&s);
 }
 
-/* A group that leaves its tree open is given one, and reaches its members. */
+/* A group without a given tree gets one, which reaches its members. */
 static void groups_are_added_and_checked(void **state)
 {
 	static const char *const group[] = { "auto=*" };

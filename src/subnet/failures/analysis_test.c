@@ -89,8 +89,8 @@ static void a_bridge_cuts_the_lesser_side_off(void **state)
 }
 
 /*
- * A switch whose own port is an end port, as managed ones have it, takes this
- * with it, and that is no path broken between those that are left.
+ * A failing managed switch, whose port 0 is an end port, takes this port with it; no path between
+ * remaining ports is broken.
  */
 static void a_switch_takes_its_own_port_with_it(void **state)
 {
@@ -148,7 +148,7 @@ static void a_ring_that_can_lock_is_a_row_when_cut(void **state)
 	leave(&c);
 }
 
-/* An engine for meshes takes none with a hole; it says so, and it is worst. */
+/* An engine for meshes rejects a mesh with a hole, with a reason; this case is the worst. */
 static void a_refused_point_is_the_worst(void **state)
 {
 	const uint32_t dims[] = { 3, 3 };
@@ -185,7 +185,7 @@ static const struct failure_case *same_case(const struct failure_analysis *s,
 	return NULL;
 }
 
-/* What was tried by then is what the whole analysis says of it. */
+/* Completed cases equal those of the whole analysis. */
 static void one_that_is_stopped_keeps_what_it_tried(void **state)
 {
 	const uint32_t dims[] = { 3, 4 };
@@ -203,7 +203,7 @@ static void one_that_is_stopped_keeps_what_it_tried(void **state)
 		c.o.tick = enough;
 		c.o.context = &most;
 		failure_run(&c.subnet, &c.o, &part);
-		/* One that another thread had begun may have ended. */
+		/* Another thread may have completed a case that it had begun. */
 		assert_in_range(part.n, most, most + parallel_processors());
 		assert_int_equal(part.n + part.n_left, c.s.n);
 		for (size_t i = 0; i < part.n; i++) {
@@ -272,7 +272,7 @@ static void check_against_the_graph(const struct scene *c)
 		const struct failure_case *x = &c->s.cases[i];
 		uint64_t m = x->figures.n_ends;
 
-		if (x->refusal) /* nothing is left to route */
+		if (x->refusal) /* no path is left to compute */
 			continue;
 		uint32_t most = largest_piece(&c->topo, x);
 
@@ -332,7 +332,7 @@ static void threads_find_the_same(void **state)
 	leave(&c);
 }
 
-/* Drawn pairs are different ones, and there are no more than there are. */
+/* Drawn pairs are distinct, and at most all pairs. */
 static void pairs_are_drawn_once(void **state)
 {
 	struct scene c;

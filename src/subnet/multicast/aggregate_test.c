@@ -8,7 +8,7 @@
 #include "base/seeds_for_tests.h"
 #include "subnet/multicast/mcast_for_tests.h"
 
-/* Some of the end ports, at least two, in any order. */
+/* Draws some end ports, at least two, in random order. */
 static uint32_t draw_members(struct rng *r, port_id *ends, uint32_t n)
 {
 	uint32_t wanted = 2 + (uint32_t)rng_below(r, n - 1);
@@ -86,8 +86,9 @@ static void trial_init(struct trial *x, struct rng *r, unsigned seed)
 		fail_msg("%s", d.message);
 }
 
-/* The least reach of any switch of the tree, the lowest that has it, and how
- * many there are. */
+/*
+ * The minimum eccentricity in the tree, the lowest switch with it, and the number of such switches.
+ */
 struct centre {
 	uint32_t least, switches;
 	switch_id lowest;
@@ -152,7 +153,7 @@ static bool turn_round(const struct subnet *s, const struct aggregation *a, stru
 	return false;
 }
 
-/* What may be wrong with a tree, each by itself. */
+/* Damages a tree in one way. */
 static bool spoil(struct subnet *s, struct aggregation *a, struct rng *r, unsigned how)
 {
 	struct aggregator *x = &a->nodes[rng_below(r, a->n)];
@@ -220,7 +221,7 @@ static void a_switch_has_so_many_trees_and_no_more(void **state)
 	}
 	add(&s, MCAST_SHARED, TOPO_NONE, ends, n);
 	assert_int_equal(aggregation_add(&s, 3, up_to(3), &d), HD_ERR_FULL);
-	/* Those of another run do not count. */
+	/* Trees of another run do not count. */
 	struct aggregation_limit other_run = { .most = 1, .from = 3 };
 
 	assert_int_equal(aggregation_add(&s, 3, other_run, &d), HD_OK);

@@ -5,7 +5,7 @@
 #include "subnet/multicast/mcast_load.h"
 #include "subnet/routing/deadlock.h"
 
-/* Where a path through the rows to and fro has a node, counted on fingers. */
+/* Position of a node on the boustrophedon path, computed directly. */
 static uint32_t snake(uint32_t columns, uint32_t x, uint32_t y)
 {
 	uint32_t n = 0;
@@ -55,7 +55,7 @@ static uint32_t apart(const struct draw *d, uint32_t i, uint32_t k)
 	return (uint32_t)(abs((int)d->x[i] - (int)d->x[k]) + abs((int)d->y[i] - (int)d->y[k]));
 }
 
-/* The member that comes next behind a number, up or down; 0 if none does. */
+/* The next member after a number, up or down; 0: none. */
 static uint32_t next_stop(const struct draw *d, uint32_t label, bool up)
 {
 	uint32_t next = 0, best = 0;
@@ -72,10 +72,7 @@ static uint32_t next_stop(const struct draw *d, uint32_t label, bool up)
 	return next;
 }
 
-/*
- * Cables of dual-path between nodes: from each member to the next by number,
- * as far as they are apart.
- */
+/* Cables of dual-path between nodes: the distances from each member to the next by number. */
 static uint32_t dual_cables(const struct draw *d)
 {
 	uint32_t cables = 0;

@@ -47,7 +47,7 @@ static void figure_9_of_the_paper_comes_out_exactly(void **state)
 	}
 	for (switch_id sw = 0; sw < s.n_switches; sw++)
 		sum -= *mft_get(&s.mft[0], sw, s.n_switches, 0xC000);
-	assert_int_equal(sum, 0); /* and nothing anywhere else */
+	assert_int_equal(sum, 0); /* and no copy elsewhere */
 	tear_down(&t, &s);
 }
 
@@ -108,7 +108,7 @@ static void a_union_over_negative_first_gives_one_member_two_copies(void **state
 			.n_members = 3,
 		};
 
-		/* What is no tree is refused, unless paths are asked for. */
+		/* A union that is no tree is rejected, unless paths are requested. */
 		assert_int_equal(mcast_add(&s, &want, &d), i ? HD_ERR_UNFIT : HD_OK);
 		mcast_clear(&s);
 		want.method = MCAST_PATHS;
@@ -126,7 +126,7 @@ static void a_union_over_negative_first_gives_one_member_two_copies(void **state
 	}
 }
 
-/* Both engines of the figures carry unicast without a circle. */
+/* Both engines of the figures are free of cycles with unicast. */
 static void xy_and_negative_first_both_carry_unicast(void **state)
 {
 	static const char *const engines[] = { "xy", "negative-first" };
@@ -160,7 +160,7 @@ static void xy_and_negative_first_both_carry_unicast(void **state)
 	assert_int_equal(hops[1], 640);
 }
 
-/* One message to all others, from each of `from`, both ways. */
+/* One message to all others, from each of `from`, in both directions. */
 static struct mcast_peak peak_of(struct subnet *s, const port_id *from, uint32_t n_from,
 				 bool unicast)
 {
@@ -253,7 +253,7 @@ static void one_mlid_for_two_sources_duplicates(void **state)
 	}
 	assert_true(n_duplicates > 0);
 	free(first);
-	/* ... and for all of them: packets go round for ever. */
+	/* ... and for all of them: packets circulate for ever. */
 	for (size_t i = block; i < 16 * block; i++)
 		s.mft[0].ports[i % block] |= s.mft[0].ports[i];
 	mcast_check(&s, &c);
@@ -348,7 +348,7 @@ static void a_sender_outside_the_group_receives_nothing(void **state)
 	tear_down(&t, &s);
 }
 
-/* Wherever senders stand, members' packets go where they went before. */
+/* Wherever senders are, packets of members keep their paths. */
 static void other_senders_leave_the_tree_alone(void **state)
 {
 	struct rng r;
@@ -435,7 +435,7 @@ static void unplug(struct topo *t, node_id a, node_id b)
 	}
 }
 
-/* Two halves of a ring: who cannot be reached, and from where. */
+/* Two halves of a ring: the error names an unreachable member and the origin. */
 static void no_tree_joins_what_is_apart(void **state)
 {
 	struct diag d = { .status = HD_OK };

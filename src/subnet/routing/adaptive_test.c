@@ -67,7 +67,7 @@ static bool may_leave_by(const struct wanderer *w, switch_id sw, port_id in, uns
 	return has(&ports, out);
 }
 
-/* A packet on `channel`, whose head is at port `at`. */
+/* Follows a packet on `channel`, whose head is at port `at`. */
 static void wander(struct wanderer *w, uint32_t channel, port_id at)
 {
 	const struct subnet *s = w->s;
@@ -116,7 +116,7 @@ static void wander_from_all(struct wanderer *w, port_id to)
 	}
 }
 
-/* Whether packets between end ports can wait in a circle; none gets lost. */
+/* Whether packets between end ports can form a cycle; all are delivered. */
 static bool is_cyclic(const struct subnet *s)
 {
 	const struct topo *t = s->topo;
@@ -201,7 +201,7 @@ static void groups_are_all_ports_that_lead_nearer(void **state)
 /* Engines, and fabrics that their choices fit. */
 static const struct {
 	const char *engine, *fabric;
-	bool choice; /* somewhere there are two ports or more */
+	bool choice; /* some switch has two ports or more */
 } fits[] = {
 	{ "minhop", "fat-tree --radix 8 --levels 3", true },
 	{ "updn", "fat-tree --radix 6 --levels 3", true },
@@ -217,7 +217,7 @@ static const struct {
 	{ "ecube", "hypercube --dimensions 4", false },
 };
 
-/* The ways to one end port: its tables' are among them. */
+/* Checks the paths to one end port: those of its tables are among them. */
 static void check_ways(const struct subnet *s, port_id to)
 {
 	lid_t lid = s->lid_of_port[to];
@@ -432,7 +432,7 @@ static void route_around(struct topo *t, struct subnet *s, const char *fabric)
 		fail_msg("%s: %s", fabric, d.message);
 }
 
-/* How many ways there are on to the target, by what switches may choose. */
+/* Number of paths to the target over permitted ports. */
 static unsigned count_chosen(const struct subnet *s, switch_id target, switch_id at, port_id in,
 			     unsigned hops)
 {
@@ -521,7 +521,7 @@ static void ways_around_are_all_by_one_third_group(void **state)
 	}
 }
 
-/* Packets from a global cable leave by one on the VL that they came in. */
+/* Packets from a global cable leave by a global cable on the same VL. */
 static void keep_vls(struct subnet *s, switch_id sw)
 {
 	const struct topo_node *v = switch_node(s, sw);
@@ -569,7 +569,7 @@ static void ways_around_lock_without_the_second_vl(void **state)
 	}
 }
 
-/* A relation that forgets who has crossed: from group to group, for ever. */
+/* A relation that does not record crossings: from group to group for ever. */
 static void a_third_crossing_is_found(void **state)
 {
 	struct topo t;

@@ -104,7 +104,7 @@ static void distinguishes_a_loop_from_a_missing_entry(void **state)
 	assert_int_equal(c.n_unreachable, 2);
 	assert_int_equal(c.n_loops, 0);
 	assert_int_equal(c.fault, FAULT_NO_ENTRY);
-	s.lft[1 * s.lft_stride + lid] = 5; /* its own host */
+	s.lft[1 * s.lft_stride + lid] = 5; /* the host inside the switch */
 	route_check(&s, &c);
 	assert_int_equal(c.fault, FAULT_ASTRAY);
 	strbuf_clear(&path);
@@ -129,7 +129,7 @@ static void only_what_an_end_port_meets_is_a_fault(void **state)
 		for (switch_id b = 0; b < s.n_switches; b++) {
 			node_id x = s.node_of_switch[a], y = s.node_of_switch[b];
 
-			/* As OpenSM's updn: no way from top to top. */
+			/* Like OpenSM's updn: no path from top to top. */
 			if (a != b && t.nodes[x].tier == 2 && t.nodes[y].tier == 2)
 				s.lft[a * s.lft_stride + s.lid_of_port[t.nodes[y].first_port]] =
 					LFT_NO_PORT;
@@ -140,7 +140,7 @@ static void only_what_an_end_port_meets_is_a_fault(void **state)
 	assert_int_equal(c.n_unreachable, 0);
 	assert_int_equal(c.n_switch_unreachable, 0);
 	assert_true(route_check_is_clean(&c));
-	/* What a leaf misses, its hosts meet. */
+	/* Entries that a leaf lacks are missing for its hosts. */
 	switch_id leaf = 0;
 
 	while (t.nodes[s.node_of_switch[leaf]].tier != 1)

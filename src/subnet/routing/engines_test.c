@@ -5,7 +5,7 @@
 #include "subnet/routing/grid.h"
 #include "subnet/routing/oracle_for_tests.h"
 
-/* What every engine must deliver on what it accepts, by brute force. */
+/* Checks the guarantees of every engine on fabrics that it accepts, by brute force. */
 static void assert_sound(const struct subnet *s, bool minimal, bool acyclic)
 {
 	struct route_check c;
@@ -43,7 +43,7 @@ static void accepts(struct topo *t, const char *engine, unsigned lmc, bool minim
 	subnet_fini(&s);
 }
 
-/* Switches, too, have a way to every LID, so that a manager gets answers. */
+/* Switches have a path to every LID, so that a manager receives responses. */
 static void degraded_trees_have_every_entry(void **state)
 {
 	static const char *const trees[] = { "fat-tree --radix=8 --levels=2",
@@ -68,7 +68,7 @@ static void degraded_trees_have_every_entry(void **state)
 			assert_sound(&s, false, true);
 			n_routed++;
 		} else if (graph_is_connected(&g)) {
-			n_odd++; /* it says why: no way up and down */
+			n_odd++; /* with a reason: no path up and down */
 			assert_int_equal(d.status, HD_ERR_UNFIT);
 		}
 		graph_fini(&g);
@@ -101,8 +101,8 @@ static void engines_for_any_fabric_route_random_ones(void **state)
 }
 
 /*
- * Two leaves, four spines that are one chassis, two cables to each: the four
- * LIDs of a host take four spines, though a second cable is as free as they.
+ * Two leaves, four spines in one chassis, two cables to each: the four LIDs of a host use four
+ * spines, although the second cables are equally free.
  */
 static void more_lids_take_other_switches_of_a_chassis(void **state)
 {
@@ -452,7 +452,7 @@ static void updn_refuses_roots_that_part_the_hosts(void **state)
 	build_grid(&t, FAMILY_MESH, 2, dims, 1);
 	subnet_init(&s, &t);
 	assert_int_equal(subnet_assign_lids(&s, &o, &d), HD_OK);
-	/* Both ends of a line are tops: the middle cannot be crossed. */
+	/* Both ends of a line are roots: the middle cannot be crossed. */
 	assert_int_equal(subnet_route(&s, "updn", &two, &d), HD_ERR_UNFIT);
 	assert_non_null(strstr(d.message, "go up after down"));
 	d.status = HD_OK;
@@ -517,7 +517,7 @@ static void vls_of_one_engine_do_not_outlive_it(void **state)
 
 static void layers_are_fewer_than_opensms(void **state)
 {
-	/* What OpenSM 3.3.23 said that it needs on the same fabrics. */
+	/* VLs that OpenSM 3.3.23 needed on the same fabrics. */
 	static const struct {
 		const char *engine, *fabric;
 		unsigned opensm;

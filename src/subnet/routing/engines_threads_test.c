@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Tables and verdicts do not depend on how many threads make them. */
+/* Tables and verdicts do not depend on the number of threads. */
 #include "base/parallel_for.h"
 #include "subnet/routing/check.h"
 #include "subnet/routing/deadlock.h"
 #include "subnet/routing/engines_for_tests.h"
 #include "subnet/routing/load.h"
 
-/* Everything that routing and checking say of a fabric, as bytes. */
+/* All results of routing and checking a fabric, as bytes. */
 static void put_verdict(const struct subnet *s, struct strbuf *out)
 {
 	struct route_check c;
@@ -49,7 +49,7 @@ static void put_routes(const struct topo *t, const char *engine, unsigned lmc, s
 	struct diag d = { .status = HD_OK };
 	struct subnet s;
 
-	/* On several threads shared as they are made, too. */
+	/* On several threads, rows are shared while they are computed. */
 	const struct lid_options lids = { .lmc = lmc,
 					  .sm_port = TOPO_NONE,
 					  .shares = parallel_threads() > 1 };

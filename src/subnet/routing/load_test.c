@@ -244,8 +244,10 @@ static void a_flow_without_a_route_has_no_share(void **state)
 	tear_down(&t, &s);
 }
 
-/* Every host sends to every other at exactly one distance: what is lost where
- * tables have holes is what all-to-all traffic loses. */
+/*
+ * Every host sends to every other at exactly one distance: losses where tables have holes equal
+ * those of all-to-all traffic.
+ */
 static void all_shifts_are_all_pairs(void **state)
 {
 	struct topo t;

@@ -147,7 +147,7 @@ static void assert_sent_in_order(const struct replan *r)
 	}
 }
 
-/* Every pair that has a way left is reached by shortest paths. */
+/* Every pair with a remaining path has a shortest path. */
 static void assert_routed(const struct subnet *s)
 {
 	struct route_check c;
@@ -162,8 +162,8 @@ static void assert_routed(const struct subnet *s)
 }
 
 /*
- * An entry changes only if it must: its cable is gone, or it is no longer on a
- * shortest path, or its LID has no port any more.
+ * An entry changes only if its cable is gone, if it is no longer on a shortest path, or if its LID
+ * has no port.
  */
 static void assert_no_needless_change(const struct world *w, const struct subnet *before,
 				      const struct replan *r)
@@ -227,7 +227,7 @@ static void one_history(uint64_t seed, unsigned lmc)
 		set_cable(&w, p, !up);
 		struct replan *plan = sweep(&w, "minhop", REPLAN_AS_OPENSM);
 
-		/* What lay behind a loss that lasts is not new. */
+		/* A cable behind a permanent loss is not new. */
 		assert_int_equal(plan->kept, plan->n_new_cables == 0);
 		if (!up)
 			assert_true(plan->kept);
@@ -310,7 +310,7 @@ static void draw_weights(struct subnet *s, struct rng *r)
 	}
 }
 
-/* Maps of their own for end ports, and for some ways through switches. */
+/* Draws maps for end ports, and for some inputs of switches. */
 static void draw_maps(struct subnet *s, struct rng *r)
 {
 	for (port_id p = 0; p < s->topo->n_ports; p++) {

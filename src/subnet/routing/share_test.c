@@ -48,7 +48,7 @@ static void unmake(struct world *f)
 	topo_fini(&f->topo);
 }
 
-/* Some entries anywhere, so that hardly any two blocks are equal; or none. */
+/* Sets n random entries, so that hardly any two blocks are equal. */
 static void scatter(struct subnet *s, struct rng *r, unsigned n)
 {
 	size_t size = (size_t)s->n_switches * s->lft_stride;
@@ -112,7 +112,7 @@ static void shared_tables_equal_their_rows(void **state)
 	}
 }
 
-/* How many different blocks there are, by comparing each with each. */
+/* Number of different blocks, by pairwise comparison. */
 static size_t count_blocks(const uint8_t *rows, size_t n)
 {
 	size_t different = 0;
@@ -152,7 +152,7 @@ static void equal_blocks_are_kept_once(void **state)
 	unmake(&f);
 }
 
-/* Of each engine, by some LIDs per port; returns whether in blocks at once. */
+/* Compares all engines with several LIDs per port; returns whether blocks were shared at once. */
 static bool routes_are_the_same(const char *const *fabric, const char *engine, unsigned lmc)
 {
 	struct lid_options lids = { .order = LIDS_OPENSM, .lmc = lmc, .sm_port = TOPO_NONE };
@@ -202,7 +202,7 @@ static void routes_are_shared_as_they_are_made(void **state)
 	assert_true(at_once >= 5); /* dor of a torus, xy of a mesh, ... */
 }
 
-/* What is set of one switch is not set of those that had the same. */
+/* A change at one switch does not change others with the same row. */
 static void shared_vls_are_set_apart(void **state)
 {
 	struct sl2vl odd = sl2vl_default(2);

@@ -93,7 +93,7 @@ static void every_end_has_a_name_a_lid_and_a_guid(void **state)
 	assert_int_equal(found(&fabric, "dual"), fabric.dual[0]);
 	assert_int_equal(found(&fabric, "dual/1"), fabric.dual[0]);
 	assert_int_equal(found(&fabric, "dual/2"), fabric.dual[1]);
-	/* LIDs are decimal, whatever they begin with. */
+	/* LIDs are decimal, whatever their first digit. */
 	fabric.subnet.port_of_lid[0][10] = fabric.host[2];
 	assert_int_equal(found(&fabric, "0010"), fabric.host[2]);
 	fabric_fini(&fabric);
@@ -128,7 +128,7 @@ static void a_star_is_everybody_and_auto_is_left_open(void **state)
 	assert_int_equal(fabric.subnet.n_groups, 1);
 	assert_int_equal(fabric.subnet.groups[0].n_members, HOSTS + 2);
 	assert_int_equal(fabric.subnet.groups[0].sl, 3);
-	/* A source that is not a member sends and receives nothing. */
+	/* A source outside the group sends and receives nothing. */
 	assert_int_equal(group_add(&fabric.subnet, "shared@host3=host0,host1", 0, &open, &d),
 			 HD_OK);
 	assert_int_equal(fabric.subnet.groups[1].n_members, 2);
@@ -168,7 +168,7 @@ static void rejects_invalid_groups_without_adding_any(void **state)
 	fabric_fini(&fabric);
 }
 
-/* Names are the last groups of the subnet, whatever was there before. */
+/* Names refer to the last groups of the subnet, whatever existed before. */
 static void names_lead_to_groups_and_trees_to_their_source(void **state)
 {
 	(void)state;

@@ -29,14 +29,14 @@ static enum hd_status read_text(struct subnet *s, const char *text, struct diag 
 	return status;
 }
 
-/* One (source, LID) that a record tells of. */
+/* A (source, LID) pair with a record. */
 struct pair {
 	port_id from;
 	lid_t lid;
 	uint8_t sl;
 };
 
-/* Every pair of end ports, as the engine has it. */
+/* Every pair of end ports with the SL of the engine. */
 static struct pair *all_pairs(const struct subnet *s, uint32_t *n)
 {
 	const struct topo *t = s->topo;

@@ -28,7 +28,7 @@ static void load(const char *folder, const char *name, struct strbuf *out)
 		fail_msg("%s: %s", path, d.message);
 }
 
-/* The fabric as ibnetdiscover told it, its nodes in another order. */
+/* Reads the fabric from ibnetdiscover's output, with shuffled nodes. */
 static void load_fabric(const char *folder, struct topo *t, uint64_t seed)
 {
 	struct strbuf text = STRBUF_INIT;
@@ -261,7 +261,7 @@ static void malformed_vls_are_refused_with_their_line(void **state)
 	topo_fini(&t);
 }
 
-/* What is wrong with a file, and where. The fabric is `small`. */
+/* Errors of a file and their positions. The fabric is `small`. */
 #define LIST_HEAD                                                            \
 	"Unicast lids [0x0-0x6] of switch DR path slid 0; dlid 0; 0,1 guid " \
 	"0x0000000000200000 (leaf1):\n"
@@ -331,7 +331,7 @@ static void malformed_files_are_refused_with_their_line(void **state)
 	topo_fini(&t);
 }
 
-/* A file cut anywhere is refused, or it was whole by the end of a line. */
+/* A file cut at any position is rejected, or complete up to the end of a line. */
 static void every_cut_of_a_list_is_noticed(void **state)
 {
 	struct topo t;

@@ -13,7 +13,7 @@
 #include "subnet/routing/fabric_for_tests.h"
 #include "subnet/tables/transition.h"
 
-/* A fabric, and what a manager makes of it when cables are gone. */
+/* A fabric, and the tables of a manager after cables are gone. */
 struct world {
 	struct topo t;
 	struct subnet whole;
@@ -55,7 +55,7 @@ static void world_fini(struct world *w)
 	free(w->down);
 }
 
-/* What is worst, by looking at every state as if it were the only one. */
+/* The worst case, by examining every state alone. */
 struct brute {
 	uint64_t unreachable, loops, unreachable_after;
 	bool locks;
@@ -127,7 +127,7 @@ static void one_case(uint64_t seed, const char *engine, struct tally *tally)
 	assert_int_equal(t.loops, b.loops);
 	assert_int_equal(t.unreachable_after, b.unreachable_after);
 	assert_int_equal(b.unreachable_after, 0);
-	/* What a single state does, all together do. */
+	/* A cycle in a single state is a cycle of all states. */
 	assert_true(t.cycle || !b.locks);
 	tally->loops += t.loops > 0;
 	tally->cycles += t.cycle != NULL;

@@ -61,7 +61,7 @@ static uint64_t by_brute_force(const struct shape *g)
 	return best;
 }
 
-/* Every way that claims to be exact must give what brute force gives. */
+/* Every method that claims to be exact must equal brute force. */
 static void check(const char *words, uint64_t seed, bool has_formula)
 {
 	struct topo t;
@@ -83,7 +83,7 @@ static void check(const char *words, uint64_t seed, bool has_formula)
 		fail_msg("%s: search %u, truth %u", words, (unsigned)search, (unsigned)truth);
 	assert_true(bisect_by_metis(&g, &metis));
 	assert_true(metis >= truth);
-	/* No bound from below may be above, none from above below. */
+	/* No lower bound may exceed the result, no upper bound may be below it. */
 	const uint64_t below[] = { bisect_by_flow(&g), bisect_by_spectrum(&g),
 				   bisect_by_groups(&t, &g), bisect_by_layers(&t) };
 
@@ -275,7 +275,7 @@ static void large_fabrics_are_exact_where_bounds_meet(void **state)
 		{ "torus --sizes 2x7x7 --hosts 1", 28 + 4 + 1 },
 		{ "torus --sizes 2x35 --hosts 1", 4 + 1 },
 		{ "torus --sizes 2x3x5x7 --hosts 1", 60 + 12 + 3 },
-		/* Every leaf of the smaller half by its own cables. */
+		/* Each leaf of the smaller half is separated by its own cables. */
 		{ "tree --arity 3 --levels 4", 39 },
 		{ "star --switches 80 --hosts 2", 40 },
 	};
@@ -347,13 +347,13 @@ static void large_fabrics_get_a_labelled_bound(void **state)
 	assert_int_equal(b.kind, BISECTION_BOUND);
 	/* Bollobas: a random 4-regular graph has at least 0.22 per vertex. */
 	assert_true(b.cables >= 200 * 22 / 100 && b.cables <= 200);
-	/* No better bound than the spectrum's: 4 - 2 sqrt 3 at most, about. */
+	/* No bound is better than that of the spectrum: about 4 - 2 sqrt 3 at most. */
 	assert_true(b.least >= 20 && b.least <= b.cables);
 	shape_fini(&g);
 	topo_fini(&t);
 }
 
-/* Of two switches each must have a side: the first one placed says it all. */
+/* Each of two switches must be on one side: the first one placed determines the result. */
 static void skips_points_that_cannot_be_better(void **state)
 {
 	uint64_t cables = 1;
