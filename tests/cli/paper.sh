@@ -157,7 +157,7 @@ bad "${head}experiments: []\n" "experiments"
 bad "${head}experiments:\n\t- {id: a}\n" "tab"
 bad "${head}experiments: [{id: a, title: t, reason: r, studdy: s}]\n" "study"
 bad "${head}experiments: [{id: a, title: t, reason: r, study: s}]\n" \
-	"no such study"
+	"unknown study"
 bad "${head}files: [{name: ../../a, text: b}]\nexperiments: [{id: a, title: t, reason: r}]\n" \
 	"begins with"
 bad "paper: '000'\ntitle: t\nexperiments: [{id: a, title: t, reason: r}]\n" \
