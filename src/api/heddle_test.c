@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What programs see of heddle.h: runs, tables, and every kind of misuse. */
+/* heddle.h as programs use it: runs, tables, and every kind of misuse. */
 #include "api/heddle.h"
 
 #include <math.h>
@@ -82,7 +82,7 @@ static void tables_have_names_columns_and_typed_cells(void **state)
 	assert_int_equal(hd_cell_kind(t, 0, packets), HD_UINT);
 	assert_true(hd_cell_uint(t, 0, packets) > 100);
 	assert_true(hd_cell_real(t, 0, packets) == (double)hd_cell_uint(t, 0, packets));
-	/* What is not there has no value. */
+	/* Missing columns have no value. */
 	assert_true(hd_column_find(t, "no such") == hd_table_columns(t));
 	assert_int_equal(hd_cell_kind(t, 1, name), HD_NONE);
 	assert_null(hd_cell_text(t, 0, p99));
@@ -143,7 +143,7 @@ static void refusals_are_a_line_with_its_place(void **state)
 	assert_int_equal(code_of(STAR, &e), HD_REFUSED);
 	assert_int_equal(hd_run_open("/no/such/file", NULL, &run, &e), HD_REFUSED);
 	assert_non_null(strstr(e.text, "/no/such/file"));
-	/* A header that knew less of it gets what it knew. */
+	/* A caller with an older header gets the members that it has. */
 	struct hd_error shorter = { .size = offsetof(struct hd_error, text) + 9, .text[9] = 'x' };
 
 	assert_int_equal(code_of(STAR, &shorter), HD_REFUSED);
@@ -216,7 +216,7 @@ static void no_output_is_an_input(void **state)
 	assert_int_equal(rmdir(folder), 0);
 }
 
-/* What memory ran short in is not given back, by heddle.h's word. */
+/* heddle.h documents that memory is leaked after a failed allocation. */
 static void leaks_are_meant(bool are)
 {
 #ifdef __SANITIZE_ADDRESS__

@@ -59,7 +59,7 @@ static void check_number(const struct table *t, const struct column *c, const st
 	n_numbers++;
 }
 
-/* Every cell as text. */
+/* Writes every cell as text. */
 static void print_results(const struct results *r, struct strbuf *out)
 {
 	for (size_t i = 0; i < r->n_remarks; i++)
@@ -82,7 +82,7 @@ static void print_results(const struct results *r, struct strbuf *out)
 	}
 }
 
-/* All that can be asked of a run; out: what it has. */
+/* Calls all functions that read a run; out: the results. */
 static void look(const struct run *s, bool all, struct strbuf *out)
 {
 	struct strbuf text = STRBUF_INIT;
@@ -152,7 +152,7 @@ static void looks_change_nothing(const struct example *x)
 	strbuf_fini(&got);
 }
 
-/* A progress function that says no when it is called for the n-th time. */
+/* A progress function whose n-th call returns false. */
 struct stopper {
 	uint64_t called, stop_at;
 	struct hd_run *closes; /* this run, or NULL */

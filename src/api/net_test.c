@@ -206,7 +206,7 @@ static void classes_do_not_wait_for_each_other(void **state)
 	run(net, 1000);
 	assert_int_equal(hd_net_send(net, 0, 1, 100, f, note, &fast, &e), HD_DONE);
 	run(net, HD_NEVER);
-	/* One packet of the other is on the wire when it comes. */
+	/* One packet of the other message is on the wire when it arrives. */
 	assert_true(fast.at == message_time(4096) + wire(100));
 	assert_true(slow.at == message_time(1 << 20) + wire(100));
 	hd_net_close(net);
@@ -236,7 +236,7 @@ static void a_loss_is_told(void **state)
 
 #define MESSAGES 40
 
-/* Each is sent at a time, or when another has arrived where it starts. */
+/* Each message is sent at a time, or when another one has arrived at its source. */
 struct plan {
 	struct {
 		uint32_t from, to;
@@ -286,12 +286,12 @@ static void plan_draw(struct plan *p, struct rng *rng, uint32_t ranks)
 		p->m[i].to = (from + step) % ranks;
 		p->m[i].bytes = rng_below(rng, 30000);
 		p->m[i].after = after;
-		/* No two at one time: who is first then is the model's. */
+		/* Distinct times, because the model decides the order of simultaneous messages. */
 		p->m[i].at = 1 + 7 * i + 300 * rng_below(rng, 20);
 	}
 }
 
-/* The same as GOAL: everything of a rank that it waits for, then sends. */
+/* The same as GOAL: receives that a rank waits for, then its sends. */
 static void plan_goal(const struct plan *p, struct strbuf *out)
 {
 	strbuf_printf(out, "num_ranks %u\n", p->ranks);

@@ -42,7 +42,7 @@ static void plain_push(struct plain *p, struct event e)
 	p->e[i] = e;
 }
 
-/* Delays of every kind that a model may ask for, some of them zero. */
+/* Delays of all kinds that a model may use, some of them zero. */
 static hd_time draw_delay(struct rng *r, unsigned kind)
 {
 	switch (kind) {
@@ -169,7 +169,7 @@ static void ties_come_by_key_whatever_the_order_of_pushing(void **state)
 	for (uint32_t i = 0; i < 500; i++) {
 		assert_true(eventq_pop(&q, &e));
 		assert_int_equal(e.key, i);
-		/* At the instant itself, an earlier phase may still come. */
+		/* In the same instant, an event of an earlier phase may follow. */
 		if (i == 100) {
 			eventq_push(&q, 12345, 7);
 			assert_true(eventq_pop(&q, &e));
@@ -237,7 +237,7 @@ static void a_list_has_all_that_is_pending(void **state)
 	eventq_fini(&q);
 }
 
-/* Does the program end when this is scheduled? */
+/* Whether scheduling this event ends the program. */
 static bool push_aborts(struct eventq *q, hd_time when)
 {
 	int status;

@@ -274,7 +274,7 @@ static void links_that_lead_nowhere_are_refused(void **state)
 	unlink(inside("circle"));
 }
 
-/* The reason is that of the first write, whatever happened to errno since. */
+/* The error is that of the first write, whatever the later errno. */
 static void a_full_disk_is_named_with_its_file(void **state)
 {
 	struct diag d = { .status = HD_OK, .file = "input", .line = 7 };
@@ -293,7 +293,7 @@ static void a_full_disk_is_named_with_its_file(void **state)
 	strbuf_fini(&line);
 }
 
-/* It is open, and a second number for it is not to be had. */
+/* The file is open, and no second descriptor is available. */
 static void too_many_open_files_are_called_so(void **state)
 {
 	struct diag d = { .status = HD_OK };
@@ -304,7 +304,7 @@ static void too_many_open_files_are_called_so(void **state)
 
 	(void)state;
 	assert_int_equal(file_create(&w, inside("last"), &d), HD_OK);
-	if (w.partial) { /* it has a name, and needs no number to get one */
+	if (w.partial) { /* it has a name, and needs no descriptor to get one */
 		file_abandon(&w);
 		skip();
 	}
@@ -332,7 +332,7 @@ static void reads_back(const char *path, const char *want)
 	strbuf_fini(&got);
 }
 
-/* What `text` is the beginning of, as file_keep has it. */
+/* The file_part of a file that begins with `text`. */
 static struct file_part part_of(const char *text)
 {
 	struct file_part part = { .len = strlen(text), .content = DIGEST_START };
@@ -341,7 +341,7 @@ static struct file_part part_of(const char *text)
 	return part;
 }
 
-/* Begins "long" with "first,", keeps that and continues with `more`. */
+/* Starts "long" with "first,", keeps that and continues with `more`. */
 static struct file_part begin_long(struct file_writer *w, const char *more, char *partial,
 				   size_t size)
 {
@@ -393,7 +393,7 @@ static void what_is_kept_in_vain_goes(void **state)
 	assert_int_equal(files_there(), before);
 }
 
-/* One process writes it; another continues from the kept position. */
+/* One process writes the file; another one continues at the kept position. */
 static void what_is_kept_can_be_gone_on_with(void **state)
 {
 	struct file_writer w;
@@ -422,7 +422,7 @@ static void what_was_committed_can_be_gone_on_with(void **state)
 	assert_int_equal(file_resume(&w, inside("long"), partial, inside("long"), &d), HD_OK);
 	fputs("a head again", w.stream);
 	assert_int_equal(file_cut(&w, &part, &d), HD_OK);
-	file_abandon(&w); /* nothing has happened then */
+	file_abandon(&w); /* no effect in this state */
 	reads_back(inside("long"), "first,lost");
 	go_on(partial, &part);
 	go_on(partial, &part); /* and any number of times */
@@ -487,7 +487,7 @@ static void what_never_ends_is_refused_unread(void **state)
 	}
 	d.status = HD_OK;
 	assert_int_equal(file_read("/dev/null", 1, &d, &got), HD_OK);
-	/* A file of nothing, larger than any memory. */
+	/* A sparse file, larger than any memory. */
 	assert_int_equal(file_write(inside("hole"), "", 0, &d), HD_OK);
 	assert_int_equal(truncate(inside("hole"), INT64_C(1) << 42), 0);
 	assert_int_equal(file_read(inside("hole"), (size_t)1 << 41, &d, &got), HD_ERR_INPUT);

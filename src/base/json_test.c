@@ -14,7 +14,7 @@
 #include "base/json.h"
 #include "base/rng.h"
 
-/* What jansson makes of what we wrote. */
+/* jansson's interpretation of our output. */
 static json_t *parsed(const struct strbuf *text)
 {
 	json_error_t error;

@@ -123,7 +123,7 @@ static void block_of(uint32_t number, char *out)
 		out[i] = (char)('a' + (number >> 4 * i & 15));
 }
 
-/* Two blocks that lead from one state of FNV-1a to the same other one. */
+/* Finds two blocks that lead from one state of FNV-1a to the same state. */
 static uint32_t collide(uint32_t state, char pair[2][LETTERS])
 {
 	struct map seen = { 0 };
@@ -141,7 +141,7 @@ static uint32_t collide(uint32_t state, char pair[2][LETTERS])
 	}
 }
 
-/* As many as 2^BLOCKS texts, all with one hash of FNV-1a. */
+/* Draws 2^BLOCKS texts, all with the same FNV-1a hash. */
 static void draw_hostile(char (*texts)[BLOCKS * LETTERS])
 {
 	char pairs[BLOCKS][2][LETTERS];
@@ -156,7 +156,7 @@ static void draw_hostile(char (*texts)[BLOCKS * LETTERS])
 	}
 }
 
-/* How many slots are looked at when all are put, half of the slots in use. */
+/* Number of slots examined while all texts are inserted at half load. */
 static uint64_t count_looks(char (*texts)[BLOCKS * LETTERS])
 {
 	static bool used[2u << BLOCKS];

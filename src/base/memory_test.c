@@ -35,7 +35,7 @@ static void room_falls_by_what_is_taken(void **state)
 	free(some);
 	memory_limit(UINT64_MAX, note);
 	assert_true(before <= 256 * MIB && before > 250 * MIB);
-	/* A page or two of the allocator's own, or of a sanitizer's. */
+	/* The allocator or a sanitizer may use a page or two. */
 	assert_true(before - after >= 100 * MIB);
 	assert_true(before - after < 120 * MIB);
 }
@@ -68,7 +68,7 @@ static void small_pieces_add_up(void **state)
 			pieces[n] = hd_alloc(100000, 1);
 	}
 	memory_limit(UINT64_MAX, note);
-	/* It looks every 4 MiB. */
+	/* The check happens every 4 MiB. */
 	assert_in_range(n, 580, 64 * MIB / 100000 + 1);
 	for (size_t i = 0; i < n; i++)
 		free(pieces[i]);
@@ -110,7 +110,7 @@ static void products_that_overflow_are_refused(void **state)
 	assert_int_equal(ends, 3);
 }
 
-/* Of any size, on huge pages and off them. */
+/* Any size, with and without huge pages. */
 static void what_is_moved_is_what_was_there(void **state)
 {
 	static const size_t sizes[] = { 1, 100, 10000, 600000, 1000000 };

@@ -16,8 +16,8 @@
 #include "base/file.h"
 
 /*
- * Names of three files, of which the last is not there: every pair of names is
- * one file exactly if it is said to be here.
+ * Names of three files, of which the last does not exist: two names are one file exactly if the
+ * table has them as one.
  */
 static const struct {
 	int file;

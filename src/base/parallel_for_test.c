@@ -62,7 +62,7 @@ static void little_work_is_not_worth_a_thread(void **state)
 	parallel_pool_free(NULL);
 }
 
-/* Of more processes than processors each still has one. */
+/* With more processes than processors, each has one thread. */
 static void processes_share_the_processors(void **state)
 {
 	unsigned all = parallel_processors();

@@ -26,8 +26,10 @@ static uint64_t take(struct queue *q)
 	return q->ring[q->head++ % q->places];
 }
 
-/* Put and taken at random, across the overflow of the numbers: first in is
- * first out, and there are never twice the places that were needed. */
+/*
+ * Random puts and takes across the overflow of the indices: first in, first out, with less than
+ * twice the required capacity.
+ */
 static void what_goes_in_comes_out_in_order(void **state)
 {
 	struct queue q = { .head = UINT32_MAX - 500, .tail = UINT32_MAX - 500 };

@@ -115,8 +115,8 @@ static void neighbouring_seeds_and_ids_share_nothing(void **state)
 }
 
 /*
- * Chi-square of counts against equal or given shares. Its deviation from the
- * degrees of freedom, in standard deviations; beyond 4 is no chance.
+ * Chi-square of counts against equal or given shares: the deviation from the degrees of freedom in
+ * standard deviations; above 4 is significant.
  */
 static double chi_square_off(const unsigned *counts, const double *shares, unsigned cells,
 			     unsigned n)

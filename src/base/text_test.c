@@ -39,7 +39,7 @@ static void the_nearest_word_is_suggested(void **state)
 	assert_null(text_nearest("run", words, 0));
 }
 
-/* Letters wrong, left out, added or swapped; by trying all. */
+/* Edit distance with transpositions, by exhaustive search. */
 static size_t mistakes(const char *a, const char *b)
 {
 	size_t best, next;
@@ -89,7 +89,7 @@ static void a_suggestion_has_a_third_of_its_letters_wrong(void **state)
 	assert_true(near > 200 && far > 200);
 }
 
-/* Nothing without a name, and never more than there is place for. */
+/* Empty without a name, and never longer than the buffer. */
 static void a_hint_ends_a_refusal(void **state)
 {
 	(void)state;
@@ -389,7 +389,7 @@ static void inert_text_keeps_what_does_nothing(void **state)
 	}
 }
 
-/* No byte is left that is a command, alone or in a character. */
+/* No control byte is left, alone or in a character. */
 static void random_bytes_become_inert(void **state)
 {
 	struct rng rng;

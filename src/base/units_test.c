@@ -374,7 +374,7 @@ static void durations_too_long_are_never(void **state)
 	assert_true(hd_rate_duration(slow, UINT64_MAX) == HD_TIME_NEVER);
 	assert_true(hd_rate_duration(slowest, UINT64_MAX) == HD_TIME_NEVER);
 	assert_true(hd_rate_duration(slow, 0) == 0);
-	/* All of 64 bits in use, and still exact: 8e12 * den / den. */
+	/* Uses all 64 bits and is still exact: 8e12 * den / den. */
 	struct hd_rate near_one = { UINT64_MAX - 1, UINT64_MAX };
 
 	assert_true(hd_rate_duration(near_one, 1) == UINT64_C(8000000000000) + 1);

@@ -34,7 +34,7 @@ static void a_curve_is_the_algorithm_at_each_rate(void **state)
 	}
 	/* From half of 256 back to it takes 128 acknowledgements. */
 	assert_int_equal(t->cells[2 * t->n_columns + 4].u, 128);
-	/* At the least rate there is nothing to make good for. */
+	/* At the minimum rate there is no recovery. */
 	assert_int_equal(t->cells[4].u, 0);
 	results_free(r);
 }

@@ -21,7 +21,7 @@ static void a_full_buffer_marks_all_that_wait_then_stops(void **state)
 		marking_arrive(&o, 33);
 	assert_false(marking_departs(&c, &o, &plain));
 	marking_input_full(&c, &o);
-	marking_arrive(&o, 33); /* came after: not among the three */
+	marking_arrive(&o, 33); /* arrived later: not among the three */
 	for (int i = 0; i < 3; i++)
 		assert_true(marking_departs(&c, &o, &plain));
 	assert_false(marking_departs(&c, &o, &plain));

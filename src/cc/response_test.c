@@ -77,7 +77,7 @@ static void functions_give_the_reference_values(void **state)
 	}
 }
 
-/* Scaling rates and unit together must change nothing but the scale. */
+/* Scaling rates and unit together scales the results only. */
 static void the_unit_of_packets_per_second_does_not_matter(void **state)
 {
 	(void)state;
@@ -101,7 +101,7 @@ static void the_unit_of_packets_per_second_does_not_matter(void **state)
 	}
 }
 
-/* Nor for a flow's whole course, be it packets per second or per hour. */
+/* The unit has no effect on a whole run either, per second or per hour. */
 static void the_unit_does_not_matter_to_a_flow(void **state)
 {
 	(void)state;
@@ -274,7 +274,7 @@ static void slower_flows_recover_no_later(void **state)
 
 		assert_true(time + 1 / low >= before);
 	}
-	/* Out of reach within three ACKs is said, not guessed. */
+	/* A rate that is not reached within three ACKs is reported as such. */
 	assert_int_equal(cc_recover(cc_find("fimd"), &config, 1, 256, 3).acks, 0);
 }
 

@@ -14,7 +14,7 @@
 #include "base/rng.h"
 #include "measure/histogram.h"
 
-/* What the header promises, from the sorted samples themselves. */
+/* Percentiles as the header defines them, from the sorted samples. */
 static uint64_t exact_percentile(const uint64_t *sorted, size_t n, double p)
 {
 	size_t rank = (size_t)ceil(p / 100 * (double)n);
@@ -102,7 +102,7 @@ static void buckets_meet_without_gap_or_overlap(void **state)
 
 	(void)state;
 	histogram_init(&h);
-	/* One sample into each bucket, walking by what the last one held. */
+	/* Puts one sample into each bucket, starting at the end of the previous one. */
 	for (;;) {
 		struct histogram one;
 		unsigned from = 0;

@@ -77,10 +77,10 @@ static void finds_the_exponent_of_fractional_noise(void **state)
 			assert_int_equal(found.last, 32);
 			sum += found.h;
 			squares += (found.h - h) * (found.h - h);
-			/* Five of its own standard deviations. */
+			/* Five standard deviations as reported. */
 			assert_true(fabs(found.h - h) < 5 * found.error);
 		}
-		/* Unbiased, and no more uncertain than it says. */
+		/* Unbiased, and within the reported uncertainty. */
 		assert_true(fabs(sum / RUNS - h) < 0.025);
 		assert_true(sqrt(squares / RUNS) < 0.05);
 	}
@@ -117,7 +117,7 @@ static void too_short_a_series_has_none_either(void **state)
 	assert_int_equal(found.n_scales, 0);
 }
 
-/* White noise with a short memory looks wrong at scales within it. */
+/* White noise with a short memory deviates at scales within it. */
 static void scales_below_the_first_do_not_count(void **state)
 {
 	enum { N = 1 << 15 };

@@ -46,7 +46,7 @@ static double normal(struct rng *r)
 	return sqrt(-2 * log(u)) * cos(2 * 3.14159265358979323846 * v);
 }
 
-/* x' = phi x + noise has mean 0 and correlation phi between neighbours. */
+/* x' = phi x + noise has mean 0 and lag-1 correlation phi. */
 struct coverage {
 	unsigned batched, naive, sound;
 };
@@ -114,7 +114,7 @@ static void samples_that_stay_correlated_are_called_unsound(void **state)
 	assert_true(in.mean == 4999.5);
 }
 
-/* Correlation of neighbours about the common mean, from its definition. */
+/* Lag-1 correlation about the common mean, by definition. */
 static double correlation(const double *x, unsigned n)
 {
 	double mean = 0, products = 0, squares = 0;

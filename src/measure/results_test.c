@@ -53,7 +53,7 @@ static void structs_make_rows(void **state)
 	results_free(r);
 }
 
-/* Every way in which a member may be stored. */
+/* All storage types of a member. */
 struct every_row {
 	uint8_t u8;
 	uint16_t u16;

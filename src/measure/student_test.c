@@ -35,7 +35,7 @@ static void quantiles_equal_the_closed_forms(void **state)
 	}
 }
 
-/* What Boost's students_t of version 1.74 answers. */
+/* Results of Boost 1.74, students_t. */
 static void quantiles_equal_those_of_boost(void **state)
 {
 	static const struct {

@@ -123,7 +123,7 @@ static void classes_add_up_to_the_whole(void **state)
 	assert_near(length, all.mean_queue, 1e-12);
 	assert_near(use, all.utilisation, 1e-12);
 	assert_near(flow, all.throughput, 1e-12);
-	/* Bursts block their own most. */
+	/* Bursts block their own class most. */
 	assert_true(batch_measure_class(&b, p, 1).blocking >
 		    batch_measure_class(&b, p, 2).blocking);
 	assert_true(batch_measure_class(&b, p, 2).blocking >

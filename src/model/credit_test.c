@@ -256,7 +256,7 @@ static void both_solvers_agree_with_the_matrix_formula(void **state)
 
 static void rare_states_do_not_spoil_a_large_chain(void **state)
 {
-	/* Each end of each queue in turn is the one where all happens. */
+	/* Each end of each queue in turn is the bottleneck. */
 	static const double rates[][3] = { { 1, 90, 90 }, { 90, 1, 90 }, { 90, 90, 1 } };
 
 	(void)state;
@@ -283,8 +283,7 @@ static void balanced_large_chains_solve_to_the_last_digit(void **state)
 
 	(void)state;
 	assert_true(r.residual < 1e-12);
-	/* Holes move upstream as packets move down: the picture is its own
-	 * mirror image. */
+	/* Holes move upstream as packets move downstream: the model is its own mirror image. */
 	assert_near(r.mean_upstream + r.mean_downstream, (double)size, 1e-6);
 }
 
@@ -366,7 +365,7 @@ static void delay_costs_throughput_until_credits_cover_it(void **state)
 	link.delay = 1;
 	double after = solve(&link, NULL).throughput;
 
-	/* No more than the credits can carry in a round trip. */
+	/* At most the packets of all credits per round trip. */
 	assert_true(after < before);
 	assert_true(after < 4 / (1.0 / 6 + 1.0 / 8 + 1));
 	link.downstream = 24;

@@ -181,7 +181,7 @@ static void the_recursion_solves_the_full_generator(void **state)
 		for (size_t n = 0; n <= q.capacity; n++)
 			assert_near(p[n], whole[n], 1e-13);
 		assert_near(r.blocking, w.blocking, 1e-12);
-		/* Flow balance: what gets in is what is served. */
+		/* Flow balance: accepted packets equal served packets. */
 		assert_near(r.throughput, q.lambda * (1 - r.blocking), 1e-12 * q.lambda);
 	}
 }

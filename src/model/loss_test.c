@@ -23,7 +23,7 @@ static double by_definition(uint32_t n, double a)
 	return term / sum;
 }
 
-/* What one class loses whose customers take one place each. */
+/* Loss of a single class with one place per customer. */
 static double lost_of(uint32_t places, double load)
 {
 	const struct loss_class c = { 1, load };
@@ -63,7 +63,7 @@ static void erlangs_recursion_holds_of_large_systems(void **state)
 	}
 }
 
-/* Every state (n1, n2) that fits weighs a1^n1/n1! a2^n2/n2!. */
+/* Weight of each feasible state (n1, n2): a1^n1/n1! a2^n2/n2!. */
 static void enumerate(uint32_t places, const struct loss_class c[2], double lost[2])
 {
 	double sum = 0, w1 = 1;

@@ -38,7 +38,7 @@ static void kouvatsos_formulas_give_the_same(void **state)
 	assert_near(maxent_infinite_of(0.5, 5, 7).mean_queue, 4.5, 1e-15);
 }
 
-/* The definitions for several regions, in their own words. */
+/* The definitions for several regions, literally. */
 static void coefficients_of_regions_follow_their_formula(void **state)
 {
 	struct ge_queue q = ajt_queue(4, 4, 12, 24);

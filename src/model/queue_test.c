@@ -60,7 +60,7 @@ static void a_limited_queue_gives_the_textbook_values(void **state)
 	assert_int_equal(queue_mm1n(2, 2, 9, &d, &r), HD_OK);
 	assert_near(r.mean_queue, 4.5, 1e-13);
 	assert_near(r.blocking, 0.1, 1e-15);
-	/* One place: Erlang's loss formula. */
+	/* Capacity 1: Erlang's loss formula. */
 	assert_int_equal(queue_mm1n(3, 1, 1, &d, &r), HD_OK);
 	assert_near(r.blocking, 0.75, 1e-15);
 	assert_near(r.wait, 0, 1e-15);

@@ -118,7 +118,7 @@ static void verdicts_are_those_of_student_and_signs(void **state)
 		assert_true(seen[i] > 20);
 }
 
-/* One pair far off hides the mean of the differences; five lost goals count. */
+/* One outlier dominates the mean of the differences; five missed goals count. */
 static void goals_lost_on_all_seeds_are_worse(void **state)
 {
 	static const double before[SEEDS] = { 9, 9, 9, 9, 9 };

@@ -44,7 +44,7 @@ static void what_is_reserved_is_delivered(void **state)
 		assert_int_equal(r.lost, 0);
 		assert_true(fabs(r.delivered / r.reserved - 1) < 0.02);
 		assert_true(r.reserved <= 0.8);
-		/* Every connection sends through one host port. */
+		/* Each connection sends through one host port. */
 		assert_true(fabs(r.host_use / r.offered - 1) < 0.02);
 		for (unsigned sl = 0; sl < N_SLS; sl++) {
 			const struct eval_sl *s = &r.sl[sl];
@@ -107,7 +107,7 @@ static void an_interrupted_run_says_so(void **state)
 	eval_result_fini(&r);
 }
 
-/* Deadlines decide the SL, and the high table keeps the tightest best. */
+/* Deadlines determine the SL, and the high table meets the tightest ones best. */
 static void deadlines_are_kept_beside_db(void **state)
 {
 	(void)state;
@@ -161,7 +161,7 @@ static void a_frame_is_all_slots(void **state)
 	results_free(r);
 }
 
-/* What a run counted is what its tables show. */
+/* Tables show the counters of the run. */
 static void tables_show_what_was_counted(void **state)
 {
 	struct eval_plan plan = small_plan(EVAL_MESH, 256);
@@ -210,7 +210,7 @@ static void extremes_are_in_order(void **state)
 	eval_result_fini(&x);
 }
 
-/* Connections that were only established have sent nothing. */
+/* Connections without simulation have no results. */
 static void what_is_only_established_has_no_figures(void **state)
 {
 	struct eval_plan plan = small_plan(EVAL_MESH, 4096);

@@ -95,10 +95,7 @@ static void draw(struct rng *rng, struct strbuf *out)
 	}
 }
 
-/*
- * What is promised is had, not less and not more: by the simulation's shares in
- * the worst mix, and its bounds hold.
- */
+/* The measured shares in the worst mix equal the guaranteed ones, and the bounds hold. */
 static void check_set(struct rng *rng, const struct fabric *fabric)
 {
 	const struct plan_link link = { .vls = 8, .entries = 64, .overhead = 26 };

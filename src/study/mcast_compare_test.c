@@ -76,7 +76,7 @@ static double cell(const struct table *t, size_t row, const char *name)
 	return 0;
 }
 
-/* Every way there is on a mesh: all get all, and never before the bound. */
+/* All methods on a mesh deliver to all members, and never before the lower bound. */
 static void rivals_reach_everybody(void **state)
 {
 	struct diag d = { .status = HD_OK };

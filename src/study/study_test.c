@@ -377,7 +377,7 @@ static void a_headline_is_taken_of_a_command_s_tables(void **state)
 	assert_int_equal(table_cell(h, 0, 7)->u, 1);
 	assert_true(table_cell(h, 0, 8)->real == 7);
 	assert_int_equal(table_cell(h, 0, 9)->kind, VALUE_NONE);
-	/* A third row, and it is unknown which one is meant. */
+	/* With a third row, the selection is ambiguous. */
 	table_put_row(t, &rows[0]);
 	results_drop_last(r);
 	assert_int_equal(study_headline_add(&m, all, &d, r), HD_ERR_INPUT);
@@ -432,7 +432,7 @@ static const struct option *const *some_options(const char *command)
 	return tables;
 }
 
-/* Fields without a dot are options: any, or those that there are. */
+/* Fields without a dot are options: any, or those of the command. */
 static void options_of_a_command_are_fields_too(void **state)
 {
 	static const struct {

@@ -28,7 +28,7 @@
 /* Four senders and their receiver; the victim shares the cable of three. */
 static const char text[] = FABRIC "- {name: incast, kind: saturating, pattern: incast,\n"
 				  "   source: \"A1..A3,B1\", destination: Bc}\n";
-/* All of them share the cable between the switches. */
+/* All flows share the cable between the switches. */
 static const char cable[] = FABRIC "- {name: incast, kind: saturating, pattern: incast,\n"
 				   "   source: A1..A3, destination: Bc}\n";
 
@@ -88,7 +88,7 @@ static void keeps_a_promise_that_holds_elsewhere(void **state)
 	assert_int_equal(r.n_rounds, 1);
 	assert_int_equal(r.rounds[0].verdict, TUNE_KEPT);
 	assert_int_equal(r.n_victims, 1);
-	/* Equal seeds: the search's own value. */
+	/* Equal seeds give the value of the search. */
 	assert_near(r.rounds[0].hot.mean, r.best.plain.hot);
 	assert_near(r.rounds[0].hot.lowest, r.best.plain.hot);
 	assert_near(r.rounds[0].hot.half_width, 0);
@@ -167,7 +167,7 @@ static void states_what_does_not_hold(void **state)
 	tune_result_fini(&r);
 }
 
-/* Of a p99 and a completion less is better. */
+/* A smaller p99 or completion time is better. */
 static void goals_of_time_improve_downwards(void **state)
 {
 	struct tune_options o = usual;

@@ -23,7 +23,7 @@ struct rig {
 	struct fabric *fabric;
 };
 
-/* The parts of a scenario that differ are given; "" keeps the default. */
+/* Sets the parts of a scenario that differ; "" keeps the default. */
 static void rig_init(struct rig *r, const char *fabric, const char *qos, const char *rest)
 {
 	struct strbuf text = STRBUF_INIT;
@@ -151,8 +151,8 @@ static void full_vl_refuses_and_acquired_vl_adds_capacity(void **state)
 }
 
 /*
- * Five packets, threshold 3: VL 1 takes the second, while three or more are
- * left another one, and goes back when two are.
+ * Five packets, threshold 3: VL 1 takes the second, takes another one while three or more are left,
+ * and is released when two are left.
  */
 static void acquired_vl_takes_turns_until_released(void **state)
 {
@@ -168,7 +168,7 @@ static void acquired_vl_takes_turns_until_released(void **state)
 	sim_record_fini(&h.record);
 }
 
-/* Assumption (b): what VL 1 gets of its own waits until VL 0 has done. */
+/* Assumption (b): VL 1's own packets wait until VL 0 has finished. */
 static void acquired_vl_sends_packets_of_its_user_first(void **state)
 {
 	struct hand h = { .n = 0 }, without = { .n = 0 };
@@ -474,7 +474,7 @@ static void job_thresholds_are_the_chain_of_their_turns(void **state)
 		(const unsigned[]){ 4, 12 }, 2, 0.1);
 }
 
-/* No other VL competes: a second VL has room, but the link is no faster. */
+/* No other VL competes: a second VL adds capacity, but the link is no faster. */
 static void without_rivals_an_acquired_vl_adds_capacity_only(void **state)
 {
 	struct vl_forecast f;

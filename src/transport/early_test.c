@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Packets that come before their turn, and what the window makes of them. */
+/* Packets that arrive early, and the effect of the window. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ static void post(struct pair *p, struct send_wr wr)
 	assert_int_equal(qp_post_send(p->side[0].qp, &wr), HD_OK);
 }
 
-/* Takes the next n requests from side 0; they are at p->flight[0 .. n - 1]. */
+/* Delivers the next n requests of side 0; they are at p->flight[0 .. n - 1]. */
 static void give(struct pair *p, unsigned n)
 {
 	p->n_flight = n;
@@ -78,7 +78,7 @@ static void an_ack_waits_for_what_is_missing(void **state)
 	pair_free(p);
 }
 
-/* Exactly as far ahead as the window says, around the end of the numbers. */
+/* At the edge of the window, around the overflow of PSNs. */
 static void beyond_the_window_is_a_nak(void **state)
 {
 	(void)state;
@@ -101,7 +101,7 @@ static void beyond_the_window_is_a_nak(void **state)
 	}
 }
 
-/* What is asked of a repetition is answered when its turn comes. */
+/* A request for an ACK in a repeated packet is served in sequence. */
 static void a_repetition_asks_for_the_first(void **state)
 {
 	(void)state;
@@ -131,7 +131,7 @@ static void a_write_is_placed_before_its_turn(void **state)
 	post(p, pair_wr(0, WR_WRITE, 0, 3 * MTU - 6, 8192));
 	post(p, pair_wr(1, WR_WRITE, 3 * MTU, 2 * MTU, 16384));
 	give(p, 5);
-	arrive(p, 2); /* whose WRITE? */
+	arrive(p, 2); /* the payload of which WRITE */
 	assert_memory_equal(there + 8192, nothing, 3 * MTU);
 	arrive(p, 3);
 	assert_memory_equal(there + 16384, nothing, 2 * MTU);
@@ -156,7 +156,7 @@ static void a_write_is_placed_before_its_turn(void **state)
 	pair_free(p);
 }
 
-/* Of two WRITEs to one place the later stays, whichever arrives first. */
+/* Of two WRITEs to one place, the later one in sequence stays, whichever arrives first. */
 static void a_later_write_stays(void **state)
 {
 	(void)state;
@@ -172,7 +172,7 @@ static void a_later_write_stays(void **state)
 	pair_free(p);
 }
 
-/* One without a receive request is asked for again, and what follows is. */
+/* A packet without a receive request is requested again with all that follow. */
 static void what_is_not_ready_is_lost(void **state)
 {
 	(void)state;
@@ -287,7 +287,7 @@ static void a_read_is_placed_before_its_turn(void **state)
 	pair_free(p);
 }
 
-/* One further ahead than the window, and the READ is asked for again. */
+/* One packet beyond the window: the READ is repeated. */
 static void an_answer_beyond_the_window_asks_again(void **state)
 {
 	(void)state;

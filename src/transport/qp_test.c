@@ -50,7 +50,7 @@ static void assert_done(const struct side *s, uint64_t id, enum wc_status status
 	assert_int_equal(wc->status, status);
 }
 
-/* Every operation once: SEND, WRITE, READ, both atomics, a last SEND. */
+/* Posts every operation once: SEND, WRITE, READ, both atomics, a last SEND. */
 static void post_everything(struct pair *p)
 {
 	const uint64_t initial = 1000;
@@ -240,8 +240,8 @@ static void silence_ends_after_the_last_retry(void **state)
 }
 
 /*
- * Packets that come slowly, since congestion control holds them back: every
- * eighth asks for an answer, and until one has, no answer is awaited.
+ * Congestion control delays packets: every eighth requests an ACK, and until one does, the timer
+ * does not run.
  */
 static void the_timer_runs_while_an_answer_is_due(void **state)
 {
@@ -308,7 +308,7 @@ static void check_violation(const struct violation *v)
 	pair_free(p);
 }
 
-/* Beyond the end, wrong key, odd atomic, too long, a bad key of our own. */
+/* Beyond the end, wrong key, odd atomic, too long, an invalid local key. */
 static void each_violation_has_its_status(void **state)
 {
 	(void)state;
@@ -330,7 +330,7 @@ static void each_violation_has_its_status(void **state)
 		check_violation(&cases[i]);
 }
 
-/* Only transitions that exist, only with the attributes that they need. */
+/* Only existing transitions, only with the required attributes. */
 static void states_follow_the_table(void **state)
 {
 	(void)state;
@@ -366,7 +366,7 @@ static void states_follow_the_table(void **state)
 	pair_free(p);
 }
 
-/* READs take a PSN per answer: the next request skips them. */
+/* READs take a PSN per response: the next request skips them. */
 static void reads_use_up_the_numbers_of_their_answers(void **state)
 {
 	(void)state;
@@ -403,7 +403,7 @@ static void datagrams_leave_room_for_the_grh(void **state)
 		assert_int_equal(!!(wc->flags & WC_GRH), global);
 		assert_int_equal(wc->src_qp, 100);
 		assert_memory_equal(p->side[1].memory + 1040, p->side[0].memory, 200);
-		/* A wrong Q_Key is dropped and counted. */
+		/* A packet with a wrong Q_Key is dropped and counted. */
 		wr.to.qkey = 2;
 		wr.id = 2;
 		recv_into(p, 101, 1000, 240);
@@ -415,7 +415,7 @@ static void datagrams_leave_room_for_the_grh(void **state)
 	}
 }
 
-/* Of three messages the middle one loses a packet: it alone is gone. */
+/* The middle one of three messages loses a packet: only this message is lost. */
 static void uc_forgets_a_broken_message_only(void **state)
 {
 	(void)state;
@@ -438,7 +438,7 @@ static void uc_forgets_a_broken_message_only(void **state)
 	pair_free(p);
 }
 
-/* Sends all there is; no completion reports that it has left. */
+/* Sends all packets; no completion reports that they have left. */
 static unsigned transmit_all(struct pair *p, struct packet *out)
 {
 	uint8_t payload[4096];
@@ -471,7 +471,7 @@ static void uc_completes_when_the_last_packet_has_left(void **state)
 	pair_free(p);
 }
 
-/* On different VLs they overtake each other; completions do not. */
+/* On different VLs datagrams overtake each other; completions do not. */
 static void datagrams_complete_in_their_order(void **state)
 {
 	struct packet out[8];
@@ -492,7 +492,7 @@ static void datagrams_complete_in_their_order(void **state)
 	pair_free(p);
 }
 
-/* A request that is wrong fails after those that are still leaving. */
+/* An invalid request fails after earlier requests in transmission. */
 static void a_wrong_datagram_waits_for_those_before_it(void **state)
 {
 	struct packet out[8];
@@ -509,7 +509,7 @@ static void a_wrong_datagram_waits_for_those_before_it(void **state)
 	assert_done(&p->side[0], 1, WC_SUCCESS);
 	assert_done(&p->side[0], 2, WC_LOC_LEN_ERR);
 	assert_int_equal(qp_state(p->side[0].qp), QPS_SQE);
-	/* What was flushed does not complete again. */
+	/* A flushed request does not complete again. */
 	qp_sent(p->side[0].qp, &out[0]);
 	assert_int_equal(p->side[0].n_done, 2);
 	pair_free(p);

@@ -37,8 +37,7 @@ static bool is_power(uint32_t p)
 	return (p & (p - 1)) == 0;
 }
 
-/* Every algorithm that p ranks can do, messages in hardware and to servers
- * left out. */
+/* All algorithms for p ranks, except those with hardware multicast or servers. */
 static bool plain_step(size_t algorithm, uint32_t p, uint64_t size, struct workload_step *out)
 {
 	const struct algorithm *a = &workload_algorithms[algorithm];
@@ -53,7 +52,7 @@ static bool plain_step(size_t algorithm, uint32_t p, uint64_t size, struct workl
 /* ---- who sends is received ---------------------------------------------- */
 
 struct tally {
-	/* Of each pair and tag: a number made of all sizes, in order. */
+	/* Per pair and tag: a hash of all sizes, in order. */
 	uint64_t sent[MOST_RANKS][MOST_RANKS][8];
 	uint64_t received[MOST_RANKS][MOST_RANKS][8];
 };
@@ -348,7 +347,7 @@ static void rejects_impossible_operations(void **state)
 	s = step_of("alltoall", NULL, OP_MOST_SIZE);
 	d.status = HD_OK;
 	assert_int_not_equal(step_check(&s, 4, &d), HD_OK);
-	/* More rounds than there are numbers. */
+	/* More rounds than numbers for them. */
 	s = step_of("allreduce", "tree", UINT64_C(1) << 31);
 	s.segment = 2;
 	d.status = HD_OK;

@@ -50,8 +50,10 @@ static const char example[] = "num_ranks 4 // of a grammar\n"
 			      "}\n"
 			      "rank 3 { x: recv 5b from 1 tag 7 }\n";
 
-/* Words stand anywhere, also where one part of the file ends that is read at
- * once: two ranks with many lines, after 0 to 39 blanks. */
+/*
+ * Words may be at any position, also across the boundary of two reads: two ranks with many lines,
+ * after 0 to 39 blanks.
+ */
 static void words_stand_anywhere(void **state)
 {
 	struct strbuf lines = STRBUF_INIT;
@@ -202,7 +204,7 @@ static void refusals_name_the_line(void **state)
 	}
 }
 
-/* As the grammar has them: a letter, then letters, digits and _. */
+/* Labels of the grammar: a letter, then letters, digits and _. */
 static void labels_are_those_of_the_grammar(void **state)
 {
 	static const char letters[] = "azAZ019__-.>:{}$'";
@@ -236,7 +238,7 @@ static void labels_are_those_of_the_grammar(void **state)
 	assert_in_range(n_labels, 200, 2800);
 }
 
-/* Connections from node to node, some after the one before them. */
+/* Draws connections between nodes, some after the previous one. */
 static void draw_matrix(struct rng *draws, struct strbuf *out)
 {
 	unsigned n = 1 + (unsigned)rng_below(draws, 8), n_triggers = 0;
@@ -320,7 +322,7 @@ static void a_matrix_becomes_operations(void **state)
 	assert_int_equal(g.edges[g.edge_of[2]], 1);
 	assert_int_equal(g.edges[g.edge_of[2] + 1], 3);
 	assert_int_equal(g.edges[g.edge_of[3]], 0);
-	/* What node 1 sends waits for what it receives. */
+	/* Sends of node 1 wait for its receives. */
 	assert_int_equal(g.ops[4].kind, OP_RECV);
 	assert_int_equal(g.ops[5].kind, OP_SEND);
 	assert_int_equal(g.edges[g.edge_of[4]], 5);

@@ -13,8 +13,7 @@
 
 #define MOST 512
 
-/* What the line promises, in the plainest way: an array, searched from its
- * beginning. */
+/* The same queue as an array, searched from its beginning. */
 struct plain {
 	struct match_key keys[MOST];
 	uint32_t values[MOST];

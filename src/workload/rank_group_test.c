@@ -29,7 +29,7 @@ static struct opgraph parse(const char *text)
 	return g;
 }
 
-/* One byte takes a ns, and the way 100 ns. */
+/* A byte takes 1 ns, and the latency is 100 ns. */
 static struct ideal_result run(const char *text, const struct job *like)
 {
 	const struct ideal_net net = { LATENCY, { UINT64_C(8000000000), 1 } };
@@ -62,7 +62,7 @@ static hd_time time_of(const char *text)
 static void dependencies_are_kept(void **state)
 {
 	(void)state;
-	/* Both at once on one CPU: one after the other. */
+	/* Both ready at once on one CPU: one after the other. */
 	assert_int_equal(time_of("num_ranks 1 rank 0 { calc 10 calc 20 }"), 30 * HD_NS);
 	assert_int_equal(time_of("num_ranks 1 rank 0 { calc 10 calc 20 cpu 1 }"), 20 * HD_NS);
 	assert_int_equal(time_of("num_ranks 1 rank 0 { a: calc 10 b: calc 20 cpu 1 b requires a }"),
@@ -114,7 +114,7 @@ static void hosts_cost_what_they_say(void **state)
 static void receives_take_messages_in_order(void **state)
 {
 	(void)state;
-	/* The first receive gets the first message, whatever its size. */
+	/* The first receive matches the first message, whatever its size. */
 	assert_int_equal(
 		time_of("num_ranks 2\n"
 			"rank 0 { a: send 30b to 1 tag 5 b: send 10b to 1 tag 5 b requires a }\n"
@@ -126,7 +126,7 @@ static void receives_take_messages_in_order(void **state)
 			"rank 0 { a: send 30b to 1 tag 5 b: send 10b to 1 tag 6 b requires a }\n"
 			"rank 1 { r: recv 99b from 0 tag 6 s: recv 99b from 0 tag 5 c: calc 1000 c requires r }\n"),
 		1140 * HD_NS);
-	/* Any takes what comes first. */
+	/* A receive from any source matches the first arrival. */
 	assert_int_equal(
 		time_of("num_ranks 2\n"
 			"rank 0 { a: send 30b to 1 tag 5 b: send 10b to 1 tag 6 b requires a }\n"

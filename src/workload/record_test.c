@@ -50,7 +50,7 @@ static enum hd_status read_two(const char *first, const char *second, struct dia
 	return status;
 }
 
-/* The text of GOAL that comes of two records. */
+/* Compares the GOAL text of two records. */
 static void expect(const char *first, const char *second, const char *goal)
 {
 	struct diag d;

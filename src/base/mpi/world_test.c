@@ -61,7 +61,7 @@ static void one_process_is_alone_and_loads_nothing(void **state)
 
 /* ---- talking ------------------------------------------------------------ */
 
-/* What `from` gives to `to` in a turn: of any length, none too. */
+/* Bytes from `from` to `to` in a turn, of any length including 0. */
 static void speech(unsigned from, unsigned to, unsigned turn, struct strbuf *out)
 {
 	struct rng g;

@@ -11,7 +11,7 @@ static void a_window_splits_levels_at_its_edges(void **state)
 	window_start(&w, 1000, 100);
 	window_set(&w, 1050, 4);  /* 2 for half of the first window */
 	window_set(&w, 1100, 1);  /* 4 for the other half */
-	window_set(&w, 1350, 10); /* 1 over two whole ones and a half */
+	window_set(&w, 1350, 10); /* 1 over two whole windows and a half */
 	window_set(&w, 1400, 0);
 	assert_int_equal(w.means.count, 4);
 	assert_near(w.means.total, 3 + 1 + 1 + 5.5, 1e-12);
@@ -26,7 +26,7 @@ static void a_window_counts_happenings_per_unit(void **state)
 	window_start(&w, 0, 1000);
 	for (hd_time t = 10; t <= 2000; t += 10)
 		window_hit(&w, t, 50); /* a unit of time is 50 ps */
-	/* One per 10 ps is 5 per unit; the hit at an edge belongs after. */
+	/* One per 10 ps is 5 per unit; the event at an edge belongs to the later window. */
 	assert_int_equal(w.means.count, 2);
 	assert_near(w.means.total / 2, 5, 0.05);
 }

@@ -99,7 +99,7 @@ static void classes_agree_one_by_one(void **state)
 	}
 }
 
-/* What longer runs elsewhere gave: within the spread stated with them. */
+/* Published results of longer runs, within their stated spread. */
 static void published_runs_are_met(void **state)
 {
 	static const double want[3][4] = { { 2, 0.8735, 0.22620, 0.00614 },

@@ -97,7 +97,7 @@ static void a_high_class_agrees_beside_an_overloaded_one(void **state)
 
 static void turns_share_as_computed(void **state)
 {
-	/* Unit packets on a link of rate 6: two VLs ask for too much. */
+	/* Unit packets on a link of rate 6: two VLs request more than the link has. */
 	struct queue_des q = {
 		.order = QUEUE_TURNS,
 		.n_classes = 3,
@@ -143,7 +143,7 @@ static bool enough(void *arg, uint64_t arrivals)
 	return false;
 }
 
-/* Of years of packets those until then: this test ends. */
+/* The run would take years and is stopped. */
 static void one_that_is_stopped_stops(void **state)
 {
 	const struct queue_des q = { .n_classes = 1, .classes = { { 0.5, 1, 1 } } };

@@ -18,7 +18,7 @@ enum { ROOM = 2048, TYPE = 12, ARP = 0x0806, WORD = 60 };
 
 static const uint8_t ours[4] = { 10, 0, 0, 1 }, theirs[4] = { 10, 0, 0, 2 };
 
-/* The first two ARP frames of two Linux kernels: who asks, and the answer. */
+/* The first two ARP frames of two Linux kernels: request and reply. */
 static void read_kernels(uint8_t frames[2][ROOM], size_t sizes[2])
 {
 	struct diag d = { .status = HD_OK };
@@ -81,7 +81,7 @@ static void questions_are_those_of_a_kernel(void **state)
 	assert_int_equal(size, sizes[0]);
 	assert_memory_equal(out, frames[0], size);
 	assert_false(neighbours_next(n, out, sizeof(out), &size));
-	/* The answer lets go what waits for it. */
+	/* The reply releases the waiting frames. */
 	neighbours_receive(n, frames[1], sizes[1]);
 	assert_true(neighbours_next(n, out, sizeof(out), &size));
 	assert_int_equal(size, sizeof(data));
@@ -123,7 +123,7 @@ static void two_find_each_other(enum roce_gid kind)
 	assert_true(neighbours_next(one, out, ROOM, &size));
 	assert_int_equal(size, sizeof(data));
 	assert_memory_equal(out, b.mac, MAC_SIZE);
-	/* Who was asked knows the other one by now. */
+	/* The target of the request knows the sender's address. */
 	neighbours_send(two, a.gid[kind], data, sizeof(data), 0);
 	assert_true(neighbours_next(two, out, ROOM, &size));
 	assert_memory_equal(out, a.mac, MAC_SIZE);
@@ -163,7 +163,7 @@ static void who_is_not_there_is_asked_for_a_second(void **state)
 	}
 	assert_int_equal(last, HD_S);
 	assert_in_range(asked, 3, 100);
-	/* What waited is lost; the next one asks again. */
+	/* Waiting frames are dropped; the next one sends a new request. */
 	neighbours_send(n, other.gid[ROCE_GID_IPV4], data, WORD, 9 * HD_S);
 	assert_true(neighbours_next(n, out, ROOM, &size));
 	assert_int_equal(size, 42);

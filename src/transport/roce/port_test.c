@@ -12,9 +12,8 @@
 #include "transport/wire_for_tests.h"
 
 /*
- * Two ports at the ends of a cable that may lose, double and damage frames;
- * each has three queue pairs with memories of their own: side i of wire k is at
- * port i.
+ * Two ports at the ends of a cable that may lose, duplicate and damage frames. Each has three queue
+ * pairs with separate memory: side i of wire k is at port i.
  */
 enum { WIRES = 3, MOST_FRAMES = 64, BLOCK = 8192 };
 
@@ -93,12 +92,12 @@ static void cable_free(struct cable *c)
 	free(c);
 }
 
-/* Some frames are lost, some come twice, some with another bit. */
+/* Loses, duplicates and damages some frames. */
 static void carry(struct cable *c, unsigned to, struct frame *f)
 {
 	unsigned what = c->harm ? (unsigned)rng_below(&c->rng, 3 * c->harm) : 3;
 
-	/* ARP has no checksum of its own: on a cable the frame's is wrong. */
+	/* ARP has no checksum: on a cable, the frame's checksum would be wrong. */
 	if (what == 0 || (what == 1 && f->bytes[13] == 0x06)) {
 		c->lost++;
 		return;
@@ -134,7 +133,7 @@ static void deliver(struct cable *c, unsigned to)
 	memmove(f, f + 1, --c->n[to] * sizeof(*f));
 }
 
-/* Until nothing moves and no timer is left. */
+/* Runs until no frame is in flight and no timer is left. */
 static void run_cable(struct cable *c)
 {
 	for (unsigned steps = 0; steps < 200000; steps++) {
@@ -280,7 +279,7 @@ static void first_packet(struct cable *c, struct frame *out)
 	}
 }
 
-/* Every bit: but for what routers change, nothing gets past the ICRC. */
+/* Every bit that routers do not change is covered by the ICRC. */
 static void damaged_frames_and_those_of_others_are_not_taken(void **state)
 {
 	enum { IP = 14, UDP = 34, BTH = 42 };
@@ -308,7 +307,7 @@ static void damaged_frames_and_those_of_others_are_not_taken(void **state)
 	cable_free(c);
 }
 
-/* Its addresses, length and checksum are the frame's own: compared with it. */
+/* Compares addresses, length and checksum with those of the frame. */
 static void datagrams_come_with_their_ip_header(void **state)
 {
 	(void)state;
