@@ -295,13 +295,13 @@ static void a_file_of_another_shape_is_bad_input(void **state)
 	static const struct {
 		const char *change, *message;
 	} cases[] = {
-		{ "DROP TABLE remark", "is damaged: there is no column remark.run" },
+		{ "DROP TABLE remark", "is damaged: no column remark.run" },
 		{ "DROP VIEW value; ALTER TABLE field DROP COLUMN places",
-		  "is damaged: there is no column field.places" },
+		  "is damaged: no column field.places" },
 		{ "DROP VIEW value; DROP TABLE cell; CREATE VIEW cell AS WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT 1 AS field, n AS line, n AS value FROM c",
-		  "is damaged: there is no column cell.field" },
+		  "is damaged: no column cell.field" },
 		{ "DROP VIEW value; DROP TABLE cell; CREATE TABLE cell(field, line, value AS (abs(line)), PRIMARY KEY(field, line))",
-		  "is damaged: there is no column cell.value" },
+		  "is damaged: no column cell.value" },
 		{ "UPDATE field SET type = 'complex'", "is damaged: a table with an unknown type" },
 		{ "DELETE FROM cell WHERE field = 2 AND line = 3",
 		  "is damaged: columns of different length" },

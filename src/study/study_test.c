@@ -151,7 +151,7 @@ static void what_makes_no_study_is_refused(void **state)
 		  .part = "unknown measure 'p98'" },
 		{ { LOADS },
 		  .find = "largest traffic.0.load with p99 < 5%",
-		  .part = "no value of p99" },
+		  .part = "not a value of p99" },
 		{ { LOADS }, .find = "largest traffic.0.load", .part = "has no condition" },
 		{ { LOADS }, .find = "best", .part = "invalid rule 'best'" },
 		{ { "traffic.0.load=20%,10%" }, .stop = "traffic.0.load", .part = "must rise" },

@@ -59,7 +59,7 @@ static void each_mistake_is_refused_with_its_line(void **state)
 		const char *text, *says;
 	} cases[] = {
 		{ "h0 h5 DB 1Gb/s\nh0 h5 DB\n", "3 words" },
-		{ "\nh0 h5 BE 1Gb/s\n", "no class that asks" },
+		{ "\nh0 h5 BE 1Gb/s\n", "not a class with admission" },
 		{ "\nh0 h5 DB fast\n", "is not a rate" },
 		{ "\nh0 h5 DB 1Gb/s~fast\n", "is not a rate" },
 		{ "\nh0 h5 DB 1Gb/s~2Gb/s\n", "above its peak" },

@@ -259,7 +259,7 @@ static enum hd_status read_line(struct load *l, struct broker_request *out)
 		return no_reservation(l);
 	if (class_of_sl((uint8_t)sl) > TC_PBE)
 		return diag_fail_at(l->d, HD_ERR_INPUT, l->line, 0,
-				    "SL %u is of no class that asks", (unsigned)sl);
+				    "SL %u belongs to no class with admission", (unsigned)sl);
 	*out = broker_request_of(r.source, r.dlid, (uint8_t)sl, hd_rate_make(num, den));
 	return HD_OK;
 }

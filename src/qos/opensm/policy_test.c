@@ -248,7 +248,7 @@ static void what_is_wrong_is_refused_with_its_line(void **state)
 		const char *words;
 	} rows[] = {
 		{ "qos-ulps\n sdp\nend-qos-ulps\n", 2, "no ': SL'" },
-		{ "qos-ulps\n sdp : 16\nend-qos-ulps\n", 2, "no number" },
+		{ "qos-ulps\n sdp : 16\nend-qos-ulps\n", 2, "not a number" },
 		{ "qos-ulps\n any : 1\nend-qos-ulps\n", 2, "needs something" },
 		{ "qos-ulps\n tcp : 1\nend-qos-ulps\n", 2, "no service" },
 		{ "qos-ulps\n sdp, port-num 9-2 : 1\nend-qos-ulps\n", 2, "ends before" },

@@ -279,7 +279,7 @@ static const struct {
 	{ LIST_HEAD "0x0001 300 : (x)\n", 2, "port 300, but 'leaf1' has 8" },
 	{ LIST_HEAD "0x0001 2147483648 : (x)\n", 2, "port 2147483648" },
 	{ LIST_HEAD "0x0001 99999999999999999999 : (x)\n", 2, "expected a port" },
-	{ LIST_HEAD "0xc000 001 : (x)\n", 2, "no unicast LID" },
+	{ LIST_HEAD "0xc000 001 : (x)\n", 2, "not a unicast LID" },
 	{ LIST_HEAD "0xbfff 001 : (x)\n", 2, "above all LIDs" },
 	{ LIST_HEAD "0x0001 001\n0x0001 002\n", 3, "second entry" },
 	{ LIST_HEAD "0x0001 001 : (Switch portguid 0x77: 'x')\n", 2, "is said to be that of port" },
