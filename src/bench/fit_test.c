@@ -37,11 +37,11 @@ static const struct bench_options few = { .iterations = 24 };
 enum {
 	SIZES = 7,
 	POINTS = 2 * SIZES,
-	FITTED = POINTS - 2 * (SIZES / 2), /* every other one is left out */
+	FITTED = POINTS - 2 * (SIZES / 2), /* every other size is omitted */
 };
 #define NOISE 0.006 /* standard deviation of what is measured, relative */
 
-/* What an adapter with these costs measures. */
+/* Measurements of an adapter with these costs. */
 static void measure(const struct hca_profile *costs, struct fit_point *points,
 		    struct fit_points *out)
 {
@@ -249,7 +249,7 @@ static void every_other_size_is_left_out(void **state)
 	measure(&costs, items, &points);
 	for (size_t i = 0; i < points.n; i++)
 		assert_int_equal(points.items[i].left_out, i % SIZES % 2);
-	/* Of one size there is no fit. */
+	/* A single size cannot be fitted. */
 	points.n = SIZES;
 	assert_int_equal(fit_points_divide(&points, &d), HD_ERR_INPUT);
 }

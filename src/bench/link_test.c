@@ -142,7 +142,7 @@ static void try_sizes(const char *profile, const struct bench_test *test, struct
 	size_t n = sizeof(points) / sizeof(*points);
 	size_t step = n / cases_of_run((unsigned)n, (unsigned)n);
 
-	/* Not always the same ones, if only a share. */
+	/* Varies the selected rows if only a share is checked. */
 	for (size_t i = t->rows % step; i < n; i += step) {
 		struct bench_options o = {
 			.from = points[i].size, .to = points[i].size, .window = 16, .iterations = 50
@@ -170,7 +170,7 @@ static void no_bandwidth_exceeds_the_link(void **state)
 	assert_true(t.rows > cases_of_run(300, 300));
 }
 
-/* Where hosts cost nothing, the wire is what takes the time. */
+/* With an adapter without costs, the link determines the time. */
 static void unreliable_sends_fill_an_ideal_link(void **state)
 {
 	struct diag d = { .status = HD_OK };

@@ -22,7 +22,7 @@ static const struct nic_address address = {
 	.rkey = 0x89abcdef,
 };
 
-/* Byte by byte, as the header lists them: the same from every machine. */
+/* Byte by byte, as the header lists them, independent of the machine. */
 static void messages_are_in_network_order(void **state)
 {
 	static const uint8_t want[ADDRESS_SIZE] = {
@@ -68,7 +68,7 @@ READER(head, struct point_head, &x)
 
 static read_fn *const readers[] = { read_address, read_number, read_real, read_head };
 
-/* One of each kind; its length. */
+/* Writes one message of each kind; returns its length. */
 static size_t example(unsigned kind, uint8_t *out)
 {
 	const struct point_head head = { HEAD_POINT, 1, 2, 248 };
@@ -89,7 +89,7 @@ static size_t example(unsigned kind, uint8_t *out)
 	}
 }
 
-/* No bit is idle: each changes what is read, or is refused. */
+/* Every bit either changes the decoded message or makes it invalid. */
 static void every_bit_is_read_or_refused(void **state)
 {
 	uint8_t bytes[MESSAGE_MOST + 1] = { 0 }, again[MESSAGE_MOST];

@@ -55,14 +55,13 @@ static void parameters_come_back(void **state)
 	assert_true(p.size == example.size && p.mtu == example.mtu &&
 		    p.iterations == example.iterations && p.peer_pkey == example.peer_pkey &&
 		    p.may_fail);
-	/* The same on every machine: the size is the sixth word, in network
-	 * order. */
+	/* Independent of the machine: the size is the sixth word, in network order. */
 	static const uint8_t size[] = { 0, 0, 0, 0, 0x3f, 0xed, 0xcb, 0xa9 };
 
 	assert_memory_equal(bytes + 40, size, 8);
 }
 
-/* No byte is idle: each changes something, or is refused. */
+/* Every byte either changes the parameters or makes them invalid. */
 static void every_byte_means_something(void **state)
 {
 	uint8_t bytes[PARAMS_CODE_SIZE], again[PARAMS_CODE_SIZE];

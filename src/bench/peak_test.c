@@ -16,7 +16,7 @@ struct run {
 	hd_time posted[MOST], completed[MOST];
 };
 
-/* Every pair, as perftest has it. */
+/* By every pair, as in perftest. */
 static double by_every_pair(const struct run *r)
 {
 	double best = 0;
@@ -47,7 +47,7 @@ static double by_passes(const struct run *r)
 	return rate;
 }
 
-/* Posts and completions in order, bursts and pauses among them. */
+/* Draws posts and completions in order, with bursts and pauses. */
 static void draw(struct rng *rng, struct run *r)
 {
 	hd_time post = 1 + rng_below(rng, 1000), done = post;

@@ -162,7 +162,7 @@ static void costs_are_the_profiles(void **state)
 	}
 }
 
-/* How long the counted part of a point took. */
+/* Duration of the measured part of a point. */
 static double took_ms(const struct bench_point *point)
 {
 	const struct bench_found *f = &point->found;
@@ -173,8 +173,8 @@ static double took_ms(const struct bench_point *point)
 }
 
 /*
- * Of a million iterations a limit leaves as many as it has time for, and a
- * duration is filled; fewer iterations than a limit allows are all done.
+ * With a million iterations, a limit leaves those that fit into its time, and a duration is filled;
+ * fewer iterations than a limit allows are all executed.
  */
 static void time_bounds_a_point(void **state)
 {
@@ -209,8 +209,8 @@ static void time_bounds_a_point(void **state)
 }
 
 /*
- * One rank is refused what it needs (a weight, where queue pairs take turns)
- * while the others are elsewhere: all return, and the reason is there.
+ * One rank fails (its queue pairs need weights) while the others wait elsewhere: all ranks return
+ * with the reason.
  */
 static void a_refusal_ends_all_ranks(void **state)
 {

@@ -15,7 +15,7 @@
 
 #include "bench/ranks.h"
 
-/* Every rank is a process of its own, forked after the sockets were made. */
+/* Each rank is a process, forked after the sockets were created. */
 static int rank_body(struct bench_ranks *r)
 {
 	uint32_t mine = 100 + r->self, theirs = 0;

@@ -472,7 +472,7 @@ unsigned device_vl(struct v_device *dev, unsigned sl);
 
 void pace_init(struct lab *lab);
 void pace_fini(struct lab *lab);
-/* Ports and SLs share their rates with those of another lab. */
+/* With a rate per SL, the ports share their rates with those of `first`. */
 void pace_join(struct lab *lab, struct lab *first);
 /* The queue pair has a path; or (UD) its next request has another SL. */
 void pace_start(struct v_qp *qp);
@@ -483,9 +483,12 @@ struct v_pace *pace_qp(struct v_qp *qp);
 hd_time pace_next_change(const struct lab *lab);
 /* Whether marks on packets of this SL are reported to their senders. */
 bool pace_answers(const struct lab *lab, unsigned sl);
-/* Earliest start of the next packet by rate; NEVER: after the grant of the last one. */
+/*
+ * Earliest start of the next packet by its rate; 0: no limit. NEVER: a packet of this rate is not
+ * on the link yet, or another queue pair precedes.
+ */
 hd_time pace_next(struct v_qp *qp);
-/* Holds the queue pair back; with a shared rate it is queued there. */
+/* With a shared rate: appends the queue pair to the queue of the rate, unless it is in it. */
 void pace_wait(struct v_qp *qp);
 /* Inserts the queue pair into the queue of its rate by its turn. */
 void pace_line_up(struct v_qp *qp);
@@ -501,7 +504,7 @@ void pace_launched(struct v_qp *qp, struct hca_slot *s);
  * freed. Returns the rate that the packet counts for, or NULL.
  */
 struct v_pace *pace_left(struct v_device *dev, struct v_qp *qp, struct hca_slot *s);
-/* The queue pair has received this packet, which may be an answer to a mark. */
+/* Updates the rate after a received packet: a response, or one that reports a mark. */
 void pace_heard(struct v_qp *qp, const struct packet *packet);
 hd_time pace_due(struct v_qp *qp);
 void pace_timer(struct v_qp *qp);

@@ -154,7 +154,7 @@ static void courses_rise_or_fall(void **state)
 	check("column: taken", "falls", VERDICT_NOT);
 	check("column: size, where: topology=mesh", "rises", VERDICT_TREND);
 	check("column: size", "rises", VERDICT_NOT);
-	/* One row is no course. */
+	/* A single row has no trend. */
 	check(MESH, "rises", VERDICT_NOT);
 	check("column: size, where: topology=mesh", "never falls", VERDICT_TREND);
 	/* Flat is no rise, and no fall. */
@@ -244,7 +244,7 @@ static void cases_are_judged_one_by_one(void **state)
 {
 	(void)state;
 	check_cases(grows, ALONG, "rises", (struct counts){ 2, 2, 0, VERDICT_TREND });
-	/* Half of them is not most of them. */
+	/* Half of the cases is not most of them. */
 	check_cases(falls, ALONG, "rises", (struct counts){ 2, 1, 0, VERDICT_NOT });
 	check_cases(falls, ALONG, "falls", (struct counts){ 2, 1, 0, VERDICT_NOT });
 	check_cases(grows, "column: taken, take: mean, each: 'fabric, size'", ">= 1.5",
@@ -290,10 +290,10 @@ static void what_chance_may_have_made_is_no_exception(void **state)
 {
 	(void)state;
 	check_cases(wavers, ALONG, "rises", (struct counts){ 2, 1, 1, VERDICT_TREND });
-	/* Without repetitions there is no chance to speak of. */
+	/* Without repetitions there is no confidence interval. */
 	check_cases(wavers, "column: taken, take: mean, each: fabric, along: size", "rises",
 		    (struct counts){ 2, 1, 0, VERDICT_NOT });
-	/* Of 3, 4 and 5 the interval holds 4.5; of 1, 1 and 1 it does not. */
+	/* The interval of 3, 4 and 5 contains 4.5; that of 1, 1 and 1 does not. */
 	check_cases(falls, "column: taken, where: size=32, each: fabric, over: seed", ">= 4.5",
 		    (struct counts){ 2, 0, 1, VERDICT_NOT });
 }
@@ -310,7 +310,7 @@ static void twins_are_those_of_the_same_case(void **state)
 		grows,
 		"column: taken, where: fabric=mesh, each: size, over: seed, against: {table: load, column: taken, where: fabric=cube}",
 		"3 +- 50%", (struct counts){ 2, 2, 0, VERDICT_WITHIN });
-	/* Relations choose rows, and the case still says which. */
+	/* Relations select rows, and the case still names the relation. */
 	check_cases(grows, "column: taken, take: mean, where: size<=64, each: size", ">= 1",
 		    (struct counts){ 2, 2, 0, VERDICT_TREND });
 }

@@ -143,7 +143,7 @@ static void files_anywhere_else_are_refused(void **state)
 		4, "this file is built in");
 }
 
-/* As `text` with "my/" instead of the folders of built-in files. */
+/* `text` with "my/" instead of the folders of built-in files. */
 static char *with_my_files(const char *text)
 {
 	struct strbuf out = STRBUF_INIT;
@@ -159,7 +159,7 @@ static char *with_my_files(const char *text)
 	return strbuf_detach(&out);
 }
 
-/* The same commands, point by point. */
+/* Checks that the commands are equal, point by point. */
 static void check_points(const struct paper *p, const struct paper_experiment *e,
 			 const struct paper *mine, bool quick)
 {
@@ -220,7 +220,7 @@ static bool study_has_files(const struct paper_study *s)
 	return any;
 }
 
-/* What is handed over reads back as the same experiment. */
+/* A printed experiment reads back as the same experiment. */
 static void check_handed_over(const struct paper *p, const struct paper_experiment *e)
 {
 	struct diag d = { .status = HD_OK };

@@ -110,7 +110,7 @@ static bool as_recorded(const char *name, unsigned at_once, size_t n_items, size
 	return run_is_as_recorded(name, true, at_once, n_items, n_jobs);
 }
 
-/* A quick run may end otherwise than one of the printed size: both known. */
+/* A quick run may have another verdict than one of the printed size: both are recorded. */
 static void sizes_have_verdicts_of_their_own(void **state)
 {
 	(void)state;
@@ -134,7 +134,7 @@ static void verdicts_are_as_recorded_or_changed(void **state)
 static void what_is_open_is_tried(void **state)
 {
 	(void)state;
-	/* Two axes of two values; one of them is no part of the command. */
+	/* Two axes of two values; one of them is not in the command. */
 	assert_true(as_recorded("000/open", 2, 1, 2));
 	assert_true(as_recorded("000/along", 1, 1, 1));
 	assert_true(as_recorded("000/wrong", 1, 1, 2));

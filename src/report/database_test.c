@@ -289,7 +289,7 @@ static void change(const char *sql)
 	sqlite3_close(db);
 }
 
-/* Files that SQLite finds nothing wrong with. */
+/* Files that SQLite accepts. */
 static void a_file_of_another_shape_is_bad_input(void **state)
 {
 	static const struct {
@@ -320,7 +320,7 @@ static void a_file_of_another_shape_is_bad_input(void **state)
 	}
 }
 
-/* Counting the rows of each run looks at all rows: far more than there are. */
+/* Counting the rows of each run reads all rows of a file that claims far too many. */
 static void a_file_without_end_is_bad_input(void **state)
 {
 	struct diag d = { .status = HD_OK };
@@ -368,7 +368,7 @@ static void a_run_that_began_and_did_not_end_is_lost(void **state)
 	assert_int_equal(infos[2].values, 3);
 	database_infos_free(infos, n);
 	database_give_up(path, 2);
-	database_forget(path, 3); /* it is done: nothing to forget */
+	database_forget(path, 3); /* complete: no interrupted run is left */
 	assert_int_equal(database_list(path, &d, &infos, &n), HD_OK);
 	assert_int_equal(n, 3);
 	assert_int_equal(infos[1].state, RUN_LOST);

@@ -105,7 +105,7 @@ static void a_build_without_a_page_gives_the_reason(void **state)
 	results_free(r);
 }
 
-/* It works from disk: nothing in the template is fetched from elsewhere. */
+/* The page works from disk: the template refers to no other file. */
 static void the_page_names_no_other_place(void **state)
 {
 	const char *page = (const char *)page_template;

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A child that says who it is and lives until its input ends. */
+/* A child that reports its pid and lives until its input ends. */
 struct child {
 	pid_t pid;
 	int stop;
@@ -71,7 +71,7 @@ static void a_process_is_there_until_it_ends(void **state)
 	assert_false(process_is_there(c.identity));
 }
 
-/* The same number at another time, and a host that cannot be asked. */
+/* The same pid with another start time, and an unreachable host. */
 static void numbers_come_again(void **state)
 {
 	struct strbuf id = STRBUF_INIT, other = STRBUF_INIT;

@@ -146,7 +146,7 @@ static void comparing_needs_the_table_in_some_run(void **state)
 	results_free(r);
 }
 
-/* What a run was told of `name`, or NULL. */
+/* The value of input `name` of a run, or NULL. */
 static const char *told(const struct results *r, const char *name)
 {
 	for (size_t i = 0; i < r->n_parameters; i++)
@@ -155,7 +155,7 @@ static const char *told(const struct results *r, const char *name)
 	return NULL;
 }
 
-/* Some of a, b, ... h, each with one of two values. */
+/* Draws some of the inputs a, b, ... h, each with one of two values. */
 static struct results *told_something(struct rng *rng)
 {
 	struct results *r = results_new("sim");

@@ -106,7 +106,7 @@ static void csv_quotes_what_needs_it_and_keeps_every_digit(void **state)
 	results_free(r);
 }
 
-/* What LaTeX would act on is written so that it means itself. */
+/* Characters with a meaning in LaTeX are escaped. */
 static void latex_has_booktabs_rules_and_escapes(void **state)
 {
 	struct results *r = sample();
@@ -315,7 +315,7 @@ static void checksums_agree_only_on_the_same_results(void **state)
 	hash_of(a, "all", of_a);
 	hash_of(b, "all", of_b);
 	assert_string_equal(of_a, of_b);
-	/* One bit of one double. */
+	/* Changes one bit of a double. */
 	b->tables[0]->cells[2].real = nextafter(1.5, 2);
 	hash_of(b, "all", of_b);
 	assert_string_not_equal(of_a, of_b);
@@ -357,7 +357,7 @@ static void names_and_writers_agree(void **state)
 	assert_null(writer_of_path("json"));
 }
 
-/* One column of texts, under a title. */
+/* Checks one column of texts under a title. */
 static void assert_csv(const char *title, const char *text, const char *expected)
 {
 	static const struct column columns[] = { { "name", NULL, VALUE_TEXT }, { NULL } };

@@ -45,7 +45,7 @@ static enum hd_status apply(const char *text, const char *const *sets, struct st
 static const struct {
 	const char *text;
 	const char *sets[MOST];
-	const char *written; /* the file that says the same */
+	const char *written; /* the file with the same values */
 } same[] = {
 	{ HEAD BODY, { "run.seed=7" }, HEAD BODY "run: {seed: 7}\n" },
 	/* By number, by name, in the spelling of results. */
@@ -76,11 +76,11 @@ static const struct {
 	  { "traffic.video.rate=", "traffic.video.load=20%" },
 	  HEAD "traffic:\n- {name: a, kind: cbr, load: 10%}\n"
 	       "- {name: video, kind: cbr, load: 20%}\n" },
-	/* A bare value that stood for a mapping. */
+	/* A plain value in place of a mapping. */
 	{ "fabric: {topology: x.net, link: 8Gb/s, routing: updn}\n" BODY,
 	  { "fabric.routing.lmc=2", "fabric.link.propagation=9ns" },
 	  "fabric: {topology: x.net, link: {rate: 8Gb/s, propagation: 9ns}, routing: {engine: updn, lmc: 2}}\n" BODY },
-	/* Lists that are one text, and texts with anything in them. */
+	/* Lists given as one text, and texts with any characters. */
 	{ HEAD BODY,
 	  { "traffic.0.source=[h0, h1]", "title={a: [b, c" },
 	  HEAD "traffic:\n- {name: a, kind: cbr, load: 10%, source: 'h0,h1'}\n"
@@ -150,7 +150,7 @@ static const struct {
 	  "--set traffic.0: traffic[]: expected a mapping, not a value" },
 	{ "traffic.0={name: &x a}", HD_ERR_USAGE,
 	  "--set traffic.0: anchors ('&') are not used in scenarios" },
-	/* What stays refused is still found in the file. */
+	/* Remaining errors still have their position in the file. */
 	{ "qos.vls=1", HD_ERR_INPUT, "x.yaml:6:38: VL 3 is not in " },
 };
 
@@ -172,7 +172,7 @@ static void refusals_name_the_override_in_one_line(void **state)
 	}
 }
 
-/* Whatever the words, there is an answer of one line. */
+/* Any words give a result or an error of one line. */
 static void random_words_are_answered(void **state)
 {
 	static const char *const parts[] = {
@@ -236,7 +236,7 @@ static void draw_bytes(struct rng *rng, size_t most, struct strbuf *out)
 	}
 }
 
-/* As the C library's converter has it. */
+/* Validity according to the C library's converter. */
 static bool is_utf8(const char *text)
 {
 	char out[4096], *to = out, *from = (char *)text;
@@ -250,7 +250,7 @@ static bool is_utf8(const char *text)
 	return converts;
 }
 
-/* What --explain writes is a scenario, which is explained in the same way. */
+/* The output of --explain is a scenario with the same explanation. */
 static void check_explained(const char *explained, const char *title)
 {
 	static const char *const none[] = { NULL };
@@ -268,7 +268,7 @@ static void check_explained(const char *explained, const char *title)
 	strbuf_fini(&again);
 }
 
-/* Any bytes as a text, as a name, or as a path: UTF-8 alone is accepted. */
+/* Any bytes as a text, name or path: only UTF-8 is accepted. */
 static void accepted_bytes_can_be_explained_and_read_again(void **state)
 {
 	static const char *const fields[] = { "title", "traffic.0.name", "qos.classes" };
@@ -321,7 +321,7 @@ static void paths_are_utf8(void **state)
 	}
 }
 
-/* Every path that completion offers is one that --set knows. */
+/* --set accepts every path that completion offers. */
 static void offered_paths_are_known(void **state)
 {
 	struct strbuf paths = STRBUF_INIT;
@@ -346,7 +346,7 @@ static void offered_paths_are_known(void **state)
 	strbuf_fini(&paths);
 }
 
-/* The status does not depend on how a wrong value came into its field. */
+/* The status does not depend on the way in which an invalid value is set. */
 static void values_are_refused_alike_alone_and_in_mappings(void **state)
 {
 	unsigned n = 0;

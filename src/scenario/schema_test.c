@@ -309,7 +309,7 @@ static void knows_where_a_field_was_written(void **state)
 
 	assert_int_equal(at->line, 3);
 	assert_int_equal(at->column, 10);
-	/* Not written: the item it belongs to. */
+	/* Not in the file: the position of the item that contains it. */
 	at = schema_place_of(&places, &zoo.pets[1].legs);
 	assert_int_equal(at->line, 4);
 	assert_int_equal(at->column, 3);

@@ -331,9 +331,9 @@ struct sim_endpoint {
 	void (*pack_cookie)(void *context, struct pack *p, uint32_t *cookie);
 	/*
 	 * For runs of several processes; called with the context of sim_attach, between
-	 * instants; decoded data may be invalid. `mail`, after each window: data of domain
-	 * `from` for domain `to` of another process, delivered before any packet of the window
-	 * can arrive there. `collect`: data of a domain that the first process needs for
+	 * instants; decoded data may be invalid. `mail`, after each window or global instant: data
+	 * of domain `from` for domain `to` of another process, delivered before any packet of the
+	 * window can arrive there. `collect`: data of a domain that the first process needs for
 	 * results. A run with an endpoint without these functions is not distributed.
 	 */
 	void (*mail)(void *context, struct pack *p, uint32_t from, uint32_t to);

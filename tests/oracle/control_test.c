@@ -77,7 +77,7 @@ static void rig_star(struct rig *r, unsigned n, uint32_t in_blocks)
 	rig_links(r, in_blocks);
 }
 
-/* A throttle of a flow's own, at the flow's source. */
+/* Creates a throttle for a flow, at the flow's source. */
 static struct sim_throttle *throttle(struct rig *r, uint32_t flow, uint32_t end)
 {
 	uint32_t i = r->control.n_throttles++;

@@ -98,7 +98,7 @@ static void every_duration_is_a_whole_number_of_ticks(void **state)
 	}
 }
 
-/* What is exact does not depend on how often one looks. */
+/* Exact values do not depend on how often they are read. */
 static void half_a_tick_changes_nothing(void **state)
 {
 	unsigned n = 0;
@@ -160,7 +160,7 @@ static void jumps_miss_nothing(void **state)
 	}
 }
 
-/* What the oracle has of a drawn scenario. */
+/* Events in the oracle's run of a scenario. */
 struct seen {
 	const struct oracle_stats *stats;
 	const struct sim_setup *setup;
@@ -242,7 +242,7 @@ static void tally_add(void *tally, const struct seen *x)
 		t->fates[i] += seen[i];
 }
 
-/* How many of the controlled scenarios have seen each. */
+/* Number of scenarios with congestion control that contain each case. */
 struct control_tally {
 	unsigned turns, held, windows, full, marks, answers, echoes;
 	unsigned timers, timeouts, cioq, fifo, exact, lost;
@@ -306,7 +306,7 @@ static void marks_are_made_heard_and_lost(void **state)
 	assert_true(t.admitted > 0 && t.rejected > 0 && 10 * t.managed >= n);
 }
 
-/* How many of the scenarios in which switches choose have seen each. */
+/* Number of scenarios with adaptive routing that contain each case. */
 struct choice_tally {
 	unsigned choices, detours, avoided, kept, down, cioq, exact;
 	unsigned told, noticed, around, overloaded;
@@ -375,7 +375,7 @@ static void packets_go_around(void **state)
 	assert_true(10 * t.told >= n);
 }
 
-/* How many of the scenarios with jobs have seen each. */
+/* Number of scenarios with jobs that contain each case. */
 struct job_tally {
 	unsigned jobs, done, lines, waiting, gaps, announced, repeated;
 	unsigned graphs, storage, stores;
@@ -456,7 +456,7 @@ static void queueing_stalls_and_wraps_are_in_half_of_the_scenarios(void **state)
 	assert_true(2 * t.queued >= n);
 	assert_true(2 * t.stalled >= n);
 	assert_true(2 * t.wrapped >= n);
-	/* And nothing else is so rare that it goes untested. */
+	/* No other case is so rare that it is not tested. */
 	assert_true(t.expired >= n / 20 && t.unread >= n / 20);
 	assert_true(t.lost_updates >= n / 20 && t.copies >= n / 20);
 	assert_true(t.full >= n / 20 && t.counters >= n / 50);

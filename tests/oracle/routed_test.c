@@ -33,7 +33,7 @@ struct tally {
 	unsigned right, wrong; /* hosts; tables have mistakes, but few */
 };
 
-/* The arrival of an event; they are in order of time, not of flow. */
+/* The arrival of an event; arrivals are ordered by time, not by flow. */
 static const struct sim_arrival *arrival_of(const struct scenario *s,
 					    const struct sim_event_record *e)
 {
@@ -159,8 +159,8 @@ static void runs_with_routers_lose_and_invent_nothing(void **state)
 }
 
 /*
- * A router that changes nothing that matters is a switch: the engine with
- * routers, the oracle with switches for them.
+ * A router without effect on packets is a switch: the engine with routers, the oracle with switches
+ * in their place.
  */
 static void routers_are_timed_as_switches(void **state)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Whether each single rule told wrong is noticed by the random scenarios.
- * HD_LONG=1 prints how often each shows.
- */
+/* Random scenarios detect each single wrong rule. HD_LONG=1 prints how often each is detected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,9 +12,9 @@
 #include "compare.h"
 
 #define FIRST_SEED UINT64_C(0x5eed0000)
-#define MOST       800 /* scenarios; some rules matter in one of two hundred */
+#define MOST       800 /* scenarios; some rules have an effect in one of two hundred */
 
-/* A simulator with one rule wrong, as a subject. */
+/* A simulator with one wrong rule as the tested one. */
 static hd_time mutant_replay(const struct oracle_case *c, void *context, struct sim_record *out)
 {
 	const enum oracle_mutation *m = context;
@@ -27,7 +24,7 @@ static hd_time mutant_replay(const struct oracle_case *c, void *context, struct 
 	return c->horizon;
 }
 
-/* Wrong rules, [first, end), and the scenarios that can notice them. */
+/* Wrong rules [first, end), and the scenarios that can detect them. */
 static const struct kind {
 	void (*draw)(struct scenario *s, uint64_t seed);
 	int first, end;
@@ -45,8 +42,8 @@ static const struct kind {
 };
 
 /*
- * To look for a scenario that notices takes long: the first one, per wrong
- * rule. HD_LONG=1 looks again.
+ * The search takes long, so this is the first detecting scenario per wrong rule. HD_LONG=1 searches
+ * again.
  */
 static const uint16_t known[ORACLE_MUTATIONS] = {
 	[MUT_POINTER_MOVES_WITHOUT_GRANT] = 17,
@@ -325,8 +322,8 @@ static const uint16_t known[ORACLE_MUTATIONS] = {
 };
 
 /*
- * Adds to hits[] the wrong rules of its kind that one scenario notices: of all
- * of them, or of those that `is_asked` of.
+ * Adds to hits[] the wrong rules that one scenario detects: all of its kind, or those that
+ * `is_asked` selects.
  */
 static void notice(uint64_t seed, const struct kind *kind,
 		   bool (*is_asked)(int m, uint64_t seed, const unsigned *hits), unsigned *hits)
@@ -364,7 +361,7 @@ static bool is_unnoticed(int m, uint64_t seed, const unsigned *hits)
 	return hits[m] == 0;
 }
 
-/* Each scenario once, for all that are known to be noticed by it. */
+/* Runs each scenario once for all rules that it is known to detect. */
 static void notice_known(const struct kind *kind, unsigned *hits)
 {
 	for (int m = kind->first; m < kind->end; m++) {

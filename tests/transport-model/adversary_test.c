@@ -106,7 +106,7 @@ static void defaults_set(struct options *o)
 	o->count = cases_of_run(COUNT_SHORT, COUNT_LONG);
 }
 
-/* What the schedules did, so that a test of nothing is seen. */
+/* Counters of the schedules, to detect a test without effect. */
 struct sum {
 	uint64_t packets, delivered, harms, completions;
 };

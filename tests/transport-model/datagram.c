@@ -12,7 +12,7 @@ static struct effect *add(struct half *h, enum effect_kind kind)
 {
 	struct effect *e;
 
-	if (h->n_effect == MAX_EFFECTS) { /* they have all happened */
+	if (h->n_effect == MAX_EFFECTS) { /* all of them have happened */
 		h->n_effect = 0;
 		h->effect_at = 0;
 	}
@@ -165,8 +165,10 @@ static void uc_expect(struct half *h, const struct packet *p)
 			return;
 		}
 	}
-	/* It is unspecified whether the last piece is written before the request
-	 * that it needs is found missing. */
+	/*
+	 * The specification does not define whether the last part is written before the missing
+	 * receive request is detected.
+	 */
 	e.optional = d->write && packet_has(p, HEADER_IMMDT) && !has_recv(h);
 	add_bytes(h, e, p->payload, p->payload_len);
 	d->got += p->payload_len;

@@ -42,7 +42,7 @@ static void an_address_of_another_domain(void **state)
 	raw_fini(&q);
 }
 
-/* Bytes 0..39 of the buffer are the GRH's, whether there is one or not. */
+/* Bytes 0..39 of the buffer belong to the GRH, present or not. */
 static void forty_bytes_before_a_datagram(void **state)
 {
 	(void)state;
@@ -72,7 +72,7 @@ static void forty_bytes_before_a_datagram(void **state)
 	}
 }
 
-/* From the first multicast LID to the last: never told of congestion. */
+/* The whole range of multicast LIDs: congestion is never reported. */
 static void datagrams_to_many(void **state)
 {
 	static const uint16_t lids[] = { 0xc000, 0xc001, 0xfffe };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Holds what queue pairs do against what they must do. */
+/* Compares queue pairs with the model. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -45,7 +45,7 @@ static struct effect *effect_other(struct half *h)
 	return e;
 }
 
-/* Where the next byte of e must go. */
+/* Position of the next byte of e. */
 static bool effect_where(const struct half *h, const struct effect *e, struct sge *out)
 {
 	if (e->kind == EFFECT_WRITE) {
@@ -78,7 +78,7 @@ static void effect_compare(const struct half *h, const struct effect *e, uint32_
 			 off, h->effect_at, byte, e->bytes[off]);
 }
 
-/* One of the WRITE under way that is not the next, where there is a window. */
+/* With a window: a byte of the WRITE in progress that is not the next one. */
 static bool effect_early(struct half *h, uint64_t addr, uint8_t byte)
 {
 	const struct effect *e = effect_next(h);
@@ -173,7 +173,7 @@ static void landing_compare(struct half *h, uint32_t at, uint32_t off, uint8_t b
 			 off, wr_name(h->wr[at]->kind), at, byte, h->landing[at][off]);
 }
 
-/* One of the oldest read that is not the next, where there is a window. */
+/* With a window: a byte of the oldest read that is not the next one. */
 static bool landing_early(struct half *h, uint32_t at, const struct send_wr *wr, uint64_t addr,
 			  uint8_t byte)
 {
@@ -182,7 +182,7 @@ static bool landing_early(struct half *h, uint32_t at, const struct send_wr *wr,
 
 	if (wr->kind != WR_READ || !h->plan->window[h->side])
 		return false;
-	/* Most follow the last one that came so. */
+	/* Most bytes follow the previous early one. */
 	uint32_t from = h->land_early > h->land_off ? h->land_early : h->land_off;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -292,7 +292,7 @@ static bool pushed(const struct half *h)
 
 	if (h->forced)
 		return true;
-	/* It refused a request of the peer's. */
+	/* The peer's request was rejected. */
 	return h->plan->kind == QP_RC && p->fault_at < p->n_wr &&
 	       fault_is_nak(p->wr[p->fault_at]->fault) && h->effect_at >= p->start[p->fault_at];
 }
@@ -384,7 +384,7 @@ static bool may_time_out(const struct half *h, uint32_t at)
 		return at == 0;
 	if (at > h->fault_at || qp_state(p->qp) != QPS_ERR)
 		return false;
-	/* The peer refused; we shall have heard unless the answer was lost. */
+	/* The peer rejected a request; the error has arrived unless the response was lost. */
 	if (h->fault_at < h->n_wr && !p->forced && fault_is_nak(h->wr[h->fault_at]->fault) &&
 	    p->effect_at >= h->start[h->fault_at] && !p->failed)
 		return h->answers_harmed > 0;
@@ -487,7 +487,7 @@ static void end_requests(struct half *h)
 {
 	uint32_t open = h->done;
 
-	/* Silent ones may have been done before the error came. */
+	/* Unsignalled requests may have completed before the error. */
 	while (open < h->posted && !h->failed && !h->plan->signal_all &&
 	       !(h->wr[open]->flags & WR_SIGNALED) && (!is_error(h) || reached(h, open + 1)))
 		open++;
@@ -517,7 +517,7 @@ static void end_effects(struct half *h)
 
 	if (whole)
 		judge_settled(h);
-	/* Of a shared queue: those that were taken. */
+	/* Of a shared queue: the receive requests that were taken. */
 	if (is_error(h) && h->wqe_at != h->n_wqe)
 		complain(h->w, "receives left in the error state");
 	if (is_error(h) && !h->failed && !pushed(h))

@@ -16,8 +16,8 @@ static void count_landed(void *context, uint32_t key, uint64_t addr, const void 
 }
 
 /*
- * 2^31 bytes at the smallest MTU take 2^23 PSNs, all that may be under way at
- * once: whatever comes before must be done, and what follows waits.
+ * 2^31 bytes at the smallest MTU take 2^23 PSNs, the maximum in flight: earlier requests must be
+ * complete, and later ones wait.
  */
 static void the_longest_read_takes_the_whole_window(void **state)
 {

@@ -153,7 +153,7 @@ static void expect_atomic(struct half *to, struct half *h, uint32_t at, uint8_t 
 	memcpy(h->landing[at], &old, 8);
 }
 
-/* What a request that breaks a rule may still do at the other side. */
+/* Permitted effects of an invalid request at the responder. */
 static void expect_fault(struct half *to, const struct half *h, uint32_t at)
 {
 	const struct plan_wr *w = h->wr[at];

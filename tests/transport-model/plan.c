@@ -34,7 +34,7 @@ static uint32_t below(struct rng *r, uint32_t n)
 	return (uint32_t)rng_below(r, n);
 }
 
-/* Lengths where mistakes are: nothing, one byte, around the MTU. */
+/* Lengths at edges: zero, one byte, around the MTU. */
 static uint32_t draw_length(struct rng *r, uint32_t mtu, uint32_t most)
 {
 	uint32_t around[] = { 0,           1,           3,       mtu - 1,     mtu,
@@ -217,10 +217,7 @@ static void draw_fault(struct rng *r, struct plan_conn *c, unsigned s)
 	}
 }
 
-/*
- * Flags that are off, for whatever reason, make every request of the kind a
- * violation; only the first counts.
- */
+/* Flags that are off make every request of the kind a violation; only the first counts. */
 static void flags_mark(struct plan_conn *c, unsigned s)
 {
 	for (uint32_t i = 0; i < c->n_wr[s]; i++) {

@@ -91,14 +91,14 @@ static void police_payload(const struct half *h, const struct packet *p, uint32_
 			 at);
 }
 
-/* What a datagram must say of itself and of its destination. */
+/* Checks the headers of a datagram. */
 static void police_datagram(const struct half *h, const struct packet *p, uint32_t at)
 {
 	struct send_wr wr;
 
 	request_make(h, at, &wr);
 	if (wr.to.qkey >> 31)
-		wr.to.qkey = QKEY_OF(h); /* its own */
+		wr.to.qkey = QKEY_OF(h); /* the default Q_Key */
 	if (p->deth.qkey != wr.to.qkey || p->deth.src_qp != h->qpn || p->bth.dest_qp != wr.to.qpn ||
 	    p->lrh.dlid != wr.to.dlid)
 		complain(h->w, "datagram %" PRIu32 " goes elsewhere", at);
@@ -109,7 +109,7 @@ static void police_datagram(const struct half *h, const struct packet *p, uint32
 		complain(h->w, "GRH of datagram %" PRIu32 " is wrong", at);
 }
 
-/* A request is begun: may it be? */
+/* Checks that a request may start. */
 static void police_begin(struct half *h, uint32_t at)
 {
 	uint32_t under_way = 0;

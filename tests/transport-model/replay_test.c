@@ -177,13 +177,13 @@ struct sum {
 static void answer(const struct roce *r, struct sum *sum)
 {
 	const struct packet *theirs = &r->packet;
-	/* Both ends of the captured connections have one number. */
+	/* Both ends of the captured connections have the same QP number. */
 	struct side *s = side_find(r->src, theirs->bth.dest_qp);
 	const struct packet *ours = &s->owed[s->head % MAX_OWED];
 
 	assert_non_null(s->qp);
 	if (s->head == s->tail) {
-		/* To a repeated packet that did not ask: the same again. */
+		/* A repeated packet without a request for an ACK gets the same response. */
 		assert_int_equal(theirs->bth.opcode, OP_ACK);
 		assert_int_equal(theirs->bth.psn, s->last_psn);
 		assert_int_equal(theirs->aeth.msn, s->last_msn);
@@ -200,14 +200,14 @@ static void answer(const struct roce *r, struct sum *sum)
 		assert_int_equal(ours->aeth.syndrome, 31);
 		assert_int_equal(ours->aeth.msn, theirs->aeth.msn);
 	}
-	/* What was there before the first atomic only their memory knew. */
+	/* The capture does not contain the memory before the first atomic. */
 	if (packet_has(theirs, HEADER_ATOMICACKETH) && s->seeded)
 		assert_int_equal(ours->atomicacketh.original, theirs->atomicacketh.original);
 	s->last_psn = theirs->bth.psn;
 	s->last_msn = theirs->aeth.msn;
 }
 
-/* Puts what the first atomic of each side will find into its memory. */
+/* Stores the original value of the first atomic of each side in its memory. */
 static void seed(const struct roce *request, const struct roce *reply)
 {
 	struct side *s = side_find(request->dst, request->packet.bth.dest_qp);

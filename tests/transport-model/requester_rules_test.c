@@ -2,7 +2,7 @@
 /* The requester's table: what each answer, or none, makes it do. */
 #include "rules_for_tests.h"
 
-/* 4.096 us * 2^5, as the attributes of raw.h ask. */
+/* 4.096 us * 2^5, the timeout of raw.h. */
 #define T (UINT64_C(4096000) * 32)
 
 static void packets_follow_the_path(void **state)
@@ -37,7 +37,7 @@ static void one_ack_acknowledges_all_before_it(void **state)
 	completed(3, WC_SUCCESS);
 	for (unsigned i = 0; i < 3; i++)
 		assert_int_equal(q.sent[i].id, i);
-	/* Old, repeated and from the future: nothing. */
+	/* Old, repeated and future ACKs have no effect. */
 	ack(1, ACK_31);
 	ack(2, ACK_31);
 	ack(4, ACK_31);
@@ -108,7 +108,7 @@ static void a_read_resumes_at_the_first_missing_packet(void **state)
 		assert_int_equal(q.out[0].reth.va, 0xabc000 + RAW_MTU);
 		assert_int_equal(q.out[0].reth.dma_len, 2 * RAW_MTU + 9);
 		assert_int_equal(q.out[0].reth.rkey, 0x99);
-		/* The rest of the first answer changes nothing. */
+		/* The rest of the first response has no effect. */
 		raw_in(&q, raw_answer(&q, OP_READ_RESPONSE_LAST, 3, ACK_31, 9));
 		assert_int_equal(raw_drain(&q), 0);
 		for (int k = 0; k < 3; k++)
@@ -119,7 +119,7 @@ static void a_read_resumes_at_the_first_missing_packet(void **state)
 	}
 }
 
-/* One lost response costs one retry, however many come behind it. */
+/* One lost response costs one retry, however many follow it. */
 static void a_hole_in_a_read_costs_one_retry(void **state)
 {
 	(void)state;
@@ -176,8 +176,8 @@ static void rnr_nak_delays_by_its_timer(void **state)
 }
 
 /*
- * A responder may miss each of the packets behind the one that had no receive,
- * as Linux' rxe does: they cost no retry, and shorten no wait.
+ * A responder may reject each packet after one without a receive request, like Linux' rxe: these
+ * NAKs cost no retry and shorten no wait.
  */
 static void sequence_naks_behind_not_ready_are_no_news(void **state)
 {
@@ -204,7 +204,7 @@ static void sequence_naks_behind_not_ready_are_no_news(void **state)
 	raw_fini(&q);
 }
 
-/* Also not when an answer comes during the wait: there is no retry here. */
+/* Even if a response arrives during the wait: no retry. */
 static void the_timeout_does_not_run_while_it_waits(void **state)
 {
 	hd_time from;
@@ -377,7 +377,7 @@ static void refusals_name_their_request(void **state)
 		for (unsigned i = 0; i < 5; i++) {
 			struct send_wr wr = raw_wr(i, WR_SEND, 2 * RAW_MTU);
 
-			if (i != 1) /* silent, unless it goes wrong */
+			if (i != 1) /* no completion unless it fails */
 				wr.flags = 0;
 			assert_int_equal(qp_post_send(q.qp, &wr), HD_OK);
 		}
@@ -600,7 +600,7 @@ static void rejects_invalid_posts(void **state)
 	wr = raw_wr(1, WR_SEND, 1);
 	wr.n_sge = WR_MAX_SGE + 1;
 	assert_int_equal(qp_post_send(q.qp, &wr), HD_ERR_RANGE);
-	wr = raw_wr(1, WR_SEND, 0x40000000); /* three of them: over 2^31 */
+	wr = raw_wr(1, WR_SEND, 0x40000000); /* three of them exceed 2^31 */
 	wr.n_sge = 3;
 	wr.sge[1] = wr.sge[2] = wr.sge[0];
 	wr.sge[2].length = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Work requests, and what is wrong with them, from the plan. */
+/* Work requests of the plan, and their errors. */
 #include <string.h>
 
 #include "world.h"
@@ -115,7 +115,7 @@ void request_make(const struct half *h, uint32_t at, struct send_wr *out)
 	};
 	memset(out->to.dgid, 0x20 + (int)h->peer->side, 16);
 	if (at % 3 == 1 && w->fault != FAULT_QKEY)
-		out->to.qkey = UINT32_C(0x80000000); /* the QP's own */
+		out->to.qkey = UINT32_C(0x80000000); /* the Q_Key of the queue pair */
 }
 
 void receive_make(const struct half *h, uint32_t at, struct recv_wr *out)
@@ -137,7 +137,7 @@ void receive_make(const struct half *h, uint32_t at, struct recv_wr *out)
 	}
 }
 
-/* All alike: any connection may get it. */
+/* All are equal, because any connection may take them. */
 void shared_make(const struct half *h, uint32_t at, struct recv_wr *out)
 {
 	const struct region *r = &h->region[ROLE_RECV];

@@ -14,7 +14,7 @@
 #define NAK_ACC 0x62
 #define NAK_OPR 0x63
 
-/* The request was refused: a NAK, the error state, and nothing touched. */
+/* The request was rejected: a NAK, the error state, and memory unchanged. */
 static void refused(unsigned syndrome, int psn, unsigned msn)
 {
 	answered(syndrome, psn, msn);
@@ -64,7 +64,7 @@ static void strangers_get_no_answer(void **state)
 
 static void partitions_must_match(void **state)
 {
-	/* Ours, theirs, whether they may talk. */
+	/* Own key, peer's key, whether they may communicate. */
 	static const uint16_t keys[][3] = { { 0x8001, 0x8001, 1 },
 					    { 0x8001, 0x0001, 1 },
 					    { 0x0001, 0x8001, 1 },
@@ -135,7 +135,7 @@ static void a_gap_gives_one_nak(void **state)
 	raw_fini(&q);
 }
 
-/* What came before, and what may not follow it. */
+/* Each packet after each state of the message in progress. */
 static void operations_out_of_order(void **state)
 {
 	static const unsigned cases[][2] = {
@@ -170,7 +170,7 @@ static void operations_out_of_order(void **state)
 		raw_in(&q, raw_data(&q, cases[i][1], inside,
 				    cases[i][1] < OP_READ_REQUEST ? RAW_MTU : 0, RAW_MTU));
 		assert_int_equal(q.events[QP_EVENT_REQ_ERR], 1);
-		/* The request under way says why; the other is flushed. */
+		/* The request in progress has the error status; the other one is flushed. */
 		assert_int_equal(q.n_received, 2);
 		assert_int_equal(q.received[0].status,
 				 cases[i][0] == OP_SEND_FIRST ? WC_LOC_QP_OP_ERR : WC_WR_FLUSH_ERR);
@@ -240,7 +240,7 @@ static void resources_for_reads_run_out(void **state)
 	raw_fini(&q);
 }
 
-/* The operation that finds no receive request, and what comes before it. */
+/* The operation without a receive request, and the operation before it. */
 static void not_ready(unsigned before, unsigned op, size_t len)
 {
 	int at = before != OP_MASK;
@@ -257,7 +257,7 @@ static void not_ready(unsigned before, unsigned op, size_t len)
 	raw_in(&q, raw_data(&q, op, at, len, RAW_MTU + 5));
 	answered(0x20 | 12, at, 0);
 	assert_int_equal(q.writes, 0);
-	/* One is enough: silence until it comes again, also to others. */
+	/* One NAK suffices: no response until the packet is repeated. */
 	raw_in(&q, raw_data(&q, OP_SEND_ONLY, at + 1, 1, 0));
 	ignored();
 	assert_true(raw_recv(&q, 1, 1000));
@@ -379,7 +379,7 @@ static void remote_keys(void **state)
 			p.reth.rkey = p.atomiceth.rkey = RAW_FIXED;
 		else if (why == 2)
 			p.reth.va = RAW_BASE - 8;
-		if (why == 3) /* the whole range, not the packet's part */
+		if (why == 3) /* the whole range, not the part of the packet */
 			p.reth.va = p.atomiceth.va =
 				RAW_BASE + RAW_SIZE - (op == OP_WRITE_FIRST ? RAW_MTU + 7 : 0);
 		if (why == 4)
@@ -516,7 +516,7 @@ static void repeated_reads_are_executed_again(void **state)
 	raw_fini(&q);
 }
 
-/* What was taken from a shared queue is given back; what was not stays. */
+/* A receive request taken from a shared queue is flushed; the others stay. */
 static void shared_receives_in_the_error_state(void **state)
 {
 	(void)state;
@@ -526,7 +526,7 @@ static void shared_receives_in_the_error_state(void **state)
 		q.shared[i] = (struct recv_wr){ .id = 70 + i, .n_sge = 1 };
 		q.shared[i].sge[0] = (struct sge){ RAW_BASE + 4096, 2000, RAW_KEY };
 	}
-	q.attr.credits = true; /* which a shared queue does not tell */
+	q.attr.credits = true; /* a shared queue has no credits */
 	assert_true(raw_raise(&q, QPS_RTS));
 	raw_in(&q, raw_data(&q, OP_SEND_FIRST, 0, RAW_MTU, 0));
 	answered(ACK_31, 0, 0);

@@ -22,7 +22,7 @@ bool schedule_fails(uint64_t seed, const struct cuts *c, char *why, size_t room)
 	return !good;
 }
 
-/* The same complaint, but for its numbers. */
+/* Compares errors without their numbers. */
 static bool alike(const char *a, const char *b)
 {
 	while (*a && *b) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One harm at a time, to every packet in turn: small programs of requests
- * whose outcome the model knows.
+ * One fault at a time, for every packet in turn: small programs of requests whose outcome the model
+ * determines.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 #define MTU 256
 
-/* Runs it; the number of packets, and it must be as the model says. */
+/* Runs the plan and compares with the model; returns the number of packets. */
 static uint32_t run(const struct plan *p)
 {
 	struct world *w = world_new(p);
@@ -32,7 +32,7 @@ static uint32_t run(const struct plan *p)
 	return packets;
 }
 
-/* Every harm to every packet, then to every two in a row. */
+/* Every fault for every packet, then for every two consecutive packets. */
 static void harm_each(struct plan *p)
 {
 	uint32_t packets = run(p);
@@ -90,7 +90,7 @@ static void atomics_add_once(void **state)
 	harm_each(&p);
 }
 
-/* An ACK can come after the answer of a read that was sent behind it. */
+/* An ACK may follow the response of a later read. */
 static void all_kinds_in_a_row(void **state)
 {
 	struct plan p;
@@ -140,7 +140,7 @@ static void lengths_around_every_mtu(void **state)
 	}
 }
 
-/* Receives that come late: at a first, an only, a last with immediate. */
+/* Late receive requests: at a first, an only, a last with immediate. */
 static void not_ready_anywhere(void **state)
 {
 	static const enum wr_kind kinds[] = { WR_SEND, WR_SEND, WR_WRITE_IMM, WR_WRITE_IMM };
@@ -191,7 +191,7 @@ static void peer_errs_during_a_read(void **state)
 	}
 }
 
-/* The failing one, then all that follow, also those that ask for silence. */
+/* The failing request, then all that follow, including unsignalled ones. */
 static void flushes_come_in_order(void **state)
 {
 	(void)state;

@@ -2,7 +2,7 @@
 /* The states that a queue pair can be moved between. */
 #include "rules_for_tests.h"
 
-/* Puts a fresh queue pair into a state, as programs do. */
+/* Moves a new queue pair to a state, as programs do. */
 static void enter(enum qp_kind kind, enum qp_state state)
 {
 	raw_init(&q, kind);
@@ -27,7 +27,7 @@ static void enter(enum qp_kind kind, enum qp_state state)
 	assert_int_equal(qp_state(q.qp), state);
 }
 
-/* What a step up to INIT, RTR or RTS must be given. */
+/* Required attributes of the transitions to INIT, RTR and RTS. */
 static const unsigned step_needs[3][4] = {
 	{ 0, QPA_PKEY | QPA_ACCESS,
 	  QPA_PATH | QPA_MTU | QPA_DEST_QP | QPA_RQ_PSN | QPA_MAX_DEST_RD | QPA_MIN_RNR,
@@ -78,7 +78,7 @@ static void every_attribute_that_a_step_needs_is_needed(void **state)
 		unsigned to = QPS_INIT + i / 15 % 3, bit = 1u << i % 15;
 		unsigned needs = step_needs[kind][to];
 
-		/* A datagram's path comes with each request. */
+		/* The path of a datagram is part of each request. */
 		if (!(needs & bit) || (kind == QP_UD && to == QPS_RTR))
 			continue;
 		enter(kind, (enum qp_state)(to - 1));
@@ -107,7 +107,7 @@ static void an_idle_queue_is_drained_at_once(void **state)
 	raw_fini(&q);
 }
 
-/* Reset forgets everything; nothing completes. */
+/* Reset discards all requests without completions. */
 static void reset_forgets(void **state)
 {
 	(void)state;

@@ -21,7 +21,7 @@ void wire_progress(struct half *h)
 	h->harms = 0;
 }
 
-/* The half whose requests a packet from h is about. */
+/* The half that sent the requests to which a packet belongs. */
 static struct half *requester_of(struct half *h, const struct packet *p)
 {
 	bool request = opcode_flags(p->bth.opcode) & OPCODE_REQUEST;
@@ -156,7 +156,7 @@ static struct half *destination(struct world *w, const struct packet *p, unsigne
 	return NULL;
 }
 
-/* An answer that came whole: what it means to the wire's mercy. */
+/* Records a response that arrived, for the limit of faults. */
 static void note_answer(struct half *h, const struct packet *p)
 {
 	bool reads = false;

@@ -368,7 +368,7 @@ static void post_recv(struct half *h)
 		return;
 	receive_make(p, h->wqe_posted, &wr);
 	h->wqe[h->n_wqe] = wr;
-	h->n_wqe++; /* a flush may come before the call returns */
+	h->n_wqe++; /* a flush may complete before the call returns */
 	switch (qp_post_recv(h->qp, &wr)) {
 	case HD_OK:
 		h->wqe_posted++;
@@ -455,7 +455,7 @@ static bool acts(const struct half *h)
 	return h->plan->act && h->plan->act_side == h->side && !h->acted;
 }
 
-/* What the host's program does at this time. */
+/* Actions of the host program at this time. */
 static void half_program(struct half *h)
 {
 	struct world *w = h->w;
@@ -522,7 +522,7 @@ static void half_send(struct half *h)
 	qp_sent(h->qp, &p);
 }
 
-/* One pass over all queue pairs; false when nothing will ever move. */
+/* One pass over all queue pairs; false: nothing can change. */
 static bool world_step(struct world *w)
 {
 	hd_time due = HD_TIME_NEVER;

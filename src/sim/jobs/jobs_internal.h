@@ -116,7 +116,7 @@ struct job_domain {
 	uint32_t fresh, free, returned;
 	uint64_t n_messages, bytes; /* messages posted by ranks */
 	struct pair_count *pairs;   /* n_bins x n_bins (pairs.c) */
-	hd_time told_at;            /* time of the delivery in progress; else HD_TIME_NEVER */
+	hd_time delivery_at;        /* time of the delivery in progress; else HD_TIME_NEVER */
 	bool has_ranks;
 	bool is_elsewhere;                /* another process computes it */
 	struct remote_messages *outgoing; /* per share; NULL: all shares are in this process */

@@ -65,7 +65,7 @@ enum turn { TURN_DELIVERY, TURN_RANK, TURN_SERVER };
 
 static uint8_t turn_of(const struct job_domain *s, const struct job_message *m, hd_time when)
 {
-	if (s->told_at == when)
+	if (s->delivery_at == when)
 		return TURN_DELIVERY;
 	return m->sender < s->of->job.n_ranks ? TURN_RANK : TURN_SERVER;
 }
@@ -414,9 +414,9 @@ static void on_delivered(void *context, hd_time now, uint32_t node, const struct
 {
 	struct job_domain *s = context;
 
-	s->told_at = now;
+	s->delivery_at = now;
 	packet_lands(s, now, node, packet);
-	s->told_at = HD_TIME_NEVER;
+	s->delivery_at = HD_TIME_NEVER;
 }
 
 static void on_passage(void *context, const struct sim_passage *x)
@@ -541,7 +541,7 @@ static void share_init(struct placed_job *p, struct job_domain *s, uint32_t numb
 	*s = (struct job_domain){ .of = p,
 				  .number = number,
 				  .sim = sim,
-				  .told_at = HD_TIME_NEVER,
+				  .delivery_at = HD_TIME_NEVER,
 				  .free = RANK_GROUP_NONE,
 				  .returned = RANK_GROUP_NONE };
 	rank_group_init(&s->rank_group, &p->job, &network, p->ranks, p->needs);
