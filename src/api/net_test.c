@@ -212,7 +212,7 @@ static void classes_do_not_wait_for_each_other(void **state)
 	hd_net_close(net);
 }
 
-static void a_loss_is_told(void **state)
+static void loss_is_reported(void **state)
 {
 	struct hd_net *net =
 		net_of(STAR "faults: {events: [{at: 1us, kind: link-down, port: h3}]}\n");
@@ -477,7 +477,7 @@ static void hosts_have_names(void **state)
 	hd_net_close(net);
 }
 
-static void what_takes_no_messages_is_refused(void **state)
+static void receivers_without_messages_are_refused(void **state)
 {
 	static const struct {
 		const char *text, *why;
@@ -509,11 +509,11 @@ int main(void)
 		cmocka_unit_test(callbacks_may_send_again),
 		cmocka_unit_test(steps_end_at_the_next_arrival),
 		cmocka_unit_test(classes_do_not_wait_for_each_other),
-		cmocka_unit_test(a_loss_is_told),
+		cmocka_unit_test(loss_is_reported),
 		cmocka_unit_test(a_network_is_the_fabric_of_jobs),
 		cmocka_unit_test(any_call_at_any_time_is_answered),
 		cmocka_unit_test(hosts_have_names),
-		cmocka_unit_test(what_takes_no_messages_is_refused),
+		cmocka_unit_test(receivers_without_messages_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,7 +78,7 @@ static void run_once(void *context)
 	fail_msg("the round went on without memory");
 }
 
-static void who_calls_the_round_meets_lack_of_memory(void **state)
+static void caller_of_the_round_gets_the_allocation_failure(void **state)
 {
 	struct barrier_pool *c = barrier_pool_new(3, one_runs_short, NULL);
 	char line[MEMORY_LINE] = "";
@@ -95,7 +95,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_round_sees_the_one_before),
 		cmocka_unit_test(a_pool_may_do_nothing),
-		cmocka_unit_test(who_calls_the_round_meets_lack_of_memory),
+		cmocka_unit_test(caller_of_the_round_gets_the_allocation_failure),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

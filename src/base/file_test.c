@@ -377,7 +377,7 @@ static void go_on(const char *partial, const struct file_part *part)
 }
 
 /* Its name is unknown to other processes. */
-static void what_is_kept_in_vain_goes(void **state)
+static void unused_kept_file_is_removed(void **state)
 {
 	unsigned before = files_there();
 	struct diag d = { .status = HD_OK };
@@ -394,7 +394,7 @@ static void what_is_kept_in_vain_goes(void **state)
 }
 
 /* One process writes the file; another one continues at the kept position. */
-static void what_is_kept_can_be_gone_on_with(void **state)
+static void kept_files_can_be_resumed(void **state)
 {
 	struct file_writer w;
 	char partial[600];
@@ -409,7 +409,7 @@ static void what_is_kept_can_be_gone_on_with(void **state)
 }
 
 /* A process may end after a commit with more work to do. */
-static void what_was_committed_can_be_gone_on_with(void **state)
+static void committed_files_can_be_resumed(void **state)
 {
 	struct diag d = { .status = HD_OK };
 	struct file_writer w;
@@ -429,7 +429,7 @@ static void what_was_committed_can_be_gone_on_with(void **state)
 	unlink(inside("long"));
 }
 
-static void what_has_gone_or_changed_is_refused(void **state)
+static void removed_or_changed_files_are_refused(void **state)
 {
 	struct file_part five = part_of("12345"), six = part_of("123456"), other = part_of("12344");
 	struct diag d = { .status = HD_OK };
@@ -457,7 +457,7 @@ static void what_has_gone_or_changed_is_refused(void **state)
 	}
 }
 
-static void what_is_no_file_is_not_gone_on_with(void **state)
+static void non_files_cannot_be_resumed(void **state)
 {
 	struct diag d = { .status = HD_OK };
 	struct file_writer w;
@@ -515,11 +515,11 @@ int main(void)
 		cmocka_unit_test(a_full_disk_is_named_with_its_file),
 		cmocka_unit_test(too_many_open_files_are_called_so),
 		cmocka_unit_test(what_never_ends_is_refused_unread),
-		cmocka_unit_test(what_is_kept_in_vain_goes),
-		cmocka_unit_test(what_is_kept_can_be_gone_on_with),
-		cmocka_unit_test(what_was_committed_can_be_gone_on_with),
-		cmocka_unit_test(what_has_gone_or_changed_is_refused),
-		cmocka_unit_test(what_is_no_file_is_not_gone_on_with),
+		cmocka_unit_test(unused_kept_file_is_removed),
+		cmocka_unit_test(kept_files_can_be_resumed),
+		cmocka_unit_test(committed_files_can_be_resumed),
+		cmocka_unit_test(removed_or_changed_files_are_refused),
+		cmocka_unit_test(non_files_cannot_be_resumed),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

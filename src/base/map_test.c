@@ -51,7 +51,7 @@ static void what_is_put_is_found_and_first_stays(void **state)
 	map_fini(&m);
 }
 
-static void texts_are_told_apart_by_length_and_bytes(void **state)
+static void texts_differ_by_length_and_bytes(void **state)
 {
 	enum { N = 5000 };
 	static char keys[N][16];
@@ -197,7 +197,7 @@ int main(void)
 		cmocka_unit_test(chosen_texts_do_not_meet),
 		cmocka_unit_test(an_empty_map_has_nothing),
 		cmocka_unit_test(what_is_put_is_found_and_first_stays),
-		cmocka_unit_test(texts_are_told_apart_by_length_and_bytes),
+		cmocka_unit_test(texts_differ_by_length_and_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

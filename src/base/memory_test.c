@@ -111,7 +111,7 @@ static void products_that_overflow_are_refused(void **state)
 }
 
 /* Any size, with and without huge pages. */
-static void what_is_moved_is_what_was_there(void **state)
+static void moved_memory_keeps_its_contents(void **state)
 {
 	static const size_t sizes[] = { 1, 100, 10000, 600000, 1000000 };
 
@@ -154,7 +154,7 @@ static void take_little(void *context)
 	*(bool *)context = true;
 }
 
-static void who_tries_lives_on(void **state)
+static void failed_attempt_does_not_end_the_program(void **state)
 {
 	unsigned depth = 3;
 	bool well = false;
@@ -181,8 +181,8 @@ int main(void)
 		cmocka_unit_test(small_pieces_add_up),
 		cmocka_unit_test(estimates_are_refused_with_both_numbers),
 		cmocka_unit_test(products_that_overflow_are_refused),
-		cmocka_unit_test(what_is_moved_is_what_was_there),
-		cmocka_unit_test(who_tries_lives_on),
+		cmocka_unit_test(moved_memory_keeps_its_contents),
+		cmocka_unit_test(failed_attempt_does_not_end_the_program),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

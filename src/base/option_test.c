@@ -192,7 +192,7 @@ static void refusals_name_the_option_and_what_was_expected(void **state)
 	}
 }
 
-static void help_fits_eighty_columns_and_says_all(void **state)
+static void help_fits_eighty_columns_and_is_complete(void **state)
 {
 	struct strbuf out = STRBUF_INIT;
 
@@ -258,7 +258,7 @@ int main(void)
 		cmocka_unit_test(settings_stand_for_fields_of_something_else),
 		cmocka_unit_test(arguments_move_to_the_front_in_order),
 		cmocka_unit_test(refusals_name_the_option_and_what_was_expected),
-		cmocka_unit_test(help_fits_eighty_columns_and_says_all),
+		cmocka_unit_test(help_fits_eighty_columns_and_is_complete),
 		cmocka_unit_test(man_source_hides_nothing_from_roff),
 		cmocka_unit_test(joined_tables_read_into_both_structs),
 	};

@@ -186,7 +186,7 @@ static void refuses_u32(const char *bytes, size_t len)
 	assert_int_equal(v, 0);
 }
 
-static void numbers_that_nobody_writes_are_refused(void **state)
+static void noncanonical_numbers_are_refused(void **state)
 {
 	size_t n;
 	bool flag = true;
@@ -222,7 +222,7 @@ int main(void)
 		cmocka_unit_test(what_is_read_is_what_was_written),
 		cmocka_unit_test(bytes_cut_short_anywhere_are_refused),
 		cmocka_unit_test(numbers_are_leb128),
-		cmocka_unit_test(numbers_that_nobody_writes_are_refused),
+		cmocka_unit_test(noncanonical_numbers_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,7 +30,7 @@ static uint64_t take(struct queue *q)
  * Random puts and takes across the overflow of the indices: first in, first out, with less than
  * twice the required capacity.
  */
-static void what_goes_in_comes_out_in_order(void **state)
+static void ring_is_first_in_first_out(void **state)
 {
 	struct queue q = { .head = UINT32_MAX - 500, .tail = UINT32_MAX - 500 };
 	uint64_t in = 0, out = 0, most = 1;
@@ -65,7 +65,7 @@ static void the_first_needs_room(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_goes_in_comes_out_in_order),
+		cmocka_unit_test(ring_is_first_in_first_out),
 		cmocka_unit_test(the_first_needs_room),
 	};
 

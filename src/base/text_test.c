@@ -105,7 +105,7 @@ static void a_hint_ends_a_refusal(void **state)
 	assert_string_equal(h.text + strlen(h.text) - 3, "'?)");
 }
 
-static void binary_is_told_from_text(void **state)
+static void binary_is_distinguished_from_text(void **state)
 {
 	(void)state;
 	static const char text[] = "a\tb\r\n\f\v \xc3\xa9~";
@@ -118,7 +118,7 @@ static void binary_is_told_from_text(void **state)
 	assert_int_equal(text_find_binary("a\x7f", 2), 1);
 }
 
-static void utf8_is_told_from_other_bytes(void **state)
+static void utf8_is_distinguished_from_other_bytes(void **state)
 {
 	static const struct {
 		const char *bytes;
@@ -425,8 +425,8 @@ int main(void)
 		cmocka_unit_test(the_nearest_word_is_suggested),
 		cmocka_unit_test(a_suggestion_has_a_third_of_its_letters_wrong),
 		cmocka_unit_test(a_hint_ends_a_refusal),
-		cmocka_unit_test(binary_is_told_from_text),
-		cmocka_unit_test(utf8_is_told_from_other_bytes),
+		cmocka_unit_test(binary_is_distinguished_from_text),
+		cmocka_unit_test(utf8_is_distinguished_from_other_bytes),
 		cmocka_unit_test(doubles_read_back_exactly_and_stay_short),
 		cmocka_unit_test(paragraphs_wrap_and_indented_ones_stay),
 		cmocka_unit_test(strings_grow_and_stay_terminated),

@@ -228,7 +228,7 @@ static void check_page(const struct strbuf *page, const char *const *expected)
 	free(words);
 }
 
-static void man_pages_say_what_help_says_and_groff_is_silent(void **state)
+static void man_pages_have_the_help_text_and_no_groff_warnings(void **state)
 {
 	static const char *const of_weave[] = {
 		"heddle-weave - make cloth",
@@ -381,7 +381,7 @@ static void results_go_to_a_database_too(void **state)
 	unlink(path);
 }
 
-static void a_failed_write_keeps_the_old_file_and_says_so(void **state)
+static void failed_write_keeps_the_old_file_and_reports_an_error(void **state)
 {
 	struct common_options o = { .output = "/dev/full" };
 
@@ -391,7 +391,7 @@ static void a_failed_write_keeps_the_old_file_and_says_so(void **state)
 	assert_int_equal(output_results(&o, one_number(), true), EXIT_ENVIRONMENT);
 }
 
-static void progress_says_share_rate_and_time_left(void **state)
+static void progress_shows_share_rate_and_time_left(void **state)
 {
 	struct progress p = { .unit = "packets", .total = 4000000 };
 	struct strbuf line = STRBUF_INIT;
@@ -447,12 +447,12 @@ int main(void)
 		cmocka_unit_test(what_makes_no_sense_is_a_usage_error),
 		cmocka_unit_test(refusals_map_to_exit_statuses),
 		cmocka_unit_test(help_shows_options_subcommands_and_examples),
-		cmocka_unit_test(man_pages_say_what_help_says_and_groff_is_silent),
+		cmocka_unit_test(man_pages_have_the_help_text_and_no_groff_warnings),
 		cmocka_unit_test(completion_follows_the_tables),
 		cmocka_unit_test(results_are_written_in_the_format_asked_for),
 		cmocka_unit_test(results_go_to_a_database_too),
-		cmocka_unit_test(a_failed_write_keeps_the_old_file_and_says_so),
-		cmocka_unit_test(progress_says_share_rate_and_time_left),
+		cmocka_unit_test(failed_write_keeps_the_old_file_and_reports_an_error),
+		cmocka_unit_test(progress_shows_share_rate_and_time_left),
 		cmocka_unit_test(progress_is_silent_without_a_terminal),
 	};
 

@@ -129,7 +129,7 @@ static void admit_survivors(struct fabric *fabric, struct broker *b)
 static const char *const engines[] = { "xy", "minhop", "updn", "dfsssp" };
 
 /* Only the positions of entries may differ. */
-static void tables_at_the_end_are_those_of_who_is_left(void **state)
+static void final_tables_are_those_of_remaining_connections(void **state)
 {
 	uint64_t blocked = 0, changes = 0;
 
@@ -210,7 +210,7 @@ static void tables_are_as_before_when_all_have_left(void **state)
 
 /* ---- flows ------------------------------------------------------------- */
 
-static void who_is_let_in_is_a_flow_from_then_to_its_end(void **state)
+static void admitted_connection_is_a_flow_until_its_end(void **state)
 {
 	static const char text[] = LINK
 		"traffic:\n"
@@ -317,7 +317,7 @@ static const struct {
 	  "fill 'paper' has no places" },
 };
 
-static void what_makes_no_sense_is_refused(void **state)
+static void contradictory_options_are_refused(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < sizeof(refusals) / sizeof(*refusals); i++) {
@@ -337,11 +337,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(preferred_traffic_has_its_own_share),
-		cmocka_unit_test(tables_at_the_end_are_those_of_who_is_left),
+		cmocka_unit_test(final_tables_are_those_of_remaining_connections),
 		cmocka_unit_test(tables_are_as_before_when_all_have_left),
-		cmocka_unit_test(who_is_let_in_is_a_flow_from_then_to_its_end),
+		cmocka_unit_test(admitted_connection_is_a_flow_until_its_end),
 		cmocka_unit_test(another_row_changes_no_arrival),
-		cmocka_unit_test(what_makes_no_sense_is_refused),
+		cmocka_unit_test(contradictory_options_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

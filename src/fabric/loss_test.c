@@ -184,7 +184,7 @@ static const struct {
 	  "none: an SL has a share of its own" },
 };
 
-static void where_there_is_none_it_says_why(void **state)
+static void missing_formula_has_a_reason(void **state)
 {
 	(void)state;
 	for (size_t c = 0; c < sizeof(without) / sizeof(*without); c++) {
@@ -203,7 +203,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_found_agrees),
-		cmocka_unit_test(where_there_is_none_it_says_why),
+		cmocka_unit_test(missing_formula_has_a_reason),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -325,7 +325,7 @@ static void check_notes(struct rng *rng, unsigned seen[N_NOTES][2])
 	strbuf_fini(&text);
 }
 
-static void notes_say_what_holds(void **state)
+static void notes_hold(void **state)
 {
 	const unsigned rounds = cases_of_run(150, 3000);
 	unsigned seen[N_NOTES][2] = { { 0 } };
@@ -390,7 +390,7 @@ static void named_engines_cannot_deadlock(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(notes_say_what_holds),
+		cmocka_unit_test(notes_hold),
 		cmocka_unit_test(named_engines_cannot_deadlock),
 	};
 

@@ -28,7 +28,7 @@ static void count(void *argument)
 	c->kept = local;
 }
 
-static void a_coroutine_goes_on_where_it_stopped(void **state)
+static void coroutine_resumes_where_it_stopped(void **state)
 {
 	struct counting a = { .from = 10 }, b = { .from = 20 };
 
@@ -156,7 +156,7 @@ static void a_stopped_coroutine_may_be_freed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_coroutine_goes_on_where_it_stopped),
+		cmocka_unit_test(coroutine_resumes_where_it_stopped),
 		cmocka_unit_test(registers_survive_a_switch),
 		cmocka_unit_test(a_coroutine_may_resume_another),
 		cmocka_unit_test(a_stopped_coroutine_may_be_freed),

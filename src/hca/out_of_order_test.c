@@ -50,7 +50,7 @@ static unsigned n_overtaken(unsigned k, unsigned n)
 #define WAY_UP UINT64_C(320000)
 
 /* No packet is repeated, and the last packet of the longer path completes the message. */
-static void those_that_are_kept_arrive_as_if_in_order(void **state)
+static void kept_packets_arrive_in_order(void **state)
 {
 	(void)state;
 	for (unsigned k = 1; k <= 2; k++) {
@@ -71,7 +71,7 @@ static void those_that_are_kept_arrive_as_if_in_order(void **state)
 }
 
 /* With a window one packet smaller, the sender repeats. */
-static void those_too_far_ahead_are_sent_again(void **state)
+static void packets_beyond_the_window_are_repeated(void **state)
 {
 	(void)state;
 	for (unsigned k = 1; k <= 2; k++) {
@@ -108,8 +108,8 @@ static void a_gap_is_a_nak_and_a_repetition(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(those_that_are_kept_arrive_as_if_in_order),
-		cmocka_unit_test(those_too_far_ahead_are_sent_again),
+		cmocka_unit_test(kept_packets_arrive_in_order),
+		cmocka_unit_test(packets_beyond_the_window_are_repeated),
 		cmocka_unit_test(a_gap_is_a_nak_and_a_repetition),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

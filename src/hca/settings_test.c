@@ -147,7 +147,7 @@ static void set_vl(struct subnet *s, unsigned sl, uint8_t vl)
  * Packets from h0 to h2 are never delivered and fill the VL that packets to h1 share. Nothing
  * arrives at h1 until its packets have a VL of their own.
  */
-static void a_vl_of_its_own_frees_who_waited(void **state)
+static void own_vl_releases_waiting_packets(void **state)
 {
 	static const char text[] = STAR
 		"traffic:\n"
@@ -186,7 +186,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables_delay_from_the_instant_of_their_change),
-		cmocka_unit_test(a_vl_of_its_own_frees_who_waited),
+		cmocka_unit_test(own_vl_releases_waiting_packets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

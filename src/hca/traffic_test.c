@@ -95,7 +95,7 @@ static void what_is_lost_is_sent_again(void **state)
 	assert_in_range(o.missed, o.lost - 3, o.lost);
 }
 
-static void a_pair_that_nobody_answers_breaks(void **state)
+static void pair_without_responses_fails(void **state)
 {
 	struct outcome o;
 
@@ -449,7 +449,7 @@ static char *what_came_in_turns(struct fabric *fabric, unsigned turn, hd_time st
 	return what_came(&c);
 }
 
-static void messages_go_on_after_a_restart(void **state)
+static void messages_continue_after_a_restart(void **state)
 {
 	static const hd_time steps[] = { 400 * HD_NS, 9100123, 31 * HD_US };
 
@@ -514,7 +514,7 @@ static void pass_on(const struct world *world, void *context)
 	w->state = state;
 }
 
-static void ranks_go_on_with_what_others_saved(void **state)
+static void ranks_resume_checkpoints_of_others(void **state)
 {
 	static const unsigned ranks[] = { 2, 3, 1, 2 };
 
@@ -544,7 +544,7 @@ int main(void)
 		cmocka_unit_test(a_saturating_pair_fills_its_link),
 		cmocka_unit_test(messages_are_posted_as_the_row_makes_them),
 		cmocka_unit_test(what_is_lost_is_sent_again),
-		cmocka_unit_test(a_pair_that_nobody_answers_breaks),
+		cmocka_unit_test(pair_without_responses_fails),
 		cmocka_unit_test(a_run_is_its_input),
 		cmocka_unit_test(held_back_for_long_is_not_late),
 		cmocka_unit_test(held_back_and_acknowledged_waits_for_nothing),
@@ -552,8 +552,8 @@ int main(void)
 		cmocka_unit_test(other_sls_are_left_alone),
 		cmocka_unit_test(parts_carry_the_same_messages),
 		cmocka_unit_test(ranks_carry_the_same_messages),
-		cmocka_unit_test(messages_go_on_after_a_restart),
-		cmocka_unit_test(ranks_go_on_with_what_others_saved),
+		cmocka_unit_test(messages_continue_after_a_restart),
+		cmocka_unit_test(ranks_resume_checkpoints_of_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,7 +68,7 @@ static void limits_without_a_source_are_refused(void **state)
 		8, "unknown rule");
 }
 
-static void verdicts_that_say_too_much_are_refused(void **state)
+static void excessive_verdicts_are_refused(void **state)
 {
 	(void)state;
 	refused(HEAD "- id: a\n  title: t\n  command: c\n  verdict: refuted\n"
@@ -320,7 +320,7 @@ int main(void)
 		cmocka_unit_test(files_that_contradict_themselves_are_refused),
 		cmocka_unit_test(expectations_that_make_no_sense_are_refused),
 		cmocka_unit_test(limits_without_a_source_are_refused),
-		cmocka_unit_test(verdicts_that_say_too_much_are_refused),
+		cmocka_unit_test(excessive_verdicts_are_refused),
 		cmocka_unit_test(studies_that_are_not_there_are_refused),
 		cmocka_unit_test(files_anywhere_else_are_refused),
 		cmocka_unit_test(experiments_are_handed_over),

@@ -174,7 +174,7 @@ static void settings_are_fitted(void **state)
 	catalogue_fini(&c);
 }
 
-static void a_failed_command_is_told(void **state)
+static void failed_command_is_reported(void **state)
 {
 	struct diag d = { .status = HD_OK };
 	struct paper_catalogue c;
@@ -216,7 +216,7 @@ int main(void)
 		cmocka_unit_test(what_is_open_is_tried),
 		cmocka_unit_test(points_become_one_table),
 		cmocka_unit_test(settings_are_fitted),
-		cmocka_unit_test(a_failed_command_is_told),
+		cmocka_unit_test(failed_command_is_reported),
 		cmocka_unit_test(unknown_names_are_refused),
 	};
 

@@ -43,7 +43,7 @@ static const char pairs_and_star[] = STAR
 	"traffic:\n- {name: q, kind: messages, transport: rc, source: h0, destination: h1, payload: 256}\n" RUN;
 
 /* Samples, captures and traces do not change the results. */
-static void looking_on_changes_nothing(void **state)
+static void observers_do_not_change_results(void **state)
 {
 	char pcap[] = "/tmp/simulation-pcap-XXXXXX";
 	char trace[] = "/tmp/simulation-trace-XXXXXX";
@@ -205,7 +205,7 @@ static bool stop_once(void *context, const struct sim_progress *p)
  * A stop applies to one run_advance: the next one runs to its own limit, even if samples are
  * taken on the way.
  */
-static void who_was_stopped_goes_on(void **state)
+static void stopped_run_continues(void **state)
 {
 	const hd_time more = 10 * HD_US;
 	unsigned asked = 0;
@@ -413,12 +413,12 @@ static void refusals_leave_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(looking_on_changes_nothing),
+		cmocka_unit_test(observers_do_not_change_results),
 		cmocka_unit_test(a_load_replaces_traffic_and_jobs),
 		cmocka_unit_test(a_record_has_more_than_the_screen),
 		cmocka_unit_test(rows_and_ports_get_what_they_need),
 		cmocka_unit_test(the_checksum_has_the_counters_of_ports),
-		cmocka_unit_test(who_was_stopped_goes_on),
+		cmocka_unit_test(stopped_run_continues),
 		cmocka_unit_test(a_run_outlives_checkpoints_that_fail),
 		cmocka_unit_test(a_trace_is_known_by_what_it_holds),
 		cmocka_unit_test(refusals_leave_nothing),

@@ -201,7 +201,7 @@ static const struct {
 	  "x.yaml:5:1: unknown field 'fault' in the scenario (did you mean 'faults'?)" },
 };
 
-static void refuses_what_makes_no_sense(void **state)
+static void rejects_contradictory_options(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
@@ -220,7 +220,7 @@ static void refuses_what_makes_no_sense(void **state)
 }
 
 /* One VL may acquire all others: each threshold up to what they hold. */
-static void thresholds_are_at_most_one_per_vl_to_lend(void **state)
+static void thresholds_are_at_most_one_per_shareable_vl(void **state)
 {
 	for (unsigned n = 1; n < 16; n++) {
 		struct strbuf text = STRBUF_INIT;
@@ -484,8 +484,8 @@ static void the_manual_has_every_field(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(refuses_what_makes_no_sense),
-		cmocka_unit_test(thresholds_are_at_most_one_per_vl_to_lend),
+		cmocka_unit_test(rejects_contradictory_options),
+		cmocka_unit_test(thresholds_are_at_most_one_per_shareable_vl),
 		cmocka_unit_test(a_run_needs_traffic_and_a_fabric_does_not),
 		cmocka_unit_test(fills_in_what_a_short_scenario_leaves_out),
 		cmocka_unit_test(names_mean_what_the_enums_say),

@@ -374,7 +374,7 @@ static void the_manual_names_every_field(void **state)
 	strbuf_fini(&man);
 }
 
-static void a_table_goes_on_where_its_end_says(void **state)
+static void table_continues_at_its_end(void **state)
 {
 	static const struct schema_row last[] = { { "b.y", SCHEMA_UINT }, { .path = NULL } };
 	static const struct schema_row empty[] = { { .rest = last } };
@@ -403,7 +403,7 @@ int main(void)
 		cmocka_unit_test(reads_a_list_of_values_as_one),
 		cmocka_unit_test(reads_fields_that_an_option_table_describes),
 		cmocka_unit_test(the_manual_names_every_field),
-		cmocka_unit_test(a_table_goes_on_where_its_end_says),
+		cmocka_unit_test(table_continues_at_its_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

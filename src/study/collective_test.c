@@ -315,7 +315,7 @@ static void bit_errors_are_counted_at_each_member(void **state)
 	fabric_free(b.fabric);
 }
 
-static void a_failing_switch_ends_in_a_list_of_who_lacks_what(void **state)
+static void failing_switch_lists_missing_messages(void **state)
 {
 	struct bed b;
 	struct collective_result r;
@@ -370,7 +370,7 @@ static void more_trees_than_mlids_are_refused_with_the_count(void **state)
 	fabric_free(b.fabric);
 }
 
-static void senders_that_are_no_members_hear_nothing(void **state)
+static void senders_outside_the_group_receive_nothing(void **state)
 {
 	struct bed b;
 
@@ -396,9 +396,9 @@ int main(void)
 		cmocka_unit_test(both_namings_of_four_vls_give_the_same),
 		cmocka_unit_test(crossing_multicasts_complete),
 		cmocka_unit_test(bit_errors_are_counted_at_each_member),
-		cmocka_unit_test(a_failing_switch_ends_in_a_list_of_who_lacks_what),
+		cmocka_unit_test(failing_switch_lists_missing_messages),
 		cmocka_unit_test(more_trees_than_mlids_are_refused_with_the_count),
-		cmocka_unit_test(senders_that_are_no_members_hear_nothing),
+		cmocka_unit_test(senders_outside_the_group_receive_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

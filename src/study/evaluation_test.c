@@ -94,7 +94,7 @@ static bool stop_after(void *context, const struct sim_progress *p)
 	return !p->warm || --*left > 0;
 }
 
-static void an_interrupted_run_says_so(void **state)
+static void interrupted_run_has_a_remark(void **state)
 {
 	(void)state;
 	struct eval_plan plan = small_plan(EVAL_MESH, 256);
@@ -211,7 +211,7 @@ static void extremes_are_in_order(void **state)
 }
 
 /* Connections without simulation have no results. */
-static void what_is_only_established_has_no_figures(void **state)
+static void established_connections_have_no_results(void **state)
 {
 	struct eval_plan plan = small_plan(EVAL_MESH, 4096);
 
@@ -235,12 +235,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_reserved_is_delivered),
 		cmocka_unit_test(load_grows_with_connections),
-		cmocka_unit_test(an_interrupted_run_says_so),
+		cmocka_unit_test(interrupted_run_has_a_remark),
 		cmocka_unit_test(deadlines_are_kept_beside_db),
 		cmocka_unit_test(a_frame_is_all_slots),
 		cmocka_unit_test(tables_show_what_was_counted),
 		cmocka_unit_test(extremes_are_in_order),
-		cmocka_unit_test(what_is_only_established_has_no_figures),
+		cmocka_unit_test(established_connections_have_no_results),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

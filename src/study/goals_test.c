@@ -18,7 +18,7 @@ static const char said[] = "mpi: at least 70 %, packets 2KiB\n"
 			   "ost: 20%\n"
 			   "backup: leftovers\n";
 
-static void goals_are_read_as_people_say_them(void **state)
+static void goals_are_parsed_from_plain_words(void **state)
 {
 	struct diag d = { .status = HD_OK };
 	struct goals g;
@@ -148,7 +148,7 @@ static void random_goals_are_met(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(goals_are_read_as_people_say_them),
+		cmocka_unit_test(goals_are_parsed_from_plain_words),
 		cmocka_unit_test(nonsense_is_refused_with_its_line),
 		cmocka_unit_test(random_goals_are_met),
 	};

@@ -77,7 +77,7 @@ static double cell(const struct table *t, size_t row, const char *name)
 }
 
 /* All methods on a mesh deliver to all members, and never before the lower bound. */
-static void rivals_reach_everybody(void **state)
+static void compared_methods_reach_all_members(void **state)
 {
 	struct diag d = { .status = HD_OK };
 	struct results *r = results_new("test");
@@ -127,7 +127,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_get_everything_unless_a_switch_fails),
 		cmocka_unit_test(refusals_name_the_option),
-		cmocka_unit_test(rivals_reach_everybody),
+		cmocka_unit_test(compared_methods_reach_all_members),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

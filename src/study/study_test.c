@@ -128,7 +128,7 @@ static void one_field_under_two_names_is_refused(void **state)
 	}
 }
 
-static void what_makes_no_study_is_refused(void **state)
+static void invalid_studies_are_refused(void **state)
 {
 	static const struct {
 		const char *vary[4], *skip, *stop, *find, *part;
@@ -545,7 +545,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(axes_span_a_grid),
 		cmocka_unit_test(one_field_under_two_names_is_refused),
-		cmocka_unit_test(what_makes_no_study_is_refused),
+		cmocka_unit_test(invalid_studies_are_refused),
 		cmocka_unit_test(a_recorded_study_comes_back_as_the_same),
 		cmocka_unit_test(measures_are_compared_in_their_units),
 		cmocka_unit_test(bisection_finds_the_step),

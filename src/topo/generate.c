@@ -339,15 +339,15 @@ enum { OF_SWITCH, OF_TRUNK, OF_HOST, N_PURPOSES };
 static enum hd_status read_abilities(const struct topo_params *p, struct diag *d,
 				     struct abilities *out)
 {
-	const char *links[N_PURPOSES] = { p->link, p->trunk_link, p->host_link };
+	const char *links[N_PURPOSES] = { p->link, p->trunk_link ? p->trunk_link : p->link,
+					  p->host_link ? p->host_link : p->link };
 
-	assert(p->link);
 	for (unsigned i = 0; i < N_PURPOSES; i++) {
 		bool host = i == OF_HOST;
 		uint64_t vls = host && p->host_vls ? p->host_vls : p->vls;
 		uint64_t mtu = host && p->host_mtu ? p->host_mtu : p->mtu;
 
-		if (read_link(links[i] ? links[i] : p->link, d, &out[i]) != HD_OK ||
+		if (read_link(links[i], d, &out[i]) != HD_OK ||
 		    read_vls_mtu(vls, mtu, d, &out[i]) != HD_OK)
 			return d->status;
 	}

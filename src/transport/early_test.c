@@ -173,7 +173,7 @@ static void a_later_write_stays(void **state)
 }
 
 /* A packet without a receive request is requested again with all that follow. */
-static void what_is_not_ready_is_lost(void **state)
+static void packets_without_receive_request_are_lost(void **state)
 {
 	(void)state;
 	struct pair *p = pair_with_window(QP_RC, NULL, 8);
@@ -513,7 +513,7 @@ int main(void)
 		cmocka_unit_test(a_repetition_asks_for_the_first),
 		cmocka_unit_test(a_write_is_placed_before_its_turn),
 		cmocka_unit_test(a_later_write_stays),
-		cmocka_unit_test(what_is_not_ready_is_lost),
+		cmocka_unit_test(packets_without_receive_request_are_lost),
 		cmocka_unit_test(data_are_the_same_with_and_without),
 		cmocka_unit_test(those_kept_are_saved),
 		cmocka_unit_test(answers_are_taken_in_any_order),

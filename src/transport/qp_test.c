@@ -569,7 +569,7 @@ static void a_notification_has_its_reserved_bytes(void **state)
 }
 
 /* After any step, and late in the life of its queues. */
-static void a_saved_queue_pair_goes_on_as_it_was(void **state)
+static void saved_queue_pair_continues_unchanged(void **state)
 {
 	(void)state;
 	for (unsigned step = 0; step < 80; step++) {
@@ -606,7 +606,7 @@ int main(void)
 		cmocka_unit_test(uc_completes_when_the_last_packet_has_left),
 		cmocka_unit_test(datagrams_complete_in_their_order),
 		cmocka_unit_test(a_wrong_datagram_waits_for_those_before_it),
-		cmocka_unit_test(a_saved_queue_pair_goes_on_as_it_was),
+		cmocka_unit_test(saved_queue_pair_continues_unchanged),
 		cmocka_unit_test(congestion_marks_are_echoed),
 		cmocka_unit_test(a_notification_has_its_reserved_bytes),
 	};

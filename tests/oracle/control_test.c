@@ -409,7 +409,7 @@ static void a_leaving_packet_counts_for_an_arriving_one(void **state)
 	rig_fini(&r);
 }
 
-static void the_guard_spares_who_waits_alone(void **state)
+static void guard_ignores_waits_without_contention(void **state)
 {
 	struct rig r;
 
@@ -512,7 +512,7 @@ int main(void)
 		cmocka_unit_test(a_threshold_marks_while_enough_wait),
 		cmocka_unit_test(waiting_begins_after_the_routing_delay),
 		cmocka_unit_test(a_leaving_packet_counts_for_an_arriving_one),
-		cmocka_unit_test(the_guard_spares_who_waits_alone),
+		cmocka_unit_test(guard_ignores_waits_without_contention),
 		cmocka_unit_test(a_root_has_credits_for_two),
 		cmocka_unit_test(a_cnp_goes_before_the_ack),
 	};

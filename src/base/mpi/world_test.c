@@ -101,7 +101,7 @@ static void talk(const struct world *r, void *context)
 	}
 }
 
-static void each_hears_what_each_says(void **state)
+static void every_rank_receives_every_message(void **state)
 {
 	(void)state;
 	for (unsigned n = 1; n <= 5; n++)
@@ -133,7 +133,7 @@ static void complain(const struct world *r, void *context)
 	strbuf_fini(&line);
 }
 
-static void all_fail_by_the_first_who_does(void **state)
+static void first_failure_fails_all_ranks(void **state)
 {
 	(void)state;
 	for (unsigned unwell = 0; unwell < 16; unwell++)
@@ -153,7 +153,7 @@ static void compare(const struct world *r, void *context)
 	strbuf_fini(&mine);
 }
 
-static void who_differs_is_named(void **state)
+static void differing_ranks_are_named(void **state)
 {
 	(void)state;
 	for (unsigned other = 0; other < 4; other++)
@@ -166,9 +166,9 @@ int main(void)
 		cmocka_unit_test(ranks_are_known_by_their_launcher),
 		cmocka_unit_test(forgotten_ranks_are_none),
 		cmocka_unit_test(one_process_is_alone_and_loads_nothing),
-		cmocka_unit_test(each_hears_what_each_says),
-		cmocka_unit_test(all_fail_by_the_first_who_does),
-		cmocka_unit_test(who_differs_is_named),
+		cmocka_unit_test(every_rank_receives_every_message),
+		cmocka_unit_test(first_failure_fails_all_ranks),
+		cmocka_unit_test(differing_ranks_are_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

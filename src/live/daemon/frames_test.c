@@ -158,7 +158,7 @@ static void an_answer_is_the_end_of_its_request(void **state)
 	assert_int_equal(hear(w->asker, &f), 0);
 }
 
-static void what_nobody_answers_comes_back_once(void **state)
+static void unanswered_request_returns_once(void **state)
 {
 	struct world *w = *state;
 	struct frame f;
@@ -253,7 +253,7 @@ static void every_connection_ends_with_the_daemon(void **state)
 	close(input);
 }
 
-static void dialling_in_vain_leaves_no_socket(void **state)
+static void failed_connect_leaves_no_socket(void **state)
 {
 	const struct live_greeting g = { .magic = LIVE_MAGIC };
 	struct diag d = { .status = HD_OK };
@@ -273,12 +273,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(an_answer_is_the_end_of_its_request, begin, end),
-		cmocka_unit_test_setup_teardown(what_nobody_answers_comes_back_once, begin, end),
+		cmocka_unit_test_setup_teardown(unanswered_request_returns_once, begin, end),
 		cmocka_unit_test_setup_teardown(a_late_answer_to_a_retry_is_the_only_one, begin,
 						end),
 		cmocka_unit_test_setup_teardown(nothing_is_lost_for_slow_readers, begin, end),
 		cmocka_unit_test(every_connection_ends_with_the_daemon),
-		cmocka_unit_test(dialling_in_vain_leaves_no_socket),
+		cmocka_unit_test(failed_connect_leaves_no_socket),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

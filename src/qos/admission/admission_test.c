@@ -84,7 +84,7 @@ static void requests_are_answered_in_order(void **state)
 	hub_fini(&h);
 }
 
-static void what_was_saved_is_taken_in_again(void **state)
+static void saved_state_is_loaded_again(void **state)
 {
 	(void)state;
 	char path[] = "admission_test.XXXXXX";
@@ -227,7 +227,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(requests_are_answered_in_order),
-		cmocka_unit_test(what_was_saved_is_taken_in_again),
+		cmocka_unit_test(saved_state_is_loaded_again),
 		cmocka_unit_test(nothing_is_saved_of_what_fails),
 		cmocka_unit_test(on_and_off_sources_fit_beyond_their_peaks),
 		cmocka_unit_test(random_ones_count_as_refused_when_they_do_not_fit),

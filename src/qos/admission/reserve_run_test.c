@@ -117,7 +117,7 @@ static void what_is_repeated_stays_and_a_tear_ends_it(void **state)
 }
 
 /* A fifth of 8 Gb/s is kept for best effort: two flows of 4 Gb/s do not fit. */
-static void who_does_not_fit_hears_which_subnet_refused(void **state)
+static void refusal_names_the_subnet(void **state)
 {
 	(void)state;
 	struct stage s;
@@ -138,7 +138,7 @@ static void who_does_not_fit_hears_which_subnet_refused(void **state)
 	stage_fini(&s);
 }
 
-static void nobody_is_refused_with_the_line_of_the_file(void **state)
+static void unknown_users_are_refused_with_the_line_of_the_file(void **state)
 {
 	(void)state;
 	struct routed_fabric f;
@@ -164,8 +164,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_round_goes_there_and_back),
 		cmocka_unit_test(what_is_repeated_stays_and_a_tear_ends_it),
-		cmocka_unit_test(who_does_not_fit_hears_which_subnet_refused),
-		cmocka_unit_test(nobody_is_refused_with_the_line_of_the_file),
+		cmocka_unit_test(refusal_names_the_subnet),
+		cmocka_unit_test(unknown_users_are_refused_with_the_line_of_the_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -138,7 +138,7 @@ static void each_mistake_is_found_on_its_line(void **state)
 	}
 }
 
-static void texts_say_what_becomes_of_it(void **state)
+static void texts_describe_the_outcome(void **state)
 {
 	(void)state;
 	static const struct {
@@ -346,7 +346,7 @@ int main(void)
 		cmocka_unit_test(specific_sets_beat_the_default_one),
 		cmocka_unit_test(vls_are_limited_by_max_op_vls),
 		cmocka_unit_test(each_mistake_is_found_on_its_line),
-		cmocka_unit_test(texts_say_what_becomes_of_it),
+		cmocka_unit_test(texts_describe_the_outcome),
 		cmocka_unit_test(a_mistake_is_said_once),
 		cmocka_unit_test(a_long_line_is_cut_and_said),
 		cmocka_unit_test(exports_read_back_clean),

@@ -239,7 +239,7 @@ static void match_rules_beat_the_short_form(void **state)
 	policy_fini(&p);
 }
 
-static void what_is_wrong_is_refused_with_its_line(void **state)
+static void errors_are_refused_with_their_line(void **state)
 {
 	(void)state;
 	static const struct {
@@ -290,7 +290,7 @@ int main(void)
 		cmocka_unit_test(ports_are_known_by_guid_name_and_kind),
 		cmocka_unit_test(the_short_form_knows_services),
 		cmocka_unit_test(match_rules_beat_the_short_form),
-		cmocka_unit_test(what_is_wrong_is_refused_with_its_line),
+		cmocka_unit_test(errors_are_refused_with_their_line),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -290,7 +290,7 @@ static void tables_that_ports_cannot_have_are_refused(void **state)
 	routed_fini(&f);
 }
 
-static void what_the_file_cannot_say_is_refused(void **state)
+static void inexpressible_tables_are_refused(void **state)
 {
 	struct strbuf text = STRBUF_INIT;
 	struct routed_fabric f;
@@ -331,7 +331,7 @@ int main(void)
 		cmocka_unit_test(long_lists_are_refused),
 		cmocka_unit_test(tables_go_through_a_file_unchanged),
 		cmocka_unit_test(tables_that_ports_cannot_have_are_refused),
-		cmocka_unit_test(what_the_file_cannot_say_is_refused),
+		cmocka_unit_test(inexpressible_tables_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

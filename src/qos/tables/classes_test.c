@@ -47,7 +47,7 @@ static void every_sl_knows_its_class(void **state)
 	}
 }
 
-static void folding_keeps_to_the_vls_and_says_what_is_lost(void **state)
+static void folding_uses_the_vls_and_reports_losses(void **state)
 {
 	(void)state;
 	static const unsigned vls[] = { 1, 2, 4, 8, 15 };
@@ -117,7 +117,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bands_end_where_the_paper_says),
 		cmocka_unit_test(every_sl_knows_its_class),
-		cmocka_unit_test(folding_keeps_to_the_vls_and_says_what_is_lost),
+		cmocka_unit_test(folding_uses_the_vls_and_reports_losses),
 		cmocka_unit_test(two_vls_fold_as_the_paper_says),
 		cmocka_unit_test(every_link_has_the_fold_of_its_vls),
 	};

@@ -329,7 +329,7 @@ static unsigned come_or_go(struct fill *f, struct connection *held, unsigned n, 
  * A port that arbitrates meanwhile needs this. After the last release the table
  * is empty.
  */
-static void weights_rise_with_who_comes_and_fall_with_who_goes(void **state)
+static void weights_follow_arrivals_and_departures(void **state)
 {
 	(void)state;
 	for (unsigned place = PLACE_FIRST; place <= PLACE_SPREAD; place++) {
@@ -379,7 +379,7 @@ int main(void)
 		cmocka_unit_test(scaling_keeps_a_slot_per_vl),
 		cmocka_unit_test(et_keeps_full_entries_until_the_last_leaves),
 		cmocka_unit_test(spreading_halves_the_gap_with_each_doubling),
-		cmocka_unit_test(weights_rise_with_who_comes_and_fall_with_who_goes),
+		cmocka_unit_test(weights_follow_arrivals_and_departures),
 		cmocka_unit_test(weights_that_repeat_are_counted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -163,7 +163,7 @@ static void unplanned_sls_go_with_the_least_class(void **state)
 }
 
 /* Five classes on two VLs: classes with low latency have one of them. */
-static void hurry_and_bulk_share_no_vl(void **state)
+static void latency_and_bulk_classes_share_no_vl(void **state)
 {
 	(void)state;
 	struct plan_class c[] = { { "a", { 1, 10 }, 256, true },
@@ -378,7 +378,7 @@ int main(void)
 		cmocka_unit_test(impossible_goals_are_refused),
 		cmocka_unit_test(sizes_decide_what_a_limit_is_worth),
 		cmocka_unit_test(unplanned_sls_go_with_the_least_class),
-		cmocka_unit_test(hurry_and_bulk_share_no_vl),
+		cmocka_unit_test(latency_and_bulk_classes_share_no_vl),
 		cmocka_unit_test(small_tables_are_kept_to_or_refused_with_the_count),
 		cmocka_unit_test(words_become_classes),
 		cmocka_unit_test(words_that_are_no_classes_are_refused),

@@ -141,7 +141,7 @@ static void check_text(const char *text, uint64_t seed, bool observed)
 	fabric_free(fabric);
 }
 
-static void control_probes_and_vl_sharing_go_on(void **state)
+static void control_probes_and_vl_sharing_resume_unchanged(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < MODES; i++) {
@@ -150,7 +150,7 @@ static void control_probes_and_vl_sharing_go_on(void **state)
 	}
 }
 
-static void observers_are_told_the_rest(void **state)
+static void observers_are_notified_of_the_rest(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < MODES_WATCHED; i++) {
@@ -174,7 +174,7 @@ static const char *const others[] = {
 	"  switch: {order: fifo, input_buffer: 4 packets}\n" LOADED ENDS,
 };
 
-static void kinds_of_traffic_go_on(void **state)
+static void kinds_of_traffic_resume_unchanged(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < sizeof(others) / sizeof(*others); i++)
@@ -203,7 +203,7 @@ static void idle_runs_end_at_the_same_time(void **state)
 }
 
 /* Rules that count packets, before and after their decision. */
-static void rules_go_on(void **state)
+static void rules_resume_unchanged(void **state)
 {
 	struct workload w;
 
@@ -315,11 +315,11 @@ static void endpoints_must_agree(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(control_probes_and_vl_sharing_go_on),
-		cmocka_unit_test(observers_are_told_the_rest),
-		cmocka_unit_test(kinds_of_traffic_go_on),
+		cmocka_unit_test(control_probes_and_vl_sharing_resume_unchanged),
+		cmocka_unit_test(observers_are_notified_of_the_rest),
+		cmocka_unit_test(kinds_of_traffic_resume_unchanged),
 		cmocka_unit_test(idle_runs_end_at_the_same_time),
-		cmocka_unit_test(rules_go_on),
+		cmocka_unit_test(rules_resume_unchanged),
 		cmocka_unit_test(cut_short_and_altered_states_are_refused),
 		cmocka_unit_test(altered_states_do_no_harm),
 		cmocka_unit_test(endpoints_must_agree),

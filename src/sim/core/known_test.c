@@ -131,7 +131,7 @@ static void the_high_limit_lets_low_vls_live_or_starve(void **state)
 }
 
 /* VLs with packets share unused weight by their own weights. */
-static void idle_weight_goes_to_those_who_can_use_it(void **state)
+static void idle_weight_is_shared_by_busy_vls(void **state)
 {
 	struct test_run r;
 	double got[3];
@@ -419,7 +419,7 @@ int main(void)
 		cmocka_unit_test(vls_share_a_link_as_their_weights_say),
 		cmocka_unit_test(vls_may_stand_several_times_in_tables),
 		cmocka_unit_test(the_high_limit_lets_low_vls_live_or_starve),
-		cmocka_unit_test(idle_weight_goes_to_those_who_can_use_it),
+		cmocka_unit_test(idle_weight_is_shared_by_busy_vls),
 		cmocka_unit_test(small_weights_mean_nothing_to_large_packets),
 		cmocka_unit_test(rates_that_differ_cost_what_the_faster_must_wait),
 		cmocka_unit_test(credits_limit_a_long_cable_exactly),

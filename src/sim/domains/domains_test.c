@@ -215,7 +215,7 @@ static struct told hear_run(const struct fabric *fabric, uint32_t parts, uint32_
 	return told;
 }
 
-static void observers_are_told_in_one_order(void **state)
+static void observers_are_notified_in_one_order(void **state)
 {
 	static const uint32_t cuts[][2] = { { 2, 2 }, { 7, 3 }, { 20, 1 } };
 
@@ -252,7 +252,7 @@ int main(void)
 		cmocka_unit_test(parts_measure_what_the_whole_does),
 		cmocka_unit_test(parts_agree_on_instants),
 		cmocka_unit_test(parts_become_idle_at_the_same_time),
-		cmocka_unit_test(observers_are_told_in_one_order),
+		cmocka_unit_test(observers_are_notified_in_one_order),
 		cmocka_unit_test(control_probes_and_vl_sharing_are_the_same_in_parts),
 	};
 

@@ -254,7 +254,7 @@ static void check_restarts(struct shared *w, const hd_time *at)
 	sim_free(w->one);
 }
 
-static void ranks_go_on_with_what_others_saved(void **state)
+static void ranks_resume_checkpoints_of_others(void **state)
 {
 	static const hd_time at[] = { 4 * HD_US + 17, 13300123, 28 * HD_US };
 
@@ -279,7 +279,7 @@ static void ranks_go_on_with_what_others_saved(void **state)
 	}
 }
 
-static void rules_go_on_counting_after_a_restart(void **state)
+static void rules_continue_counting_after_a_restart(void **state)
 {
 	static const hd_time at[] = { HD_US, 2100077, 3 * HD_US };
 	struct workload w;
@@ -327,7 +327,7 @@ static void control_probes_and_vl_sharing_are_the_same_over_ranks(void **state)
 		check_text(mode_scenarios[i], false, SIM_ENDED, ranks_in_turn(i));
 }
 
-static void observers_of_rank_0_are_told_all(void **state)
+static void observers_of_rank_0_are_notified_of_all(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < MODES_WATCHED; i++)
@@ -515,9 +515,9 @@ int main(void)
 		cmocka_unit_test(ranks_measure_what_one_process_does),
 		cmocka_unit_test(ranks_become_idle_at_the_same_time),
 		cmocka_unit_test(control_probes_and_vl_sharing_are_the_same_over_ranks),
-		cmocka_unit_test(observers_of_rank_0_are_told_all),
-		cmocka_unit_test(ranks_go_on_with_what_others_saved),
-		cmocka_unit_test(rules_go_on_counting_after_a_restart),
+		cmocka_unit_test(observers_of_rank_0_are_notified_of_all),
+		cmocka_unit_test(ranks_resume_checkpoints_of_others),
+		cmocka_unit_test(rules_continue_counting_after_a_restart),
 		cmocka_unit_test(links_come_up_between_ranks),
 		cmocka_unit_test(a_circle_through_ranks_is_found),
 		cmocka_unit_test(more_ranks_than_switches_are_too_many),

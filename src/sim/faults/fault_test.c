@@ -167,7 +167,7 @@ static void dead_link_takes_the_ready_one_behind_one_that_is_not(void **state)
  * A1: packets whose SL has no VL at the sender are lost and do not wait: the fabric is empty when
  * the last one is lost.
  */
-static void what_has_no_vl_is_gone(void **state)
+static void packets_without_a_vl_are_lost(void **state)
 {
 	const struct sl2vl apart = { { 0, 1 } };
 	struct test_fabric f;
@@ -203,7 +203,7 @@ int main(void)
 		cmocka_unit_test(link_up_and_down_at_one_instant_sends_nothing),
 		cmocka_unit_test(link_down_and_up_at_one_instant_cuts_what_is_under_way),
 		cmocka_unit_test(dead_link_takes_the_ready_one_behind_one_that_is_not),
-		cmocka_unit_test(what_has_no_vl_is_gone),
+		cmocka_unit_test(packets_without_a_vl_are_lost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,7 +134,7 @@ static void bounds_of(const struct fabric *fabric, double bound[PERMANENT])
 	free(tables);
 }
 
-static void nobodys_guarantee_breaks_while_tables_change(void **state)
+static void guarantees_hold_while_tables_change(void **state)
 {
 	struct fabric *fabric;
 	struct sim *sim;
@@ -221,7 +221,7 @@ static void assert_promises(const struct fabric *fabric, const struct sim_metric
 	}
 }
 
-static void who_is_let_in_gets_what_was_promised(void **state)
+static void admitted_flows_get_their_reservation(void **state)
 {
 	static const char *const engines[] = { "xy", "dfsssp", "minhop" };
 	uint64_t kept = 0, refused = 0;
@@ -300,8 +300,8 @@ static void preferred_traffic_gets_its_weight_under_contention(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nobodys_guarantee_breaks_while_tables_change),
-		cmocka_unit_test(who_is_let_in_gets_what_was_promised),
+		cmocka_unit_test(guarantees_hold_while_tables_change),
+		cmocka_unit_test(admitted_flows_get_their_reservation),
 		cmocka_unit_test(preferred_traffic_gets_its_weight_under_contention),
 	};
 

@@ -255,7 +255,7 @@ static void star_bounds(double bound[2])
 	bound[1] = delay[2] + delay[3];
 }
 
-static void a_rogue_in_another_vl_hurts_nobody(void **state)
+static void rogue_in_another_vl_has_no_effect(void **state)
 {
 	static const char *const rogues[] = {
 		"- {name: c-be, kind: saturating, class: be, pattern: pairs, source: h2, destination: h3, payload: 2048}\n",
@@ -521,7 +521,7 @@ int main(void)
 		cmocka_unit_test(best_effort_keeps_its_minimum_under_two_tables),
 		cmocka_unit_test(strict_priority_starves_best_effort),
 		cmocka_unit_test(the_high_limit_protects_the_low_table),
-		cmocka_unit_test(a_rogue_in_another_vl_hurts_nobody),
+		cmocka_unit_test(rogue_in_another_vl_has_no_effect),
 		cmocka_unit_test(a_rogue_in_the_vl_hurts_that_vl_only),
 		cmocka_unit_test(a_narrow_switch_costs_dbts_within_its_bound),
 		cmocka_unit_test(violations_are_as_rare_as_was_asked),

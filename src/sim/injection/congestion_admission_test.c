@@ -106,7 +106,7 @@ static void a_full_cable_turns_the_probe_back(void **state)
  * B1 and B2 fill the receiver's link. The adapter and A admit A1, and B rejects it: the reject
  * takes two hops and releases both links.
  */
-static void a_late_no_leaves_no_trace(void **state)
+static void late_reject_releases_all_links(void **state)
 {
 	(void)state;
 	struct world w;
@@ -129,7 +129,7 @@ static void a_late_no_leaves_no_trace(void **state)
 }
 
 /* Requested and reserved rates together must stay below the link's rate. */
-static void equal_is_too_much(void **state)
+static void full_rate_is_rejected(void **state)
 {
 	(void)state;
 	struct world w;
@@ -218,8 +218,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_full_cable_turns_the_probe_back),
-		cmocka_unit_test(a_late_no_leaves_no_trace),
-		cmocka_unit_test(equal_is_too_much),
+		cmocka_unit_test(late_reject_releases_all_links),
+		cmocka_unit_test(full_rate_is_rejected),
 		cmocka_unit_test(each_sl_has_its_share),
 		cmocka_unit_test(the_last_packet_frees_the_links),
 		cmocka_unit_test(a_fabric_without_agents_is_refused),

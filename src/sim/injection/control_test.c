@@ -351,7 +351,7 @@ static void each_rule_marks_whom_it_says(void **state)
 	check_marks(&m, 2 * BLK - 1, true, true);
 }
 
-static void the_guard_spares_who_waits_alone(void **state)
+static void guard_ignores_waits_without_contention(void **state)
 {
 	(void)state;
 	for (unsigned guard = 0; guard < 2; guard++) {
@@ -477,7 +477,7 @@ static struct sim_arrival packet(const struct bed *b, hd_time time, uint32_t fro
 	};
 }
 
-static void many_observe_and_each_endpoint_hears_of_its_own(void **state)
+static void many_observers_and_endpoints_are_notified(void **state)
 {
 	struct seen watch[2] = { 0 }, mine = { 0 }, theirs = { 0 };
 	struct bed b;
@@ -514,7 +514,7 @@ static void many_observe_and_each_endpoint_hears_of_its_own(void **state)
 }
 
 /* Packets injected in any order enter by time, then by turn, then in order of injection. */
-static void what_is_given_ahead_enters_in_its_order(void **state)
+static void injected_packets_enter_in_order(void **state)
 {
 	static const struct {
 		hd_time time;
@@ -597,11 +597,11 @@ int main(void)
 		cmocka_unit_test(a_window_that_was_lost_is_forgotten_after_its_time),
 		cmocka_unit_test(flows_of_one_throttle_take_turns),
 		cmocka_unit_test(each_rule_marks_whom_it_says),
-		cmocka_unit_test(the_guard_spares_who_waits_alone),
+		cmocka_unit_test(guard_ignores_waits_without_contention),
 		cmocka_unit_test(an_output_without_credits_for_two_is_a_victim),
 		cmocka_unit_test(a_marked_packet_is_answered_by_a_cnp_and_then_an_ack),
-		cmocka_unit_test(many_observe_and_each_endpoint_hears_of_its_own),
-		cmocka_unit_test(what_is_given_ahead_enters_in_its_order),
+		cmocka_unit_test(many_observers_and_endpoints_are_notified),
+		cmocka_unit_test(injected_packets_enter_in_order),
 		cmocka_unit_test(a_stuck_sink_hands_over_by_tail),
 	};
 

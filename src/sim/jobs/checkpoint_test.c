@@ -200,7 +200,7 @@ static void check(const char *text, unsigned turn)
 	free(one);
 }
 
-static void jobs_go_on_after_a_restart(void **state)
+static void jobs_continue_after_a_restart(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < sizeof(scenarios) / sizeof(*scenarios); i++)
@@ -243,7 +243,7 @@ static void some_jobs(struct rng *g, struct strbuf *out)
 			programs[rng_below(g, N_PROGRAMS)]);
 }
 
-static void any_jobs_go_on(void **state)
+static void random_jobs_resume_unchanged(void **state)
 {
 	struct rng g;
 
@@ -259,7 +259,7 @@ static void any_jobs_go_on(void **state)
 }
 
 /* Files of operations: waits for any, and operations that never complete. */
-static void operations_of_files_go_on(void **state)
+static void operations_of_files_resume_unchanged(void **state)
 {
 	static const char goal[] =
 		"num_ranks 6\n"
@@ -334,9 +334,9 @@ static void altered_states_do_no_harm(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(jobs_go_on_after_a_restart),
-		cmocka_unit_test(any_jobs_go_on),
-		cmocka_unit_test(operations_of_files_go_on),
+		cmocka_unit_test(jobs_continue_after_a_restart),
+		cmocka_unit_test(random_jobs_resume_unchanged),
+		cmocka_unit_test(operations_of_files_resume_unchanged),
 		cmocka_unit_test(altered_states_do_no_harm),
 	};
 

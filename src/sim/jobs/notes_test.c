@@ -83,7 +83,7 @@ static void the_link_that_it_waits_for_is_named(void **state)
  * A message after a send waits until the last byte has left the host; which of its packets wait
  * behind that byte is not determined.
  */
-static void what_has_left_waits_for_no_link(void **state)
+static void sent_messages_wait_for_no_link(void **state)
 {
 	struct outcome o = run_on(
 		"fabric: {topology: {kind: xgft, down: \"8,2\", up: \"1,1\"}, link: {rate: 4x HDR}}\n"
@@ -121,7 +121,7 @@ static void a_line_is_no_wait_for_links(void **state)
 }
 
 /* Of long paths the end is shown, with a remark on the omitted part. */
-static void long_paths_say_where_they_begin(void **state)
+static void long_paths_have_a_remark_on_their_begin(void **state)
 {
 	/* 2^20 messages are kept, half of them for each rank. */
 	unsigned n = run_is_long() ? 540000 : 5000;
@@ -248,7 +248,7 @@ static void pairs_have_all_bytes(void **state)
 }
 
 /* 64 of them are still listed separately. */
-static void few_are_told_one_by_one(void **state)
+static void few_are_listed_separately(void **state)
 {
 	struct outcome o = run_on(
 		"fabric: {topology: {kind: xgft, down: \"4,16\", up: \"1,4\"}, link: {rate: 4x HDR}}\n"
@@ -299,14 +299,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_path_has_no_gaps),
 		cmocka_unit_test(the_link_that_it_waits_for_is_named),
-		cmocka_unit_test(what_has_left_waits_for_no_link),
+		cmocka_unit_test(sent_messages_wait_for_no_link),
 		cmocka_unit_test(a_line_is_no_wait_for_links),
-		cmocka_unit_test(long_paths_say_where_they_begin),
+		cmocka_unit_test(long_paths_have_a_remark_on_their_begin),
 		cmocka_unit_test(links_know_what_they_carried_for_whom),
 		cmocka_unit_test(a_timeline_has_all_of_the_time),
 		cmocka_unit_test(a_long_timeline_has_all_of_the_time),
 		cmocka_unit_test(pairs_have_all_bytes),
-		cmocka_unit_test(few_are_told_one_by_one),
+		cmocka_unit_test(few_are_listed_separately),
 		cmocka_unit_test(many_are_sorted_by_leaf),
 		cmocka_unit_test(a_multicast_goes_to_each),
 	};

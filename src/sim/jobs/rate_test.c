@@ -140,7 +140,7 @@ static void port_and_sl_have_one_rate(void **state)
  * A sixth of the link until an ACK arrives: requests of 100 bytes are sent before that. Messages
  * inside a host neither wait nor raise the rate.
  */
-static void what_stays_inside_has_no_part(void **state)
+static void messages_inside_hosts_are_not_paced(void **state)
 {
 	static const char *const pers[] = { "sl", "qp" };
 	char control[128];
@@ -165,7 +165,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(port_and_sl_have_one_rate),
-		cmocka_unit_test(what_stays_inside_has_no_part),
+		cmocka_unit_test(messages_inside_hosts_are_not_paced),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -105,7 +105,7 @@ static void packets_of_one_instant_spread(void **state)
 }
 
 /* With an unreachable threshold, all packets use the tables. */
-static void who_never_leaves_home_is_static(void **state)
+static void unreachable_threshold_keeps_static_routes(void **state)
 {
 	struct fabric *fabric;
 	struct ends a, b;
@@ -237,7 +237,7 @@ static void other_sls_keep_to_their_tables(void **state)
  * lost, one packet of four in every period; until it has noticed, told them,
  * and they route (P + R after a packet is made).
  */
-static void neighbours_that_are_told_take_other_ways(void **state)
+static void notified_neighbours_choose_other_outputs(void **state)
 {
 	static const struct {
 		const char *adaptive;
@@ -664,11 +664,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(packets_of_one_instant_spread),
-		cmocka_unit_test(who_never_leaves_home_is_static),
+		cmocka_unit_test(unreachable_threshold_keeps_static_routes),
 		cmocka_unit_test(dead_links_are_left_when_it_is_known),
 		cmocka_unit_test(flows_stay_in_order),
 		cmocka_unit_test(other_sls_keep_to_their_tables),
-		cmocka_unit_test(neighbours_that_are_told_take_other_ways),
+		cmocka_unit_test(notified_neighbours_choose_other_outputs),
 		cmocka_unit_test(neighbours_come_back),
 		cmocka_unit_test(every_choice_is_that_of_the_rules),
 	};

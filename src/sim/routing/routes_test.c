@@ -394,7 +394,7 @@ static void one_history(uint64_t seed, const char *engine, struct sums *sums)
 	strbuf_fini(&drawn.text);
 }
 
-static void after_the_last_write_all_who_can_communicate_do(void **state)
+static void all_allowed_pairs_communicate_after_the_last_write(void **state)
 {
 	static const char *const engines[] = { "minhop", "updn", "dfsssp", "lash" };
 	unsigned rounds = cases_of_run(40, 1000);
@@ -463,7 +463,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_outage_lasts_until_the_switch_is_written),
 		cmocka_unit_test(changes_are_noticed_by_trap_or_sweep),
-		cmocka_unit_test(after_the_last_write_all_who_can_communicate_do),
+		cmocka_unit_test(all_allowed_pairs_communicate_after_the_last_write),
 		cmocka_unit_test(groups_get_new_trees),
 		cmocka_unit_test(what_cannot_be_routed_is_refused),
 	};

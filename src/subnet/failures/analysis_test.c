@@ -186,7 +186,7 @@ static const struct failure_case *same_case(const struct failure_analysis *s,
 }
 
 /* Completed cases equal those of the whole analysis. */
-static void one_that_is_stopped_keeps_what_it_tried(void **state)
+static void stopped_analysis_keeps_completed_cases(void **state)
 {
 	const uint32_t dims[] = { 3, 4 };
 	struct scene c;
@@ -365,7 +365,7 @@ int main(void)
 		cmocka_unit_test(a_switch_takes_its_own_port_with_it),
 		cmocka_unit_test(a_ring_that_can_lock_is_a_row_when_cut),
 		cmocka_unit_test(a_refused_point_is_the_worst),
-		cmocka_unit_test(one_that_is_stopped_keeps_what_it_tried),
+		cmocka_unit_test(stopped_analysis_keeps_completed_cases),
 		cmocka_unit_test(random_fabrics_lose_what_graphs_say),
 		cmocka_unit_test(threads_find_the_same),
 		cmocka_unit_test(pairs_are_drawn_once),

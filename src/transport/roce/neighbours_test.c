@@ -138,7 +138,7 @@ static void both_kinds_find_each_other(void **state)
 	two_find_each_other(ROCE_GID_LINK);
 }
 
-static void who_is_not_there_is_asked_for_a_second(void **state)
+static void missing_neighbours_are_requested_for_a_second(void **state)
 {
 	struct roce_address own, other;
 	uint8_t out[ROOM], data[WORD] = { 0 };
@@ -191,7 +191,7 @@ int main(void)
 		cmocka_unit_test(answers_are_those_of_a_kernel),
 		cmocka_unit_test(questions_are_those_of_a_kernel),
 		cmocka_unit_test(both_kinds_find_each_other),
-		cmocka_unit_test(who_is_not_there_is_asked_for_a_second),
+		cmocka_unit_test(missing_neighbours_are_requested_for_a_second),
 		cmocka_unit_test(addresses_follow_from_ipv4),
 	};
 
