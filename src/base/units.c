@@ -95,8 +95,8 @@ static enum hd_status refuse(struct diag *d, enum hd_status status, const char *
 }
 
 /*
- * Parses digits[.digits] and advances *rest past it. HD_ERR_INPUT: no number; HD_ERR_RANGE: more
- * digits than 64 bits hold.
+ * Reads digits[.digits] and leaves *rest behind it. HD_ERR_INPUT if there is
+ * no number, HD_ERR_RANGE if it has more digits than 64 bits hold.
  */
 static enum hd_status read_decimal(const char *s, struct decimal *out, const char **rest)
 {
@@ -303,7 +303,7 @@ hd_time hd_rate_duration(struct hd_rate rate, uint64_t bytes)
 	static const uint64_t ps_per_byte_at_1bps = UINT64_C(8000000000000);
 
 	assert(rate.num > 0);
-	/* Fast path for all rates but FDR: one 64-bit division. */
+	/* Every packet at all but FDR's rates: one 64-bit division. */
 	if (rate.den == 1 && bytes <= UINT64_C(1) << 20) {
 		uint64_t work = bytes * ps_per_byte_at_1bps;
 
@@ -357,7 +357,7 @@ enum hd_status hd_rate_parse(const char *text, struct diag *d, struct hd_rate *o
 
 enum hd_status hd_ratio_parse(const char *text, struct diag *d, struct hd_ratio *out)
 {
-	/* Treats "%" as a unit of 1/100. */
+	/* As if "%" were a unit of 1/100. */
 	static const struct unit shares[] = {
 		{ "", 100 },
 		{ "%", 1 },
@@ -425,7 +425,7 @@ enum hd_status hd_double_parse(const char *text, struct diag *d, double *out)
 	return HD_OK;
 }
 
-/* Splits "a..b"; without "..", both ends are the whole text. */
+/* Cuts "a..b" in two; without "..", both are the whole. */
 static bool split_range(const char *text, char *low, char *high, size_t size)
 {
 	const char *dots = strstr(text, "..");

@@ -203,8 +203,7 @@ static char *piped(const char *command, const struct strbuf *text)
 	assert_int_equal(write(fd, text->text, text->len), text->len);
 	close(fd);
 	snprintf(line, sizeof(line), "%s %s 2>&1", command, path);
-	/* NOLINT(cert-env33-c): the command is a constant of this test */
-	FILE *pipe = popen(line, "r");
+	FILE *pipe = popen(line, "r"); /* NOLINT(cert-env33-c): a constant command */
 
 	assert_non_null(pipe);
 	while (fgets(line, sizeof(line), pipe))

@@ -564,8 +564,8 @@ static void draw_rules(struct rng *rng, struct rules *r)
 
 	*r = (struct rules){
 		.up = rng_below(rng, 2) ? 1 : 1 + HOSTS,
-		.choice = rng_below(rng, 3),
-		.per = rng_below(rng, 3),
+		.choice = (unsigned)rng_below(rng, 3),
+		.per = (unsigned)rng_below(rng, 3),
 		.threshold = blocks[rng_below(rng, 8)],
 		.gap = (2 + rng_below(rng, 3)) * HD_US,
 		.fault = HD_TIME_NEVER,

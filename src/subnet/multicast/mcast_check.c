@@ -6,8 +6,8 @@
 #include "subnet/multicast/mcast.h"
 
 /*
- * Copies of a packet that entered a switch by one port and VL. All of them have the same future, so
- * their number suffices.
+ * Copies of a packet that have come into a switch by one port and VL. All of
+ * them have the same future, so their number is enough.
  */
 struct copy_state {
 	port_id in;
@@ -31,7 +31,7 @@ struct flood {
 	bool loops;
 };
 
-/* Result of a copy that a switch sends. */
+/* What becomes of a copy that a switch sends out. */
 enum outcome { OUT_LOST, OUT_DELIVERED, OUT_TO_SWITCH };
 
 struct sent_copy {
@@ -93,7 +93,7 @@ static struct copy_state *place_of(struct flood *f, port_id in, uint8_t vl)
 	return &f->places[*index - 1];
 }
 
-/* Finds all states that a packet reaches, and their dependencies. */
+/* Finds all places that a packet gets to, and what they wait for. */
 static void discover(struct flood *f)
 {
 	for (uint32_t i = 0; i < f->n; i++) {
@@ -140,7 +140,7 @@ static void pass_on(struct flood *f, uint32_t i, uint32_t *ready, uint32_t *n_re
 	}
 }
 
-/* Counts copies from the sender on; states in a cycle are never complete. */
+/* Counts copies from the sender on; places in a circle never get ready. */
 static void count_copies(struct flood *f)
 {
 	uint32_t *ready = hd_alloc(f->n, sizeof(*ready));
@@ -156,7 +156,7 @@ static void count_copies(struct flood *f)
 	free(ready);
 }
 
-/* Follows one packet from `sender`. */
+/* One packet from `sender`. */
 static void flood_from(struct flood *f, port_id sender)
 {
 	const struct topo *t = f->s->topo;
@@ -174,7 +174,7 @@ static void flood_from(struct flood *f, port_id sender)
 		f->index[(size_t)f->places[i].in * N_VLS + f->places[i].vl] = 0;
 }
 
-/* Records the first receiver of a packet that it should not receive. */
+/* Remembers who is the first to receive what it should not. */
 static void note_fault(struct mcast_check *o, port_id receiver, uint64_t copies)
 {
 	if (o->fault_receiver != TOPO_NONE)
