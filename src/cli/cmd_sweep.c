@@ -10,6 +10,8 @@
 static const struct option options[] = {
 	{ "vary", 0, OPT_LIST, FIELD(vary), "FIELD=VALUES", NULL,
 	  "values of a field: a list, LOW..HIGH:STEP or LOW..HIGH:*FACTOR; several make a grid, 'A=1,2 & B=3,4' go along together" },
+	{ "label", 0, OPT_LIST, FIELD(labels), "FIELD=LABELS", NULL,
+	  "a label for each value of a varied field, in their order, shown in tables and plots" },
 	OPTIONS_OPENSM(struct sweep_session_options, scenario),
 	OPTION_SET(struct sweep_session_options, scenario),
 	{ "seeds", 0, OPT_UINT, FIELD(seeds), "N", NULL,

@@ -94,6 +94,8 @@ static enum hd_status read_study(struct sweep_session_options *v, const struct s
 		name_command(out, words);
 	for (size_t i = 0; i < v->vary.n && status == HD_OK; i++)
 		status = study_vary(out, v->vary.items[i], d);
+	for (size_t i = 0; i < v->labels.n && status == HD_OK; i++)
+		status = study_label_values(out, v->labels.items[i], d);
 	for (size_t i = 0; i < v->skip.n; i++)
 		study_append(&out->skip, v->skip.items[i]);
 	for (size_t i = 0; i < v->keep.n; i++)
@@ -238,8 +240,8 @@ static int run_sources(struct sweep_session_options *v, struct study *study, int
 /* True if options change the study: --merge takes the study of the databases unchanged. */
 static bool adds_to_study(const struct sweep_session_options *v)
 {
-	return v->vary.n || v->skip.n || v->keep.n || v->scenario.set.n || v->seeds || v->stop ||
-	       v->find || v->shard || v->common.seed != SEED_OF_SCENARIO;
+	return v->vary.n || v->labels.n || v->skip.n || v->keep.n || v->scenario.set.n ||
+	       v->seeds || v->stop || v->find || v->shard || v->common.seed != SEED_OF_SCENARIO;
 }
 
 static int run_merge(struct sweep_session_options *v, int n, char **paths)

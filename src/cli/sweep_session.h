@@ -10,7 +10,7 @@
 struct sweep_session_options {
 	struct common_options common;
 	struct fabric_choice scenario;
-	struct option_list vary, skip, keep;
+	struct option_list vary, labels, skip, keep;
 	uint64_t seeds, jobs;
 	const char *stop, *find, *shard;
 	bool wide, curves;

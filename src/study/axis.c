@@ -513,6 +513,7 @@ enum hd_status axis_init_labels(struct axis *a, const char *field, const char *v
 void axis_fini(struct axis *a)
 {
 	value_list_fini(&a->values);
+	value_list_fini(&a->labels);
 	value_list_fini(&a->texts);
 	free(a->field);
 	free(a->unit_text);

@@ -39,9 +39,10 @@ HD_MUST_CHECK enum hd_status value_list_expand(struct value_list *p, const char 
 struct axis {
 	char *field; /* path, as in --set */
 	struct value_list values;
-	struct value_list texts; /* template: replacement text of each value */
-	enum value_kind kind;    /* VALUE_REAL: `numbers`; else VALUE_TEXT */
-	const char *unit;        /* of the numbers; owned by `unit_text` */
+	struct value_list labels; /* shown in tables instead of the values; empty: the values */
+	struct value_list texts;  /* template: replacement text of each value */
+	enum value_kind kind;     /* VALUE_REAL: `numbers`; else VALUE_TEXT */
+	const char *unit;         /* of the numbers; owned by `unit_text` */
 	char *unit_text;
 	double *numbers;
 	const struct option *option; /* option of a command; NULL: field of the scenario */

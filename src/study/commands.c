@@ -23,6 +23,7 @@ static const struct study_measure sim_measures[] = {
 	{ SIMULATED("p99", "us", 3), "summary", "latency p99", CURVE_SPREAD },
 	{ SIMULATED("max", "us", 3), "summary", "latency max", CURVE_MEAN },
 	{ SIMULATED("fairness", NULL, 3), "traffic", "fairness", CURVE_MEAN, REDUCE_LEAST },
+	{ SIMULATED("host links", "%", 1), "summary", "host links used", CURVE_MEAN },
 	{ SIMULATED("busiest link", "%", 1), "summary", "busiest link used", CURVE_MEAN },
 	{ { "lost", NULL, VALUE_UINT, ORIGIN_SIMULATED }, "summary", "lost", CURVE_MEAN },
 	{ { "broken", NULL, VALUE_UINT, ORIGIN_SIMULATED },

@@ -28,6 +28,8 @@ static const struct schema_row study_fields[] = {
 	{ "axes[].field", SCHEMA_TEXT, AXIS(field), .help = "the path of a field, as after --set" },
 	{ "axes[].values", SCHEMA_TEXT, AXIS(values), .joins = true,
 	  .help = "a list, LOW..HIGH:STEP or LOW..HIGH:*FACTOR" },
+	{ "axes[].labels", SCHEMA_TEXT, AXIS(labels), .optional = true, .joins = true,
+	  .help = "a label for each value, shown in tables and plots" },
 	{ "axes[].with", SCHEMA_TEXT, AXIS(with), .optional = true,
 	  .help = "axes of one name here go along together" },
 	{ "seeds", SCHEMA_UINT, STUDY(seeds), .initial = "1", .low = "1", .high = "1000000",
@@ -278,6 +280,29 @@ enum hd_status study_vary(struct study *s, const char *text, struct diag *d)
 		text += len + (more ? strlen(" & ") : 0);
 	}
 	return status;
+}
+
+enum hd_status study_label_values(struct study *s, const char *text, struct diag *d)
+{
+	const char *equals = strchr(text, '=');
+	size_t len = equals ? (size_t)(equals - text) : 0, invalid = utf8_find_invalid(text);
+
+	d->file = NULL;
+	if (text[invalid])
+		return diag_fail(d, HD_ERR_USAGE, "--label is not UTF-8 at byte %zu (0x%02x)",
+				 invalid + 1, (unsigned char)text[invalid]);
+	for (size_t i = 0; i < s->n_written && len; i++) {
+		struct study_axis *a = &s->written[i];
+
+		if (strlen(a->field) != len || memcmp(a->field, text, len) != 0)
+			continue;
+		free(a->labels);
+		a->labels = hd_strdup(equals + 1);
+		return HD_OK;
+	}
+	return len ? diag_fail(d, HD_ERR_USAGE, "--label: %.*s is not varied",
+			       len < 80 ? (int)len : 80, text)
+		   : diag_fail(d, HD_ERR_USAGE, "--label takes FIELD=LABELS, not '%.80s'", text);
 }
 
 void study_fini(struct study *s)

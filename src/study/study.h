@@ -34,6 +34,7 @@
 /* An axis as written, before it is resolved. */
 struct study_axis {
 	char *field, *values;
+	char *labels;  /* of the values, in their order; NULL: the values themselves */
 	char *with;    /* NULL: a dimension of its own */
 	unsigned line; /* of the study's file; 0: the command line */
 };
@@ -131,6 +132,8 @@ void study_add_axis(struct study *s, const char *field, const char *values, unsi
 void study_select(struct study *s, const char *field, const char *labels);
 /* Adds one axis, "FIELD=VALUES", or several that change together, "A=1,2 & B=3,4". */
 HD_MUST_CHECK enum hd_status study_vary(struct study *s, const char *text, struct diag *d);
+/* Labels the values of an axis that exists: "FIELD=LABEL,LABEL,...". */
+HD_MUST_CHECK enum hd_status study_label_values(struct study *s, const char *text, struct diag *d);
 /* Appends to one of the list texts (skip, keep). */
 void study_append(char **list, const char *text);
 

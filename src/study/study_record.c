@@ -14,6 +14,7 @@
 #define NAME_SET      "study set "
 #define NAME_AXIS     "study axis "
 #define NAME_WITH     "study with "
+#define NAME_LABELS   "study labels "
 
 /* The texts that a study may have. */
 static const struct {
@@ -55,6 +56,8 @@ void study_record(const struct study *s, struct results *r)
 		put_named(r, NAME_AXIS, s->written[i].field, s->written[i].values);
 		if (s->written[i].with)
 			put_named(r, NAME_WITH, s->written[i].field, s->written[i].with);
+		if (s->written[i].labels)
+			put_named(r, NAME_LABELS, s->written[i].field, s->written[i].labels);
 	}
 	for (size_t i = 0; i < N_TEXTS; i++) {
 		const char *text = *(char *const *)((const char *)s + texts[i].offset);
@@ -83,6 +86,10 @@ static void restore_axis(const char *name, const char *value, struct study *s)
 		s->written[s->n_written - 1].with = hd_strdup(value);
 		return;
 	}
+	if (begins(name, NAME_LABELS) && s->n_written) {
+		s->written[s->n_written - 1].labels = hd_strdup(value);
+		return;
+	}
 	s->written = hd_realloc(s->written, s->n_written + 1, sizeof(*s->written));
 	s->written[s->n_written++] = (struct study_axis){
 		.field = hd_strdup(name + strlen(NAME_AXIS)),
@@ -109,7 +116,8 @@ enum hd_status study_restore(const struct results *r, study_options_fn *options_
 		else if (begins(name, NAME_SET))
 			overrides_put(&out->overrides, "--set", name + strlen(NAME_SET), "%s",
 				      value);
-		else if (begins(name, NAME_AXIS) || begins(name, NAME_WITH))
+		else if (begins(name, NAME_AXIS) || begins(name, NAME_WITH) ||
+			 begins(name, NAME_LABELS))
 			restore_axis(name, value, out);
 		else
 			restore_text(name, value, out);

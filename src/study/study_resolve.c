@@ -153,6 +153,31 @@ static enum hd_status choose_dimension(struct study *s, size_t axis, struct diag
 	return status;
 }
 
+/* One label per value, each different: the labels distinguish curves. */
+static enum hd_status resolve_labels(struct study *s, size_t axis, struct diag *d)
+{
+	struct axis *a = &s->axes[axis];
+	struct strbuf why = STRBUF_INIT;
+
+	if (!s->written[axis].labels)
+		return HD_OK;
+	value_list_split(&a->labels, s->written[axis].labels);
+	if (a->labels.n != a->values.n)
+		strbuf_printf(&why, "%zu label%s for %zu values", a->labels.n,
+			      a->labels.n == 1 ? "" : "s", a->values.n);
+	for (size_t i = 0; i < a->labels.n; i++) {
+		for (size_t k = 0; k < i && !why.len; k++) {
+			if (strcmp(a->labels.items[i], a->labels.items[k]) == 0)
+				strbuf_printf(&why, "two values have the label '%.80s'",
+					      a->labels.items[i]);
+		}
+	}
+	enum hd_status status = why.len ? refuse_axis(s, axis, d, why.text) : HD_OK;
+
+	strbuf_fini(&why);
+	return status;
+}
+
 static enum hd_status resolve_axes(struct study *s, struct diag *d)
 {
 	enum hd_status status = HD_OK;
@@ -174,7 +199,9 @@ static enum hd_status resolve_axes(struct study *s, struct diag *d)
 		if (status != HD_OK)
 			return refuse_axis(s, i, d, inner.message);
 		s->axes[i].line = w->line;
-		status = choose_dimension(s, i, d);
+		status = resolve_labels(s, i, d);
+		if (status == HD_OK)
+			status = choose_dimension(s, i, d);
 	}
 	return status;
 }

@@ -25,9 +25,12 @@ static void add_column(struct sweep_columns *c, struct column column)
 
 static void add_axes(struct sweep_columns *c, const struct study *s)
 {
-	for (size_t i = 0; i < s->n_axes; i++)
-		add_column(c,
-			   (struct column){ s->axes[i].field, s->axes[i].unit, s->axes[i].kind });
+	for (size_t i = 0; i < s->n_axes; i++) {
+		const struct axis *a = &s->axes[i];
+
+		add_column(c, a->labels.n ? (struct column){ a->field, NULL, VALUE_TEXT }
+					  : (struct column){ a->field, a->unit, a->kind });
+	}
 }
 
 /* Adds the leading columns of every point. */
@@ -62,6 +65,8 @@ static struct value axis_value(const struct study *s, size_t axis, size_t cell)
 	const struct axis *a = &s->axes[axis];
 	size_t value = study_value(s, axis, cell);
 
+	if (a->labels.n)
+		return value_of_text(a->labels.items[value]);
 	return a->kind == VALUE_REAL ? value_of_real(a->numbers[value])
 				     : value_of_text(a->values.items[value]);
 }

@@ -56,6 +56,28 @@ paste curve direct | awk '{ if ($1 - $3 > 1e-6 || $3 - $1 > 1e-6 ||
 	$2 - $4 > 1e-6 || $4 - $2 > 1e-6) exit 1 }' ||
 	fail "means: $(cat curve direct)"
 
+# ---- labels are shown instead of values, and change nothing else
+status 0 sweep --db one.db --curves --csv --label 'traffic.a.load=low,half full,high'
+grep -v '^#' out | cut -d, -f2 | sort -u >shown
+printf '%s\n' 'half full' high low 'traffic.a.load' | cmp - shown || fail "labels: $(cat shown)"
+grep -v '^#' out | cut -d, -f3- >labelled
+status 0 sweep --db one.db --curves --csv
+grep -v '^#' out | cut -d, -f3- | cmp - labelled || fail "labels change results"
+sqlite3 one.db "SELECT count(*) FROM run WHERE command = 'sweep point'" >n
+[ "$(cat n)" -eq 12 ] || fail "labels run points again"
+printf '%s\n' 'scenario: star.yaml' 'axes: [{field: traffic.a.load, values: 30%..90%:30%,' \
+	'labels: [one, two, three]}]' >labels.yaml
+status 0 "$HEDDLE" sweep labels.yaml --db one.db
+has out ' three '
+status 3 sweep --db one.db --label fabric.routing=minhop
+has err 'fabric.routing: 1 label for 2 values'
+status 3 sweep --db one.db --label 'traffic.a.load=a,b,a'
+has err "traffic.a.load: two values have the label 'a'"
+status 2 sweep --db one.db --label run.warmup=x
+has err 'run.warmup is not varied'
+status 2 sweep --db one.db --label x
+has err 'FIELD=LABELS'
+
 # ---- shards, in any order
 for i in 3 1 2; do
 	status 0 sweep --shard $i/3 --db shard$i.db -o shard$i.csv

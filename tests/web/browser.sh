@@ -117,7 +117,7 @@ traffic: [{name: all, kind: poisson, payload: 2KiB, load: 50%}]
 run: {warmup: 20us, measure: 60us}
 END
 "$HEDDLE" sweep swept.yaml --vary traffic.all.load=90%,10%,50%,30%,70% \
-	--vary fabric.routing=xy,updn --seeds 3 --quiet --db swept.db --html swept.html >/dev/null
+	--vary fabric.routing=xy,updn --label 'fabric.routing=XY,Up/Down' --seeds 3 --quiet --db swept.db --html swept.html >/dev/null
 "$HEDDLE" sweep swept.yaml --vary traffic.all.payload=1KiB,2KiB,4KiB --quiet \
 	--db swept.db --html sizes.html >/dev/null
 

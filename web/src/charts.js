@@ -207,14 +207,15 @@ function unitParts(table, x, ys, labels, heading) {
 const isLoad = (column) => /^traffic\..+\.(load|rate)$/.test(column.name);
 
 function throughputParts(table, load, ys, labels, heading) {
-  const delivered = ys.find((c) => c.name === "delivered");
+  const delivered = ys.find((c) => c.name === "delivered"), share = ys.find((c) => c.name === "host links");
   if (table.name !== "curves" || !isLoad(load) || !delivered) return [];
   return ys.filter((c) => c.unit === "us").flatMap((latency) => {
-    const rows = points(table, delivered, latency, labels, labels.length ? "" : latency.name, load);
-    if (!rows.length) return [];
+    const over = (x) => points(table, x, latency, labels, labels.length ? "" : latency.name, load);
+    if (!over(delivered).length) return [];
     const title = [heading, `${latency.name} over ${delivered.name}`].filter(Boolean).join("; ");
-    return { small: true, heading: title, scales: true,
-      make: (w, shown) => lines(w, `${[table.title, title].filter(Boolean).join(", ")}, along ${load.name}`, { x: delivered, axisName: withUnit(latency), unit: latency.unit, palette: table.palette, turns: true }, rows, shown) };
+    const x = (shown) => (shown.share && share ? share : delivered);
+    return { small: true, heading: title, scales: true, shares: Boolean(share),
+      make: (w, shown) => lines(w, `${[table.title, title].filter(Boolean).join(", ")}, along ${load.name}`, { x: x(shown), axisName: withUnit(latency), unit: latency.unit, palette: table.palette, turns: true }, over(x(shown)), shown) };
   });
 }
 

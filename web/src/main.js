@@ -58,7 +58,7 @@ function chartPanel(run, table, parts) {
   const holder = el("div", { class: small ? "charts" : "" }), above = el("div");
   body.append(above, holder);
   let done = [];
-  const shown = {}; // scale of y: "log", "linear" or as the values suggest; `clip`
+  const shown = {}; // scale of y: "log", "linear" or as the values suggest; `clip`, `share`
   const whole = () => {
     if (!done.length) fill();
     return panelSvg(`${run.title ? `${run.title}: ` : ""}${table.name}, ${table.title}`, done);
@@ -85,7 +85,8 @@ function chartPanel(run, table, parts) {
   body.append(rest);
   if (parts.some((p) => p.scales)) {
     const box = (name, text, set) => el("label", {}, el("input", { type: "checkbox", "data-view": name, onchange: (e) => { set(e.target.checked); fill(); } }), ` ${text}`);
-    above.before(el("p", { class: "views" }, box("log", "logarithmic", (on) => { shown.log = on; }), " ", box("clip", "without the largest tenth", (on) => { shown.clip = on; })));
+    const share = parts.some((p) => p.shares) ? [" ", box("share", "throughput as a share of the host links", (on) => { shown.share = on; })] : [];
+    above.before(el("p", { class: "views" }, box("log", "logarithmic", (on) => { shown.log = on; }), " ", box("clip", "without the largest tenth", (on) => { shown.clip = on; }), ...share));
   }
   add("PNG", `${table.name} as PNG`, () => savePng(`${fileName(run, table)}.png`, whole()));
   add("SVG", `${table.name} as SVG`, () => save(`${fileName(run, table)}.svg`, "image/svg+xml", whole()));

@@ -280,6 +280,11 @@ async function throughput() {
   }
   expect(of("mean").curves.every((c) => c.every((p, i) => i === 0 || p[0] > c[i - 1][0])), `${where}: a curve goes back and forth over the load`);
   await labelsApart('[data-table="curves"]');
+  const xNames = () => page.$$eval('[data-table="curves"] svg', (all) => all.map((s) => s.textContent));
+  expect(!(await xNames()).some((t) => t.includes("host links [%] →")), `${where}: throughput is a share before that is asked for`);
+  await page.check('[data-table="curves"] [data-view="share"]');
+  expect((await xNames()).filter((t) => t.includes("host links [%] →")).length >= 3, `${where}: throughput is not shown as a share of the host links`);
+  await page.uncheck('[data-table="curves"] [data-view="share"]');
   await hover();
   await page.mouse.move(2, 2);
   await accessible('[data-table="curves"]');
