@@ -142,6 +142,8 @@ rm -f evil.db
 # Published values of a paper and simulated ones.
 "$HEDDLE" paper run 000/table1 --quiet --db paper.db --html paper.html >/dev/null
 "$HEDDLE" paper run 001/fig2 001/fig5b --quick --quiet --db paper.db --html figures.html >/dev/null
+"$HEDDLE" paper run 001/fig2 001/fig4 003/dbts 002/fig1 --quick --quiet --db gallery.db \
+	--html gallery.html >/dev/null
 rm -f paper.db
 
 rm -rf profile

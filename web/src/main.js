@@ -9,7 +9,7 @@ import { legendNode } from "./legend.js";
 import { changeSection, pairOf } from "./change.js";
 import { overlaySection } from "./overlay.js";
 import { isGoals, nameRuns, overviewSection, verdictLine } from "./overview.js";
-import { paperSections } from "./paper.js";
+import { gallerySection, paperSections } from "./paper.js";
 import { el, originTag, recordNode, tableLines, tableNode } from "./tables.js";
 
 const runs = readRuns(document.getElementById("data").textContent);
@@ -17,6 +17,7 @@ const FOLD = 3; // more runs than that are opened one by one
 nameRuns(runs);
 const idOf = (run) => `run-${runs.indexOf(run) + 1}`;
 const waiting = new Map(); // panel -> draw, until it comes near the screen
+const charts = new WeakMap(); // panel -> its parts
 
 const seen = new IntersectionObserver((entries) => {
   for (const e of entries) if (e.isIntersecting) drawNow(e.target);
@@ -56,6 +57,7 @@ function chartPanel(run, table, parts) {
   const small = parts.every((p) => p.small) && parts.length > 1;
   const { panel, body, add } = panelFrame(run, table, small || parts.length > 3 ? "chart wide" : "chart");
   const holder = el("div", { class: small ? "charts" : "" }), above = el("div");
+  charts.set(panel, parts);
   body.append(above, holder);
   let done = [];
   const shown = {}; // scale of y: "log", "linear" or as the values suggest; `clip`, `share`
@@ -218,6 +220,9 @@ main.prepend(...along.filter((a) => !papers.length || !papers.some((p) => p.id =
 // The page of a paper starts with its figures, other pages with the overview.
 if (overview) papers.length ? main.append(overview) : main.prepend(overview);
 main.prepend(...papers);
+const gallery = gallerySection(runs, papers, (article) => charts.get(article.querySelector(".panel.chart"))?.[0],
+  (card, draw) => waiting.set(card, draw));
+if (gallery) main.prepend(gallery);
 // Two runs with goals start with the changes.
 const change = changeSection(runs);
 if (change) main.prepend(change);
@@ -235,8 +240,9 @@ if (runs.length > 1) {
   const links = runs.map((run, i) => el("a", { href: `#${idOf(run)}` }, run.command === "report" ? "what differs" : `${run.id || i + 1}: ${run.title}`));
   if (together) links.unshift(el("a", { href: "#overlay" }, "runs in one plot"));
   if (overview) links.unshift(el("a", { href: "#overview" }, "overview"));
+  if (gallery) links.unshift(el("a", { href: "#gallery" }, "gallery"));
   if (change) links.unshift(el("a", { href: "#change" }, "before and after"));
-  const some = many ? links.filter((a) => /^#o/.test(a.getAttribute("href"))) : links;
+  const some = many ? links.filter((a) => /^#[og]/.test(a.getAttribute("href"))) : links;
   document.getElementById("runs").append(...some);
 }
 document.title = runs.length === 1 ? `Heddle: ${runs[0].title}` : `Heddle report: ${runs.length} runs`;

@@ -60,8 +60,8 @@ export function verdictLine(run) {
     ...some.map((m) => el("span", {}, m)), left > 0 ? el("span", {}, `and ${left} more`) : null);
 }
 
-// "001/fig5a" for a run of it, with its title, as in the list of verdicts.
-export const experimentOf = (run) => /^paper \w+ (\S+)$/.exec(run.command)?.[1];
+// The ids of the experiments that a run belongs to: ["004/fig5.3", "004/fig5.4"].
+export const experimentsOf = (run) => /^paper \w+ (\S.*)$/.exec(run.command)?.[1].split(" ") ?? [];
 const FEW = 3; // differences that a title has room for, if they are enough
 
 // Runs with equal names are distinguished by their arguments.
@@ -90,13 +90,13 @@ function commandLine(run) {
 }
 
 function titleOf(run, shows) {
-  const id = experimentOf(run), given = run.table("summary")?.title;
+  const ids = experimentsOf(run), given = run.table("summary")?.title;
   if (run.command === "report") return "What differs";
   if (given && given !== UNTITLED) return given;
   // A study has the title of its points.
   const study = run.command === "sweep" && run.table("points")?.title;
   if (study && study !== UNTITLED_STUDY) return study;
-  if (id) return `${id}${shows.has(id) ? `: ${shows.get(id)}` : ""}`;
+  if (ids.length) return `${ids.join(", ")}${shows.has(ids[0]) ? `: ${shows.get(ids[0])}` : ""}`;
   return run.table("verdicts") ? `heddle ${run.command}: what became of each experiment` : commandLine(run);
 }
 

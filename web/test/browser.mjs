@@ -3,7 +3,7 @@
 // Usage: node browser.mjs WEB PAGES SHOTS
 //   WEB has node_modules, PAGES has runs.html, two.html, wrong.html, evil.html,
 //   paper.html, figures.html, loads.html, locks.html, swept.html, sizes.html,
-//   along.html and large.html.
+//   gallery.html, along.html and large.html.
 import { createRequire } from "node:module";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -512,7 +512,6 @@ lap("runs in one plot");
 await page.emulateMedia({ media: "print" });
 await page.setViewportSize({ width: 718, height: 1000 });
 where = "two.html, printed";
-await page.evaluate(() => window.drawAll());
 await page.waitForTimeout(300);
 const printed = await page.evaluate(() => ({ wide: document.documentElement.scrollWidth - innerWidth, back: getComputedStyle(document.body).backgroundColor }));
 expect(printed.wide <= 0, `${where}: ${printed.wide} pixels exceed the paper`);
@@ -533,7 +532,6 @@ lap("what goes wrong");
 // Of groups, jobs, goals, events, swept values, experiments and adapters, too.
 await open("evil.html");
 await page.evaluate(() => document.querySelectorAll("details").forEach((d) => { d.open = true; }));
-await page.evaluate(() => window.drawAll());
 await page.waitForTimeout(500);
 const evil = await page.evaluate(() => ({ smuggled: !!window.smuggled, made: document.querySelectorAll("main img, main script").length, said: document.body.textContent.split("window.smuggled=1").length - 1 }));
 expect(!evil.smuggled && evil.made === 0, `a name ran as a script, or ${evil.made} became elements`);
@@ -548,6 +546,15 @@ const drawn = await curve.evaluate((d) => ({ lines: d.querySelectorAll('g[aria-l
 expect(drawn.lines === 1 && drawn.dots.length === 6, `${drawn.lines} lines and ${drawn.dots.length} points`);
 expect(new Set(drawn.dots).size === 3, "what was printed is not where ours is");
 lap("a paper");
+
+// A card per experiment, with a figure where there is one, that leads to the article.
+await open("gallery.html", "#gallery");
+expect((await page.locator("#gallery .card").count()) === 4, "not a card per experiment");
+expect((await page.locator("#gallery .card svg").count()) >= 3, "cards without figures");
+expect((await page.$$eval("#gallery .card", (all) => all.every((a) => /^#./.test(a.getAttribute("href")) && document.getElementById(a.hash.slice(1))?.matches("article.paper")))), "a card leads to no article");
+await accessible("#gallery");
+await look("gallery", "#gallery");
+lap("a gallery");
 
 await staticLoads();
 lap("static loads");
