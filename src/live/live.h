@@ -87,6 +87,9 @@ HD_MUST_CHECK enum hd_status live_start_manager(const char *name, const char *ho
 						const char *engine, int patience, struct diag *d,
 						bool *is_late);
 
+/* Raises the limit of open files to the most that is allowed: a program needs several. */
+void live_raise_limit(void);
+
 /*
  * A function that runs in a process of its own, without the terminal, for the fabric `name`. It
  * calls `ready` with `who` once it is ready, and returns when the fabric has ended.

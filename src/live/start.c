@@ -332,6 +332,7 @@ enum hd_status live_start_manager(const char *name, const char *host, const char
 
 static enum hd_status accompany(const struct work *w, struct news *n, struct diag *d)
 {
+	live_raise_limit();
 	return w->companion->run(w->dir, w->companion->context, tell_ready, n, d);
 }
 

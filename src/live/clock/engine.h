@@ -58,6 +58,12 @@ struct pair {
 	size_t n_groups, groups_cap;
 };
 
+/* An open /proc/PID/task/TID/stat. */
+struct thread_stat {
+	int file;
+	long tid;
+};
+
 struct program {
 	uint32_t number;
 	struct live_memory *memory;
@@ -69,6 +75,8 @@ struct program {
 		uint64_t words; /* number of requests and notes at that time */
 		bool is_known;
 	} patience;
+	struct thread_stat *threads; /* those found by the last look */
+	size_t n_threads, threads_cap;
 	int bell; /* -1: not opened yet */
 	unsigned rings;
 	bool seen; /* present in the daemon's last list of programs */
@@ -94,6 +102,7 @@ struct engine {
 		hd_time from;                  /* start of the measured time */
 	} traffic;
 	struct program *programs[LIVE_PROGRAMS];
+	uint32_t busy;      /* number of the last program that did not wait */
 	uint64_t under_way; /* number of messages in flight */
 	uint32_t *fresh;    /* numbers of queue pairs that are to enter the simulation */
 	size_t n_fresh, fresh_cap;

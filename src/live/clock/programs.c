@@ -42,6 +42,13 @@ static struct program *program_map(struct engine *e, uint32_t number)
 	return p;
 }
 
+static void threads_close(struct program *p)
+{
+	for (size_t i = 0; i < p->n_threads; i++)
+		close(p->threads[i].file);
+	p->n_threads = 0;
+}
+
 static void program_end(struct engine *e, uint32_t number)
 {
 	struct program *p = e->programs[number];
@@ -51,6 +58,8 @@ static void program_end(struct engine *e, uint32_t number)
 	munmap(p->memory, sizeof(*p->memory));
 	if (p->bell >= 0)
 		close(p->bell);
+	threads_close(p);
+	free(p->threads);
 	free(p);
 }
 
@@ -180,6 +189,7 @@ bool clock_programs_need_time(const struct engine *e)
 struct threads {
 	bool sleep;
 	uint64_t used; /* processor time in ticks, without the helper thread's */
+	uint64_t n;    /* of the process, as a thread's line says */
 };
 
 /* Threads that wait for a page or are stopped (states D, T) still have work. */
@@ -188,57 +198,80 @@ static bool is_asleep(char state)
 	return strchr("SIZX", state) != NULL;
 }
 
-static bool thread_look(const char *pid, const char *tid, struct threads *out)
+static bool thread_look(const struct program *p, const struct thread_stat *t, struct threads *out)
 {
-	char path[320], text[512];
+	char text[512];
+	ssize_t got = pread(t->file, text, sizeof(text) - 1, 0);
 
-	snprintf(path, sizeof(path), "/proc/%s/task/%s/stat", pid, tid);
-	int file = open(path, O_RDONLY | O_CLOEXEC);
-
-	if (file < 0)
-		return false;
-	ssize_t got = read(file, text, sizeof(text) - 1);
-
-	close(file);
 	text[got > 0 ? got : 0] = '\0';
-	const char *rest = strrchr(text, ')');
+	char *rest = strrchr(text, ')');
 
 	if (!rest || rest[1] != ' ')
 		return false;
 	out->sleep &= is_asleep(rest[2]);
-	/* utime and stime are the 12th and 13th fields after the name. */
+	/* utime and stime are the 12th and 13th fields after the name, num_threads the 18th. */
 	for (unsigned i = 0; i < 12; i++) {
 		rest = strchr(rest + 1, ' ');
 		if (!rest)
 			return false;
 	}
-	char *end;
+	uint64_t utime = strtoull(rest, &rest, 10), stime = strtoull(rest, &rest, 10);
 
-	out->used += strtoull(rest, &end, 10);
-	out->used += strtoull(end, NULL, 10);
+	if (t->tid != p->memory->clock.helper)
+		out->used += utime + stime;
+	for (unsigned i = 0; i < 4; i++)
+		(void)strtoll(rest, &rest, 10);
+	out->n = strtoull(rest, NULL, 10);
 	return true;
 }
 
-static struct threads threads_look(const struct program *p)
+static void threads_open(struct program *p)
 {
-	struct threads all = { .sleep = true };
-	char pid[16], path[64];
+	char path[320];
 
-	snprintf(pid, sizeof(pid), "%d", (int)p->memory->pid);
-	snprintf(path, sizeof(path), "/proc/%s/task", pid);
+	threads_close(p);
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)p->memory->pid);
 	DIR *dir = opendir(path);
 	const struct dirent *d;
 
 	while (dir && (d = readdir(dir))) {
-		uint64_t before = all.used;
+		if (d->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/task/%s/stat", (int)p->memory->pid,
+			 d->d_name);
+		int file = open(path, O_RDONLY | O_CLOEXEC);
 
-		if (d->d_name[0] != '.')
-			(void)!thread_look(pid, d->d_name, &all);
-		if (strtol(d->d_name, NULL, 10) == p->memory->clock.helper)
-			all.used = before;
+		if (file < 0)
+			continue;
+		p->threads =
+			hd_grow(p->threads, &p->threads_cap, p->n_threads + 1, sizeof(*p->threads));
+		p->threads[p->n_threads++] =
+			(struct thread_stat){ file, strtol(d->d_name, NULL, 10) };
 	}
 	if (dir)
 		closedir(dir);
+}
+
+/* False: a thread has ended. */
+static bool threads_read(const struct program *p, struct threads *out)
+{
+	bool all = true;
+
+	*out = (struct threads){ .sleep = true };
+	for (size_t i = 0; i < p->n_threads; i++)
+		all &= thread_look(p, &p->threads[i], out);
+	return all;
+}
+
+/* The files stay open while the threads are the same: opening them costs more than a read. */
+static struct threads threads_look(struct program *p)
+{
+	struct threads all;
+
+	if (p->n_threads == 0 || !threads_read(p, &all) || all.n != p->n_threads) {
+		threads_open(p);
+		(void)threads_read(p, &all);
+	}
 	return all;
 }
 
@@ -321,13 +354,18 @@ static void await(struct program *p, uint32_t seen)
 	live_sleep(&p->memory->clock.waits, seen, SHORT);
 }
 
+/* Begins with the program that did not wait the last time: most probably it still does not. */
 static bool each(struct engine *e, bool (*is_so)(struct program *p))
 {
+	const uint32_t first = e->busy;
+
 	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++) {
-		struct program *p = e->programs[i];
+		uint32_t number = (first + i) % LIVE_PROGRAMS;
+		struct program *p = e->programs[number];
 		uint32_t seen = p ? atomic_load(&p->memory->clock.waits) : 0;
 
 		if (p && !is_so(p)) {
+			e->busy = number;
 			await(p, seen);
 			return false;
 		}

@@ -10,8 +10,7 @@
 #include "live/daemon/daemon_internal.h"
 #include "live/daemon/recording.h"
 
-/* Raises the limit of descriptors: the daemon needs one per program. */
-static void raise_limit(void)
+void live_raise_limit(void)
 {
 	struct rlimit most;
 
@@ -86,7 +85,7 @@ enum hd_status live_run(const struct topo *t, const char *dir, const struct live
 	struct live l = { 0 };
 	struct sigaction before[N_ENDING];
 
-	raise_limit();
+	live_raise_limit();
 	bool made = daemon_init(&l, t, dir, o);
 	enum hd_status status =
 		made ? begin(&l, o, d)
