@@ -102,9 +102,10 @@ struct engine {
 		hd_time from;                  /* start of the measured time */
 	} traffic;
 	struct program *programs[LIVE_PROGRAMS];
-	uint32_t busy;      /* number of the last program that did not wait */
-	uint64_t under_way; /* number of messages in flight */
-	uint32_t *fresh;    /* numbers of queue pairs that are to enter the simulation */
+	uint32_t n_programs; /* all numbers so far are lower */
+	uint32_t busy;       /* number of the last program that did not wait */
+	uint64_t under_way;  /* number of messages in flight */
+	uint32_t *fresh;     /* numbers of queue pairs that are to enter the simulation */
 	size_t n_fresh, fresh_cap;
 	struct seen *seen; /* the capture (seen.h), or NULL */
 	bool is_fresh; /* the programmed state has changed since the last attempt to open a run */

@@ -244,7 +244,7 @@ static void resend(struct engine *e, struct pair *q)
 
 static void each(struct engine *e, void (*f)(struct engine *e, struct pair *q))
 {
-	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++) {
+	for (uint32_t i = 0; i < e->n_programs; i++) {
 		const struct program *p = e->programs[i];
 
 		for (uint32_t k = 0; p && p->pairs && k < LIVE_QPS; k++)
@@ -307,7 +307,7 @@ static void renew(struct engine *e, struct pair *q)
 
 static void leave_shared(struct engine *e)
 {
-	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++)
+	for (uint32_t i = 0; i < e->n_programs; i++)
 		for (size_t k = 0; e->programs[i] && k < e->programs[i]->n_shared; k++)
 			e->programs[i]->shared[k].queue = NULL;
 }
@@ -473,7 +473,7 @@ bool clock_pairs_take(struct engine *e)
 {
 	bool any = false;
 
-	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++) {
+	for (uint32_t i = 0; i < e->n_programs; i++) {
 		struct program *p = e->programs[i];
 
 		if (!p)

@@ -71,20 +71,24 @@ void clock_programs_look(struct engine *e)
 
 	if (clock_ask_daemon(e, &a, numbers, &size, NULL) != 0)
 		size = 0;
-	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++)
+	for (uint32_t i = 0; i < e->n_programs; i++)
 		if (e->programs[i])
 			e->programs[i]->seen = !atomic_load(&e->programs[i]->memory->gone);
-	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++)
+	for (uint32_t i = 0; i < e->n_programs; i++)
 		if (e->programs[i] && !e->programs[i]->seen)
 			program_end(e, i);
-	for (size_t i = 0; i < size / sizeof(numbers[0]); i++)
-		if (numbers[i] < LIVE_PROGRAMS && !e->programs[numbers[i]])
-			e->programs[numbers[i]] = program_map(e, numbers[i]);
+	for (size_t i = 0; i < size / sizeof(numbers[0]); i++) {
+		if (numbers[i] >= LIVE_PROGRAMS || e->programs[numbers[i]])
+			continue;
+		e->programs[numbers[i]] = program_map(e, numbers[i]);
+		if (numbers[i] >= e->n_programs)
+			e->n_programs = numbers[i] + 1;
+	}
 }
 
 void clock_programs_free(struct engine *e)
 {
-	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++)
+	for (uint32_t i = 0; i < e->n_programs; i++)
 		if (e->programs[i])
 			program_end(e, i);
 }
@@ -143,7 +147,7 @@ void clock_programs_time(struct engine *e)
 {
 	hd_time now = engine_now(e);
 
-	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++) {
+	for (uint32_t i = 0; i < e->n_programs; i++) {
 		const struct program *p = e->programs[i];
 
 		if (!p)
@@ -158,7 +162,7 @@ hd_time clock_programs_alarm(const struct engine *e)
 {
 	hd_time first = HD_TIME_NEVER;
 
-	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++) {
+	for (uint32_t i = 0; i < e->n_programs; i++) {
 		const struct program *p = e->programs[i];
 		uint64_t alarm = p && !atomic_load(&p->memory->gone)
 					 ? atomic_load(&p->memory->clock.alarm)
@@ -172,7 +176,7 @@ hd_time clock_programs_alarm(const struct engine *e)
 
 bool clock_programs_need_time(const struct engine *e)
 {
-	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++) {
+	for (uint32_t i = 0; i < e->n_programs; i++) {
 		const struct program *p = e->programs[i];
 
 		if (p && !atomic_load(&p->memory->gone) &&
@@ -359,8 +363,8 @@ static bool each(struct engine *e, bool (*is_so)(struct program *p))
 {
 	const uint32_t first = e->busy;
 
-	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++) {
-		uint32_t number = (first + i) % LIVE_PROGRAMS;
+	for (uint32_t i = 0; i < e->n_programs; i++) {
+		uint32_t number = (first + i) % e->n_programs;
 		struct program *p = e->programs[number];
 		uint32_t seen = p ? atomic_load(&p->memory->clock.waits) : 0;
 
@@ -382,7 +386,7 @@ bool clock_programs_wait(struct engine *e)
 {
 	if (!each(e, program_waits))
 		return false;
-	for (uint32_t i = 0; i < LIVE_PROGRAMS; i++)
+	for (uint32_t i = 0; i < e->n_programs; i++)
 		if (e->programs[i])
 			e->programs[i]->patience.is_known = false;
 	return true;
