@@ -148,6 +148,7 @@ struct sim_rules {
 
 	/* Packets of sim_inject, which belong to no flow: */
 	bool injects;             /* there are such packets */
+	uint16_t injects_sls;     /* their SLs, a bit each; 0: any */
 	bool injects_management;  /* some of them are on VL15 */
 	uint32_t injects_bytes;   /* size of the largest one */
 	bool injects_at_switches; /* some enter switches by input 0 (A5) */

@@ -23,7 +23,7 @@
  * Increment whenever a state saved by an older version would be decoded or continued
  * differently: changed member order, changed rules of the model.
  */
-#define CHECKPOINT_RULES 14
+#define CHECKPOINT_RULES 15
 
 /* `content` is the digest of the run that `state` belongs to. */
 HD_MUST_CHECK enum hd_status checkpoint_write(const char *path, const struct digest *content,

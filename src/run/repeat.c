@@ -211,11 +211,18 @@ void run_repeats_begin(struct repeats *r, struct jobs *jobs, const struct sim *s
 	/* Skipping replaces the simulation: endpoints and observers of the caller would be lost. */
 	r->left = !sim_is_watched(s, jobs_number(jobs)) && jobs_may_repeat(jobs) ? jobs_watch(jobs)
 										 : 0;
-	r->is_watching = r->left > LEAST_GAIN;
+	r->is_watching = r->left > 0;
 	r->is_off = !r->is_watching;
+	r->has_given_up = false;
 	r->hops = hops_of(s);
-	if (r->is_off)
-		jobs_unwatch(jobs);
+}
+
+/* No further look before the watched job ends; then another job may repeat. */
+static void give_up(struct repeats *r, struct jobs *jobs)
+{
+	jobs_watch_last(jobs);
+	forget(r);
+	r->has_given_up = true;
 }
 
 /* Number of states worth listing, if the time of a run is proportional to its hops. */
@@ -233,8 +240,9 @@ static bool look(struct repeats *r, const struct jobs *jobs, struct sim *s)
 
 	r->hops += hops;
 	r->left -= r->left > 0;
-	if (r->n == REPEAT_LOOKS || looks_that_pay(r, hops) < (uint64_t)r->n + LEAST_LOOKS ||
-	    bytes > MOST_BYTES || bytes > memory_room() / 4)
+	if (r->left < LEAST_GAIN || r->n == REPEAT_LOOKS ||
+	    looks_that_pay(r, hops) < (uint64_t)r->n + LEAST_LOOKS || bytes > MOST_BYTES ||
+	    bytes > memory_room() / 4)
 		return false;
 	sim_list(s, &b->state);
 	r->numbers = b->state.n;
@@ -324,13 +332,15 @@ bool run_repeats_skip(struct repeats *r, struct jobs **jobs, struct sim **s, hd_
 		limit = r->rules.stop;
 	if (!r->is_watching || !sim_has_paused(*s))
 		return false;
-	if (jobs_watch_is_stale(*jobs) || !look(r, *jobs, *s)) {
-		/*
-		 * If another job now has the fewest iterations, the search may start again with
-		 * that job.
-		 */
-		r->is_off = !jobs_watch_is_stale(*jobs);
+	if (jobs_watch_is_stale(*jobs)) {
+		/* Another job has the fewest iterations: the search starts again with that job. */
 		stop(r, *jobs);
+		return false;
+	}
+	if (r->has_given_up)
+		return false;
+	if (!look(r, *jobs, *s)) {
+		give_up(r, *jobs);
 		return false;
 	}
 	for (uint32_t distance = 1; 2 * distance < r->n; distance++) {

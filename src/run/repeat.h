@@ -30,8 +30,9 @@ struct boundary {
 
 struct repeats {
 	bool is_off;
-	bool is_cheap;    /* no limit on the cost of the search */
-	bool is_watching; /* the run pauses at the ends of iterations */
+	bool is_cheap;     /* no limit on the cost of the search */
+	bool is_watching;  /* the run pauses at the ends of iterations */
+	bool has_given_up; /* it pauses at the end of the watched job */
 	struct fabric *fabric;
 	uint32_t which; /* job number, or JOBS_ALL */
 	struct sim_rules rules;

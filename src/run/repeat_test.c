@@ -281,9 +281,25 @@ static void a_hung_job_keeps_the_times_of_its_iterations(void **state)
 	free(one);
 }
 
+/* The job with the fewest iterations is too short for a period; the other one repeats. */
+static void a_short_job_does_not_end_the_search(void **state)
+{
+	static const char text[] =
+		"fabric: {topology: {kind: star, hosts: 8}, link: {rate: 4x HDR}}\n"
+		"jobs:\n"
+		"- {name: a, on: '0,1', repeat: 3, program: [{compute: 60us}, {shift: 1000}]}\n"
+		"- {name: b, on: 4..7, repeat: 100, program: [{compute: 50us}, {allreduce: 64KiB}]}\n";
+	char *one = whole(text);
+
+	(void)state;
+	assert_true(check(text, one, 1) > 80);
+	free(one);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_short_job_does_not_end_the_search),
 		cmocka_unit_test(a_hung_job_keeps_the_times_of_its_iterations),
 		cmocka_unit_test(random_programs),
 	};

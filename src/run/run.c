@@ -130,8 +130,10 @@ static enum hd_status make_sim(struct run *s, struct diag *d)
 		rules.threads = rules.parts = 1;
 	if (s->jobs || (s->options.outside && !s->options.load))
 		jobs_rules(s->fabric, &rules);
-	if (s->options.outside)
+	if (s->options.outside) {
 		rules_without_end(&rules);
+		rules.injects_sls = 0;
+	}
 	run_repeats_init(&s->repeats, s->fabric, JOBS_ALL, &rules, s->options.repeat);
 	s->repeats.is_off |= !run_may_repeat(s);
 	s->sim = sim_new(&fabric->setup, load->flows, load->n_flows, &rules);

@@ -40,7 +40,11 @@ static const struct pack_member output_members[] = {
 	PACK_TIME(sim_output, busy_until), PACK_TIME(sim_output, since),
 	PACK_TIME(sim_output, wake_at),    PACK_SUM(sim_output, waited),
 	PACK(sim_output, requests),        PACK(sim_output, low_credit),
-	PACK_EACH(sim_output, arb.left),   PACK(sim_output, arb.high),
+};
+
+static const struct pack_member arb_members[] = {
+	PACK_EACH(sim_output, arb.left),
+	PACK(sim_output, arb.high),
 	PACK_EACH(sim_output, arb.at),
 };
 
@@ -55,6 +59,9 @@ static void pack_output(struct checkpoint_state *v, struct sim_output *l)
 	bool up = l->flags & L_UP;
 
 	PACK_STRUCT(v->p, output_members, l);
+	/* With one data VL in the run, the arbiter has no choice: its counts have no influence. */
+	if (!v->p->list || v->s->vl15 > 1)
+		PACK_STRUCT(v->p, arb_members, l);
 	pack_bool(v->p, &up);
 	pack_check(v->p, l->arb.at[0] < VLARB_MAX && l->arb.at[1] < VLARB_MAX);
 	l->flags = (uint8_t)((l->flags & ~L_UP) | (up ? L_UP : 0));
@@ -165,21 +172,62 @@ static void pack_packets(struct pack *p, uint32_t *low, uint32_t *high)
 	*high = (uint32_t)(n >> 32);
 }
 
-static void pack_vls(struct checkpoint_state *v, struct sim *owner, uint32_t port)
+static void pack_vl(struct checkpoint_state *v, struct sim *owner, uint32_t port, size_t i)
 {
 	struct sim *s = v->s;
-	size_t first = (size_t)port * s->n_vls;
-	bool queued = s->links[port].flags & L_QUEUED;
 
-	for (size_t i = first; i < first + s->n_vls; i++) {
-		PACK_STRUCT(v->p, vl_members, &s->port_vls[i]);
-		pack_packets(v->p, &s->port_vls[i].packets, &s->sums.carries[i]);
-		pack_u16(v->p, &s->credits[i]);
-		if (queued)
-			pack_queue(v, owner, &s->port_vls[i]);
-		else
-			pack_voqs(v, owner, port, &s->port_vls[i]);
+	PACK_STRUCT(v->p, vl_members, &s->port_vls[i]);
+	pack_packets(v->p, &s->port_vls[i].packets, &s->sums.carries[i]);
+	pack_u16(v->p, &s->credits[i]);
+	if (s->links[port].flags & L_QUEUED)
+		pack_queue(v, owner, &s->port_vls[i]);
+	else
+		pack_voqs(v, owner, port, &s->port_vls[i]);
+}
+
+/* Whether a VL is as in a new run. */
+static bool is_vl_new(struct sim *s, uint32_t port, size_t i)
+{
+	const struct sim_output *l = &s->links[port];
+	const struct port_vl *x = &s->port_vls[i];
+	uint32_t all = i == (size_t)port * s->n_vls + s->vl15 ? UINT16_MAX
+							      : s->setup->ports[l->peer].in_blocks;
+
+	if (x->packets || x->bytes || s->sums.carries[i] || x->least != UINT16_MAX ||
+	    x->rr != inputs_before(s, port) || s->mode.merges || s->credits[i] != all)
+		return false;
+	return l->flags & L_QUEUED ? x->queue.first == NONE : !x->inputs;
+}
+
+/* A list has only the VLs of the port that are not new, by number. */
+static void list_vls(struct checkpoint_state *v, struct sim *owner, uint32_t port)
+{
+	struct sim *s = v->s;
+	const size_t first = (size_t)port * s->n_vls;
+	size_t n = 0;
+
+	for (uint32_t i = 0; !v->p->reads && i < s->n_vls; i++)
+		n += !is_vl_new(owner, port, first + i);
+	n = pack_count(v->p, n);
+	for (uint32_t vl = 0; n > 0 && !v->p->refused; n--, vl++) {
+		while (!v->p->reads && is_vl_new(owner, port, first + vl))
+			vl++;
+		pack_u32(v->p, &vl);
+		if (pack_check(v->p, vl < s->n_vls))
+			pack_vl(v, owner, port, first + vl);
 	}
+}
+
+static void pack_vls(struct checkpoint_state *v, struct sim *owner, uint32_t port)
+{
+	const size_t n = v->s->n_vls;
+
+	if (v->p->list) {
+		list_vls(v, owner, port);
+		return;
+	}
+	for (size_t i = port * n; i < (port + 1) * n; i++)
+		pack_vl(v, owner, port, i);
 }
 
 /* The crossbar output of a cioq switch (T9). */
@@ -227,6 +275,25 @@ static const struct pack_member count_members[] = {
 	PACK_SUM(count, packets),
 };
 
+/* A list has only those that are not 0, by number. */
+static void pack_counts(struct pack *p, struct count *all, uint32_t n)
+{
+	size_t used = 0;
+
+	for (uint32_t i = 0; !p->list && i < n; i++)
+		PACK_STRUCT(p, count_members, &all[i]);
+	for (uint32_t i = 0; p->list && !p->reads && i < n; i++)
+		used += all[i].packets != 0;
+	used = p->list ? pack_count(p, used) : 0;
+	for (uint32_t i = 0; used > 0 && !p->refused; used--, i++) {
+		while (!p->reads && all[i].packets == 0)
+			i++;
+		pack_u32(p, &i);
+		if (pack_check(p, i < n))
+			PACK_STRUCT(p, count_members, &all[i]);
+	}
+}
+
 static void pack_cold(struct checkpoint_state *v, struct sim *owner, uint32_t port)
 {
 	struct rare_port *c = rare_at(v->s, port);
@@ -244,8 +311,7 @@ static void pack_sums(struct checkpoint_state *v, uint32_t port)
 	struct sim *s = v->s;
 
 	PACK_STRUCT(v->p, counters_members, &s->sums.rare[port]);
-	for (size_t i = 0; i < missed_row(s); i++)
-		PACK_STRUCT(v->p, count_members, &s->sums.missed[port * missed_row(s) + i]);
+	pack_counts(v->p, &s->sums.missed[port * missed_row(s)], (uint32_t)missed_row(s));
 }
 
 static void pack_counters(struct checkpoint_state *v, uint32_t port)
@@ -253,8 +319,8 @@ static void pack_counters(struct checkpoint_state *v, uint32_t port)
 	struct sim *s = v->s;
 
 	pack_u64(v->p, &s->sums.carried[port]);
-	for (uint32_t i = 0; s->sums.by_sl && i < s->n_sls; i++)
-		PACK_STRUCT(v->p, count_members, &s->sums.by_sl[port * s->n_sls + i]);
+	if (s->sums.by_sl)
+		pack_counts(v->p, &s->sums.by_sl[(size_t)port * s->n_sls], s->n_sls);
 	for (uint32_t i = 0; s->fc && i < s->n_vls; i++)
 		PACK_STRUCT(v->p, control_members, &s->fc[port * s->n_vls + i]);
 }
@@ -309,10 +375,27 @@ static void pack_buffers(struct checkpoint_state *v, struct sim *owner, uint32_t
 		pack_readers(v, owner, port);
 }
 
+/*
+ * The sender counts returned credits when it needs them. A list has them counted: when they are
+ * counted does not influence the run, and low_credit only says that they must be counted first.
+ */
+static void credits_settle(struct sim *s, uint32_t port, hd_time now)
+{
+	struct credits credits = credits_of_link(s, port);
+
+	credit_ring_apply(s, credits, now);
+	for (unsigned i = 0; i < s->n_vls; i++) {
+		if (i != s->vl15)
+			credits_set(s, credits, i, credits.of_vl[i]);
+	}
+}
+
 static void pack_port(struct checkpoint_state *v, uint32_t port)
 {
 	struct sim *s = v->s, *owner = sim_of_port(s, port);
 
+	if (v->p->list && !v->p->reads && !s->setup->vl_sharing.on)
+		credits_settle(owner, port, s->now);
 	pack_output(v, &s->links[port]);
 	checkpoint_state_table(v, port);
 	pack_ring(v, owner, &s->rings[port]);

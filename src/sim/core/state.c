@@ -272,8 +272,12 @@ static void sizes_init(struct sim *s)
 	if (s->setup->control && s->max_bytes < SIM_MAD_BYTES)
 		s->max_bytes = SIM_MAD_BYTES;
 	if (s->rules.injects) {
-		for (unsigned sl = 0; sl < N_SLS; sl++)
-			sl_add(s, sl);
+		bool any = !s->rules.injects_sls || s->mode.routers || s->setup->subnet->sl_of_path;
+
+		for (unsigned sl = 0; sl < N_SLS; sl++) {
+			if (any || s->rules.injects_sls >> sl & 1)
+				sl_add(s, sl);
+		}
 		if (s->rules.injects_bytes > s->max_bytes)
 			s->max_bytes = s->rules.injects_bytes;
 	}

@@ -209,8 +209,6 @@ struct domain_outlook {
 	hd_time next;   /* next event of any domain; NEVER: none */
 	hd_time global; /* next global event; NEVER: none */
 	bool mail;      /* mail is not read yet */
-	size_t pending; /* events that keep the run active */
-	uint64_t alive; /* packets */
 };
 
 static hd_time next_of(struct sim *part)
@@ -242,8 +240,6 @@ static struct domain_outlook outlook_of(struct domains *p)
 		}
 		o.mail = o.mail || s->mail.window_n;
 	}
-	o.pending = sim_pending(p->whole);
-	o.alive = sim_alive(p->whole);
 	return o;
 }
 
@@ -290,13 +286,21 @@ static bool show_progress(struct domains *p, sim_progress_fn *progress, void *co
 	return remote_ask(p, goes_on);
 }
 
+/* Whether there are no packets, and no events that keep the run active. */
+static bool is_empty(const struct sim *s)
+{
+	return sim_alive(s) == 0 && sim_pending(s) == 0;
+}
+
 /* No more events until `end`. */
 static enum sim_state run_out(struct sim *s, const struct domain_outlook *o, hd_time end)
 {
+	bool ends = is_empty(s);
+
 	metrics_collect(s);
 	if (s->run.is_stuck)
 		return SIM_DEADLOCK;
-	if (o->pending == 0 && o->alive == 0) {
+	if (ends) {
 		s->now = s->outcome.latest;
 		return SIM_IDLE;
 	}
@@ -309,8 +313,8 @@ static enum sim_state run_out(struct sim *s, const struct domain_outlook *o, hd_
 /* As in the engine, a plain run continues to the next global event. */
 static bool is_idle(const struct sim *s, const struct domain_outlook *o)
 {
-	return !o->mail && o->pending == 0 && o->alive == 0 && !s->run.to_the_end &&
-	       (s->hop_variant == HOP_GENERAL || o->global == NEVER);
+	return !o->mail && !s->run.to_the_end &&
+	       (s->hop_variant == HOP_GENERAL || o->global == NEVER) && is_empty(s);
 }
 
 static enum sim_state run_parts(struct sim *s, hd_time until, sim_progress_fn *progress,

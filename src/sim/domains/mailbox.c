@@ -147,6 +147,8 @@ void mail_read(struct sim *s, struct mailbox *from)
 	for (uint32_t i = 0; i < s->cut->n; i++) {
 		struct mailbox *m = &from[i * s->cut->n + s->part];
 
+		if (!(m->n_packets | m->n_credits | m->n_events | m->n_answers | m->n_deliveries))
+			continue;
 		mail_count(s, m);
 		for (size_t d = 0; d < m->n_deliveries; d++)
 			metrics_late(s, &m->deliveries[d]);

@@ -13,7 +13,7 @@ static uint32_t packet_from(struct sim *s, const struct sim_arrival *a)
 {
 	uint32_t id = packet_new(s);
 
-	assert(a->bytes <= s->max_bytes);
+	assert(a->bytes <= s->max_bytes && s->sl_index[a->sl & 15u] != 255);
 	s->pool.all[id] = (struct packet_record){
 		.born = a->time,
 		.ready = a->time,

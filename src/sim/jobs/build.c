@@ -528,12 +528,24 @@ void jobs_free(struct jobs *jobs)
 	free(jobs);
 }
 
+static uint16_t sls_of_jobs(const struct scenario *scn)
+{
+	uint16_t sls = 0;
+
+	for (size_t i = 0; i < scn->n_jobs; i++)
+		sls |= (uint16_t)(1u << scenario_job_sl(scn, &scn->jobs[i]));
+	return sls;
+}
+
 void jobs_rules(const struct fabric *fabric, struct sim_rules *rules)
 {
 	uint32_t most = scenario_packet_limit(fabric->scenario);
 
 	if (scenario_jobs_over_rc(fabric->scenario))
 		lab_rules(rules);
+	/* Others than jobs may use any SL. */
+	if (!rules->injects)
+		rules->injects_sls = sls_of_jobs(fabric->scenario);
 	rules->injects = true;
 	if (most > rules->injects_bytes)
 		rules->injects_bytes = most;

@@ -76,6 +76,8 @@ bool jobs_may_repeat(const struct jobs *jobs);
  * ended, and none is watched.
  */
 uint32_t jobs_watch(struct jobs *jobs);
+/* Like jobs_watch(), but the run pauses only when the watched job has ended. Ends the notes. */
+void jobs_watch_last(struct jobs *jobs);
 /* Ends jobs_watch(). */
 void jobs_unwatch(struct jobs *jobs);
 /* Whether another job now has fewer ended iterations, or the watched job has ended. */

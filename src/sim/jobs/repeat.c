@@ -17,6 +17,7 @@ struct iteration_end {
 
 struct iteration_watch {
 	struct iteration_end *ends;
+	bool only_last; /* the run pauses only after the last iteration */
 };
 
 /* ---- ends of iterations ------------------------------------------------- */
@@ -31,7 +32,8 @@ void job_iterated(struct job_domain *s, uint32_t rank)
 	while (at < now && !__atomic_compare_exchange_n(&e->at, &at, now, false, __ATOMIC_RELAXED,
 							__ATOMIC_RELAXED))
 		;
-	if (__atomic_add_fetch(&e->ranks, 1, __ATOMIC_ACQ_REL) == p->job.n_ranks)
+	if (__atomic_add_fetch(&e->ranks, 1, __ATOMIC_ACQ_REL) == p->job.n_ranks &&
+	    (!p->watch->only_last || p->ranks[rank].iteration == p->job.repeat))
 		sim_pause_after(p->sim, __atomic_load_n(&e->at, __ATOMIC_RELAXED));
 }
 
@@ -112,6 +114,15 @@ uint32_t jobs_watch(struct jobs *jobs)
 	for (uint32_t i = 0; i < jobs->n; i++)
 		timeline_note_all(&jobs->placed[i], true);
 	return p->job.repeat - n_iterations(p);
+}
+
+void jobs_watch_last(struct jobs *jobs)
+{
+	for (uint32_t i = 0; i < jobs->n; i++) {
+		if (jobs->placed[i].watch)
+			jobs->placed[i].watch->only_last = true;
+		timeline_note_all(&jobs->placed[i], false);
+	}
 }
 
 void jobs_unwatch(struct jobs *jobs)
