@@ -9,9 +9,9 @@
  * each time that the measurement changes nothing.
  */
 #define LEAST_GAIN   10 /* per cent */
-#define LEAST_FACTOR 4
+#define LEAST_FACTOR 8
 #define MOST_FACTOR  64
-#define FORGETS      8 /* each new slice takes 1 / FORGETS of their weight from older ones */
+#define FORGETS      16 /* each new slice takes 1 / FORGETS of their weight from older ones */
 
 uint64_t tempo_clock(void)
 {
