@@ -293,6 +293,13 @@ static void lint_keys(const struct opensm_conf *conf, struct opensm_findings *ou
 		report(out, "W14", u->line, "OpenSM knows no key '%s' and passes it over%s", u->key,
 		       text_hint(near).text);
 	}
+	for (size_t i = 0; i < conf->n_repeats; i++) {
+		const struct opensm_repeat *r = &conf->repeats[i];
+
+		report(out, "W19", r->line,
+		       "%s replaces line %u, which has no effect; remove one of them", r->key,
+		       r->earlier);
+	}
 	if (conf->max_op_vls_line && conf->max_op_vls_said != (long)conf->max_op_vls)
 		report(out, "W13", conf->max_op_vls_line,
 		       "max_op_vls %ld is not a code: 1 to 5 are 1, 2, 4, 8 and 15 VLs; nothing is limited; use one of them",

@@ -128,12 +128,34 @@ static void read_max_op_vls(struct opensm_conf *conf, const struct conf_line *li
 	conf->max_op_vls = code >= 1 && code <= 5 ? (unsigned)code : 5;
 }
 
+/* These have a line per SL. */
+static bool has_line_per_sl(const char *key)
+{
+	return strncmp(key, "cc_ca_cong_setting_ccti_", 24) == 0 ||
+	       strcmp(key, "cc_ca_cong_setting_trigger_threshold") == 0;
+}
+
+/* Notes the line of a known key, and that it replaces an earlier line. False: unknown key. */
+static bool note_known(struct opensm_conf *conf, const struct conf_line *line)
+{
+	size_t k = 0;
+
+	while (opensm_keys[k] && strcmp(opensm_keys[k], line->key) != 0)
+		k++;
+	if (!opensm_keys[k])
+		return false;
+	if (conf->line_of[k] && !has_line_per_sl(line->key)) {
+		conf->repeats = hd_grow(conf->repeats, &conf->repeats_cap, conf->n_repeats + 1,
+					sizeof(*conf->repeats));
+		conf->repeats[conf->n_repeats++] =
+			(struct opensm_repeat){ line->number, conf->line_of[k], opensm_keys[k] };
+	}
+	conf->line_of[k] = line->number;
+	return true;
+}
+
 static void note_unknown(struct opensm_conf *conf, const struct conf_line *line)
 {
-	for (const char *const *key = opensm_keys; *key; key++) {
-		if (strcmp(*key, line->key) == 0)
-			return;
-	}
 	conf->unknown = hd_grow(conf->unknown, &conf->unknown_cap, conf->n_unknown + 1,
 				sizeof(*conf->unknown));
 	struct opensm_unknown *u = &conf->unknown[conf->n_unknown++];
@@ -156,6 +178,8 @@ static void note_cc(struct opensm_conf *conf, const struct conf_line *line)
 
 static void read_key(struct opensm_conf *conf, const struct conf_line *line)
 {
+	bool known = !line->is_rest && note_known(conf, line);
+
 	conf->n_keys += !line->is_rest;
 	note_cc(conf, line);
 	if (strcmp(line->key, "qos") == 0) {
@@ -176,7 +200,7 @@ static void read_key(struct opensm_conf *conf, const struct conf_line *line)
 		    read_set_key(&conf->set[scope], scope == OPENSM_DEFAULT, line->key + len, line))
 			return;
 	}
-	if (!line->is_rest)
+	if (!line->is_rest && !known)
 		note_unknown(conf, line);
 }
 
@@ -226,7 +250,11 @@ static void read_pieces(struct opensm_conf *conf, const char *text, size_t len, 
 void opensm_conf_read(const char *text, struct opensm_conf *out)
 {
 	struct opensm_conf conf = { .max_op_vls = 5 };
+	size_t n = 0;
 
+	while (opensm_keys[n])
+		n++;
+	conf.line_of = hd_alloc(n, sizeof(*conf.line_of));
 	for (unsigned number = 1; *text; number++) {
 		size_t len = strcspn(text, "\n");
 
@@ -279,6 +307,8 @@ void opensm_conf_fini(struct opensm_conf *conf)
 {
 	free(conf->long_lines);
 	free(conf->unknown);
+	free(conf->line_of);
+	free(conf->repeats);
 	free(conf->cc);
 	*conf = (struct opensm_conf){ 0 };
 }

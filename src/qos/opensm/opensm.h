@@ -59,6 +59,12 @@ struct opensm_unknown {
 	char key[48];
 };
 
+/* A line whose key an earlier line has, too: the earlier one has no effect. */
+struct opensm_repeat {
+	unsigned line, earlier;
+	const char *key; /* of opensm_keys */
+};
+
 /* A line of congestion control: congestion_control or cc_..., its value cut. */
 struct opensm_cc_line {
 	unsigned line;
@@ -74,7 +80,10 @@ struct opensm_conf {
 	long max_op_vls_said; /* there */
 	struct opensm_unknown *unknown;
 	size_t n_unknown, unknown_cap;
-	size_t n_keys; /* lines that have one, known or not */
+	size_t n_keys;     /* lines that have one, known or not */
+	unsigned *line_of; /* of each of opensm_keys: the last line that has it, or 0 */
+	struct opensm_repeat *repeats;
+	size_t n_repeats, repeats_cap;
 	struct opensm_cc_line *cc;
 	size_t n_cc, cc_cap;
 	struct opensm_set set[OPENSM_SCOPES];

@@ -125,6 +125,8 @@ static void each_mistake_is_found_on_its_line(void **state)
 		{ "qos TRUE\nqos_high_limit many\n", "W13", 2 },
 		{ "qos TRUE\nmax_op_vls 9\n", "W13", 2 },
 		{ "qos TRUE\nqos_sl2vl 16\n", "W3", 2 },
+		{ "qos TRUE\nlog_flags 3\nqos TRUE\n", "W19", 3 },
+		{ "qos_vlarb_low 0:64\nqos TRUE\nqos_vlarb_low 0:32\n", "W19", 3 },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -152,6 +154,7 @@ static void texts_describe_the_outcome(void **state)
 		  "links have 4 VLs, it becomes VL1" },
 		{ "qos TRUE\nqos_vlarb_low 0:300\n", "sends 44" },
 		{ "qos true\n", "capitals only" },
+		{ "qos TRUE\nqos_high_limit 4\nqos_high_limit 5\n", "replaces line 2" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
