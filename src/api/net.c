@@ -64,7 +64,7 @@ static unsigned line_sl(const struct hd_net *n, const struct net_message *m)
 	return number < s->qos.n_classes ? (unsigned)s->qos.classes[number].sl : 0;
 }
 
-/* The next packet of a message enters the queue of its port then. */
+/* The next packet of a message enters the queue of its port at `when`. */
 static void packet_offer(struct hd_net *n, uint32_t id, hd_time when)
 {
 	const struct net_message *m = &n->messages[id];

@@ -12,7 +12,7 @@
 
 static const struct minimise_options fine = { 0.5, 1e-9, 20000 };
 
-/* Rosenbrock's valley: bent, and almost flat along its floor. */
+/* Rosenbrock's function: a curved valley, almost flat along its floor. */
 static double valley(void *context, const double *x)
 {
 	double a = 1 - x[0], b = x[1] - x[0] * x[0];

@@ -263,7 +263,7 @@ enum hd_status sparse_solve(const struct sparse_chain *c, size_t pivot, const in
 
 	assert(c->n >= 2 && pivot < c->n);
 	if (c->n > SPARSE_MAX_STATES)
-		return diag_fail(d, HD_ERR_RANGE, "%zu states: chains are solved up to %d", c->n,
+		return diag_fail(d, HD_ERR_RANGE, "too many states: %zu (at most %d)", c->n,
 				 SPARSE_MAX_STATES);
 	if (superlu_load(&lu, d) != HD_OK)
 		return d->status;

@@ -73,8 +73,10 @@ static enum hd_status locate(const uint8_t *frame, size_t size, struct diag *d,
 	if (find_ip(frame, size, d, l) != HD_OK || find_udp(frame, size, d, l) != HD_OK)
 		return d->status;
 	if (l->end > size)
-		return diag_fail(d, HD_ERR_INPUT, "packet is cut: IP says %zu bytes, here are %zu",
-				 l->end - l->ip, size - l->ip);
+		return diag_fail(
+			d, HD_ERR_INPUT,
+			"packet is truncated: the IP header has %zu bytes, %zu are present",
+			l->end - l->ip, size - l->ip);
 	if (l->end < l->bth + BTH_SIZE + ICRC_SIZE)
 		return diag_fail(d, HD_ERR_INPUT,
 				 "IP says %zu bytes, too few for UDP, BTH and ICRC",

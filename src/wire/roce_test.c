@@ -180,7 +180,8 @@ static void the_right_flips_make_it_another_protocol(void **state)
 		{ IP + 9, 0x17, "not RoCEv2: IP protocol 6" },
 		{ IP + 6, 0x20, "not RoCEv2: a fragment of a datagram" },
 		{ UDP + 3, 0x01, "not RoCEv2: UDP port 4790" },
-		{ IP + 2, 0x80, "packet is cut: IP says 33836 bytes, here are 1068" },
+		{ IP + 2, 0x80,
+		  "packet is truncated: the IP header has 33836 bytes, 1068 are present" },
 	};
 	struct capture *c = open_fixture();
 	struct capture_record rec;

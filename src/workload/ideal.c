@@ -137,7 +137,7 @@ static bool matched(void *context, uint32_t rank, uint32_t message, uint32_t rec
 static void wake(void *context, uint32_t rank, hd_time when)
 {
 	struct ideal *i = context;
-	/* Of several CPUs it may be another's. */
+	/* With several CPUs, the ending operation is not known. */
 	const struct op *op =
 		i->rank_group.job->n_cpus == 1 ? rank_group_work(&i->rank_group, rank) : NULL;
 

@@ -280,7 +280,7 @@ enum hd_status qos_requests_need_promises(const struct qos_requests *requests, c
 		if (r->class != TC_PBE)
 			continue;
 		d->file = requests->file;
-		return diag_fail_at(d, HD_ERR_INPUT, r->line, 0, "PBE is promised nothing, so %s",
+		return diag_fail_at(d, HD_ERR_INPUT, r->line, 0, "PBE has no guarantee, so %s",
 				    why);
 	}
 	return HD_OK;

@@ -169,7 +169,7 @@ void opensm_export_vlarb(const char *prefix, const char *name, const struct vlar
 void opensm_export_sl2vl(const char *prefix, const struct sl2vl *map, struct strbuf *out);
 /*
  * Writes a fragment of opensm.conf that gives ports of `scope` these tables,
- * each line with why it is there.
+ * each line with its reason.
  */
 void opensm_export(enum opensm_scope scope, const struct opensm_tables *tables, struct strbuf *out);
 

@@ -18,7 +18,7 @@
 
 struct arbiter_list {
 	uint64_t places[16]; /* per VL: entries with a weight above 0 */
-	uint64_t sets[16];   /* per set of VLs 0 to 3: of any of them */
+	uint64_t sets[16];   /* per set of the VLs 0 to 3: union of their `places` */
 	uint8_t vl[VLARB_MAX];
 	uint8_t weight[VLARB_MAX];
 };

@@ -151,7 +151,7 @@ static void choose_vls(const struct plan_work *w, struct plan *plan)
 		} else {
 			strbuf_printf(
 				&plan->remarks,
-				"class '%s' shares VL %u with another, and has no floor there: links have %u VLs\n",
+				"class '%s' shares VL %u with another class and has no guaranteed share there: links have %u VLs\n",
 				w->classes[i].name, vl[high], w->link->vls);
 		}
 		plan->outcome[i].vl = vl[high];

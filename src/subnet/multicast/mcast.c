@@ -291,7 +291,7 @@ static enum hd_status check_group(const struct subnet *s, const struct mcast_gro
 		return diag_fail(d, HD_ERR_INPUT,
 				 "multicast: a group needs members and a method to join them");
 	if (needs_source && m->source == TOPO_NONE)
-		return diag_fail(d, HD_ERR_INPUT, "multicast: a tree by '%s' needs a source",
+		return diag_fail(d, HD_ERR_INPUT, "multicast: method '%s' requires a source",
 				 mcast_method_names[m->method]);
 	if (needs_source && check_port(s, m->source, "source", d) != HD_OK)
 		return d->status;
@@ -439,7 +439,7 @@ enum hd_status mcast_admit_sender(struct subnet *s, uint32_t group, port_id send
 	    topo_port_is_among(m->senders, m->n_senders, sender))
 		return HD_OK;
 	if (m->method != MCAST_SHARED)
-		return diag_fail(d, HD_ERR_UNFIT, "multicast: a tree by '%s' has one sender",
+		return diag_fail(d, HD_ERR_UNFIT, "multicast: method '%s' allows one sender",
 				 mcast_method_names[m->method]);
 	if (check_port(s, sender, "sender", d) != HD_OK)
 		return d->status;

@@ -396,7 +396,7 @@ static void set_vls(struct subnet *s, const struct dragonfly *f, switch_id sw)
 	}
 }
 
-/* Groups found by their looks may still close circles: then it is refused. */
+/* Rejects fabrics that look like a dragonfly but have cycles of channels. */
 static enum hd_status verify(const struct subnet *s, struct diag *d)
 {
 	struct deadlock_check c;
@@ -405,7 +405,7 @@ static enum hd_status verify(const struct subnet *s, struct diag *d)
 	route_check_deadlock(s, DEADLOCK_PLAIN, &c);
 	if (c.n_cycle > 0)
 		status = diag_fail(d, HD_ERR_UNFIT,
-				   "two VLs do not keep this fabric's groups from locking up");
+				   "two VLs do not prevent deadlocks in this fabric");
 	route_deadlock_fini(&c);
 	return status;
 }
