@@ -204,9 +204,9 @@ run 3 bench send-lat --fabric narrower.yaml
 has err "no packet of an adapter fits"
 one_line err
 
-# A test of a group that cannot be done is left out with the reason; by its
-# name it is refused, and so is a group of which nothing can be done. A window
-# of three million is more than a queue holds; latencies need none.
+# An impossible test of a group is omitted with the reason; by name it is rejected, and so is a
+# group without any possible test. A window of three million is more than a queue holds; latency
+# tests need none.
 huge="-D 1us --window 3000000 --size 64"
 run 0 bench beyond $huge --json -o beyond.json
 jq -e '(.tables | has("ud-lat") and has("partition") and (has("ud-bw") | not))

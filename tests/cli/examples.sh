@@ -2,9 +2,8 @@
 . "$SRC/tests/cli/lib.sh"
 examples=$SRC/examples
 
-# run NAME STATUS: results in NAME.json. A run is the same whatever compiled
-# it, with whatever options; where rules or examples change on purpose, so do
-# the sums.
+# run NAME STATUS: results in NAME.json. A run has the same checksum for every compiler and option;
+# where rules or examples change, the checksums change.
 run() {
 	status "$2" "$HEDDLE" sim "$examples/$1.yaml" --json --all
 	cp out "$1.json"
@@ -15,7 +14,7 @@ run() {
 }
 ran=
 
-# claim NAME WHAT FILTER: jq finds the filter true of the results.
+# claim NAME WHAT FILTER: the jq filter is true for the results.
 claim() {
 	jq -e "
 		def row(t; n): .tables[t].rows[] | select(.traffic == n);
@@ -165,7 +164,7 @@ cp out vl.json
 claim vl "a VL of its own frees it" '
 	near(row("traffic"; "victim").delivered; 8 * 2048 / 2068 * 5 / 6; 0.01)'
 
-# One link carries the incast, and the victims' seven links stand almost idle.
+# One link carries the incast, and the seven links of the victims are almost idle.
 run incast 0
 claim incast "the receiver's link is full" '
 	near(row("traffic"; "incast").delivered; 100 * 2048 / 2074; 0.01)'
@@ -289,10 +288,9 @@ awk '$2 == "sends" { n[$1 < 500, $NF]++ }
 			n[0, 1] > 2200) }' change.txt ||
 	fail "table-change: shares before and after"
 
-# Bulk fills the router's cable, but for voice and what strays; the stray ones
-# end there. The router gives out other SLs, so other VLs, than it gets.
-# EF, AF41, AF11, default and lower effort on VLs 0, 1, 4, 5, 6 before the
-# router are on 0, 1, 1, 2, 3 behind it, packet for packet.
+# Bulk and stray packets fill the router's cable, except for voice; the stray ones end there. The
+# router maps to other SLs, and so other VLs, than it receives. EF, AF41, AF11, default and lower
+# effort on VLs 0, 1, 4, 5, 6 before the router are on 0, 1, 1, 2, 3 behind it.
 run diffserv 0
 claim diffserv "the router chooses SLs by TClass" '
 	[.tables["port VLs"].rows[] | select(.port == "s-0:2") | .packets] as $in |
@@ -335,8 +333,8 @@ claim two-subnets-deadlines "admitted flows meet their deadlines, and bounds are
 claim two-subnets-deadlines "a deadline below the bound is refused with the bound" '
 	row("connections"; "tight") | .admitted == 0 and
 	(.refusal | test("its deadline of 20.000 us would be missed: bound"))'
-# The same requests from a file get the same answers and bounds; the managers of
-# the two subnets reserve them part by part.
+# The same requests from a file get the same responses and bounds; the managers of the two subnets
+# reserve their parts.
 printf '%s\n' 'h0 h4 call 100Mb/s 256 10us' 'h1 h5 film 1Gb/s 2KiB 300us' \
 	'h2 h5 film 100Mb/s 2KiB 20us' 'h6 h5 film2 500Mb/s 2KiB 50us' >flows
 for command in admit bound reserve; do
@@ -426,8 +424,8 @@ heals off_swept $off $sm
 lost off_swept 144 188
 heals swept $sm
 lost swept 73 95
-# Noticed 2 us after the spine has healed without effect, and what has left by then is on
-# its way for less than 0.3 us.
+# Notices arrive 2 us after the spine has repaired without effect, and packets sent by then are in
+# flight for less than 0.3 us.
 heals noticed --set fabric.routing.adaptive.notify=2us
 lost noticed 4 4.3
 
@@ -456,7 +454,7 @@ status 0 "$HEDDLE" sim "$examples/link-failure.yaml" --trace lost.txt
 awk '/ (discards|cut-off) / && ($1 < 300 || $1 > 400.5) { print; bad = 1 }
 	END { exit bad }' lost.txt || fail "losses while the cable was up"
 
-# ACKs to all clients, and what h8 sends, cross the cable that fails.
+# ACKs to all clients, and packets from h8, cross the cable that fails.
 run one-fabric 0
 claim one-fabric "queue pairs repeat, and no message fails" '
 	# All that arrived while measuring, 2 ms, is of messages that ended.
@@ -541,7 +539,7 @@ awk '/^```yaml/ { on = 1; next } /^```/ { if (on) exit } on' \
 status 0 "$HEDDLE" sim documented.yaml
 has out "# summary: two classes on one cable"
 
-# Every call that was let in is on time; films are refused more often than calls.
+# Every admitted call is on time; films are rejected more often than calls.
 run connections 0
 claim connections "calls are let in first and on time" '
 	[.tables.connections.rows[] | .kind] == ["DBTS", "DB", "PBE"] and

@@ -56,8 +56,8 @@ refused() {
 }
 refused "5 ranks, but there are 4 hosts" \
 	"ranks: 5, program: [{barrier: 0}]"
-# A list of names is a placement: a name twice is no rank less, but a mistake.
-# What fits a pattern next to fills up.
+# A list of names is a placement: a repeated name is an error. A pattern in the list fills the
+# remaining ranks.
 refused "'h0' is named twice" 'on: "h0,h0,h1", program: [{barrier: 0}]'
 refused "'h1' is named twice" 'on: "0..2,h1", program: [{barrier: 0}]'
 refused "'h3' is named twice" 'program: [{read: 1KiB, to: "h3,h3"}]'
@@ -84,7 +84,7 @@ refused "none.goal" "goal: none.goal"
 refused "2TiB" "program: [{allgather: 2TiB}]"
 refused "2^40" "program: [{alltoall: 1TiB}]"
 
-# Of files the line is theirs.
+# Errors in files have the line of the file.
 goal() {
 	printf 'num_ranks 2\nrank 0 {\n%s\n}\n' "$2" >x.goal
 	refused "x.goal:$1" "goal: x.goal"
@@ -99,7 +99,7 @@ b: calc 1
 a requires b
 b requires a" "circle"
 
-# What hangs is named, and the status is 1.
+# Operations that hang are named, and the status is 1.
 printf 'num_ranks 2\nrank 1 {\nrecv 5b from 0\n}\n' >x.goal
 scenario hangs.yaml "goal: x.goal"
 status 1 "$HEDDLE" sim hangs.yaml
@@ -107,8 +107,8 @@ has out "no message arrives for it"
 has out "x.goal:3"
 has out "1 of 2 ranks"
 
-# One that never begins says so; neither warm-up nor the time to measure, which
-# jobs have not, is against a short run.
+# A job that never begins is reported; neither warm-up nor the measured time, which jobs do not
+# have, prevents a short run.
 scenario late.yaml "start: 1ms, program: [{barrier: 0}]" "run: {horizon: 100us}"
 status 1 "$HEDDLE" sim late.yaml
 has out "never begins: its start is at 1ms, and run.horizon ends the run at 100us"
@@ -187,7 +187,7 @@ echo 'num_ranks 2 rank 0 { send 1b to 0 }' >x.goal
 status 3 "$HEDDLE" job show x.goal
 has err "x.goal:1: rank 0 sends to itself"
 
-# What has no meaning for a step is refused where it is; its default is not.
+# A field without a meaning for a step is rejected; its default is not.
 n=0
 while read -r field step; do
 	cat >fields.yaml <<END
@@ -227,7 +227,7 @@ jobs:
 END
 status 0 "$HEDDLE" sim fields.yaml
 
-# A trace names who sends.
+# A trace names the sender.
 status 0 "$HEDDLE" sim ok.yaml --trace trace
 grep -q " sends h0 'job a' #" trace || fail "a trace does not name the job"
 lacks trace "queue pair"
@@ -326,8 +326,8 @@ jq -e '[.tables.jobs.rows[].alone] | length == 2 and all(. > 0)' out >/dev/null 
 status 3 "$HEDDLE" sim trees.yaml --set fabric.reduction.trees=1
 has err "job 'b': switch 's2-0' has 1 aggregation trees already"
 
-# A sink that is stuck holds packets in the switch and, at the same time, those
-# behind them in the host: together they wait no longer than the message takes.
+# A stuck sink holds packets in the switch and, at the same time, those behind them in the host:
+# together they wait no longer than the message takes.
 cat >stuck.yaml <<'YAML'
 fabric: {topology: {kind: star, hosts: 2}, link: {rate: 100Gb/s}, switch: {input_buffer: 1 packets}}
 jobs: [{name: j, program: [{broadcast: 64KiB}]}]

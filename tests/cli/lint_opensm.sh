@@ -1,6 +1,5 @@
-# What 'qos lint' says of a file is what OpenSM does with it: odd files are
-# given to OpenSM on ibsim, and a switch port's tables are read back. Keys that
-# it calls unknown are those that OpenSM does.
+# Findings of 'qos lint' match OpenSM's behaviour: unusual files are given to OpenSM on ibsim, and a
+# switch port's tables are read back. Unknown keys are those that OpenSM reports.
 . "$SRC/tests/cli/lib.sh"
 SO=$(ls /usr/lib/*/umad2sim/libumad2sim.so) || fail "ibsim is not installed"
 for tool in ibsim opensm smpquery ibswitches; do
@@ -97,8 +96,8 @@ printf 'qos TRUE\nqos_vlarb_low 1:200,qos\nqos_sl2vl a,b,c,1,2\n' >words.conf
 for name in plain odd holes signs long reset unknown words; do
 	judge $name
 done
-# Random texts of what such lists are made of.
-# (A script called random.py would be what 'import random' finds.)
+# Random texts of the elements of such lists. (A script called random.py would be found by 'import
+# random'.)
 cat >draw.py <<'END'
 import random
 random.seed(15)
@@ -116,7 +115,7 @@ for n in 0 1 2 3 4 5; do
 	judge random$n
 done
 
-# 'qos true' is not TRUE: OpenSM sends nothing, and ports keep what they had.
+# 'qos true' is not TRUE: OpenSM sends nothing, and ports keep their tables.
 printf 'qos true\nqos_sl2vl 5,5,5,5,5,5,5,5,5,5,5,5,5,5,5,5\n' >small.conf
 cp seen before
 LD_PRELOAD=$SO timeout 300 opensm -o -f "$PWD/small.log" \

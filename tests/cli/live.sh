@@ -138,7 +138,7 @@ status 3 "$HEDDLE" live inject-error s1-1:2 NoSuchCounter 7
 status 3 "$HEDDLE" live inject-error s1-1:2 SymbolErrorCounter 18446744073709551616
 status 3 "$HEDDLE" live link s1-1:99 down
 status 2 "$HEDDLE" live link s1-1:2 sideways
-# Of a node with many ports, one has to be named.
+# A port of a node with many ports must be named.
 status 3 "$HEDDLE" live link s1-1 down
 has err "'s1-1' has the ports 1 to 4"
 status 3 "$HEDDLE" live inject-error s1-1 SymbolErrorCounter 7
@@ -148,9 +148,8 @@ on h3 ibstatus | grep -q 'ACTIVE' || fail "ibstatus"
 
 # ---- so does the other kit: it finds all nodes, and nothing wrong with them
 command -v ibdiagnet >/dev/null || fail "ibdiagnet is not installed"
-# As its script starts it, but with more patience: it gives up 100 ms after a
-# request by its own clock, even if the answer is there and it had no processor
-# meanwhile.
+# Like its script, with a longer timeout: it gives up 100 ms after a request by its own clock, even
+# if the response has arrived and it had no processor meanwhile.
 sed 's/^set argv0.*/&\
 rename ibis_set_transaction_timeout wait_for\
 proc ibis_set_transaction_timeout {ms} { wait_for 20000 }/' \

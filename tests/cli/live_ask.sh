@@ -38,7 +38,7 @@ END
 on h3 saquery -t 300000 SL2VL >records
 [ "$(grep -c 'Record dump' records)" -eq $((pairs + hosts)) ] ||
 	fail "SL2VL records"
-# The manager answers who joins before it has programmed the tables for that.
+# The manager responds to a join before it has programmed the tables for it.
 tries=0
 until on h3 saquery -t 300000 MFTR >records &&
 	[ "$(grep -c 'Record dump' records)" -ge 5 ]; do
@@ -47,7 +47,7 @@ until on h3 saquery -t 300000 MFTR >records &&
 	sleep 0.1
 done
 on h3 saquery -t 300000 --src-to-dst 1:2 | grep -q 'dlid.*2$' || fail "a path record"
-# What the administrator says of partitions the ports say, too; one manager.
+# The P_Keys of ports follow the administrator's partitions; one manager.
 leaf=$(lid_of s1-5)
 for end in "$(lid_of h3) 1 0" "$leaf 0 0" "$leaf 3 3" "$leaf 20 20"; do
 	set -- $end
@@ -57,7 +57,7 @@ for end in "$(lid_of h3) 1 0" "$leaf 0 0" "$leaf 3 3" "$leaf 20 20"; do
 	[ -s said ] || fail "no P_Keys of LID $1, port $2"
 	cmp said is || fail "P_Keys of LID $1, port $2"
 done
-# A path for what is asked: in that partition, of more than that MTU and rate.
+# A path for a request: in that partition, of more than that MTU and rate.
 while read -r option value wanted; do
 	got=$(on h3 saquery -t 300000 PR --slid "$(lid_of h3)" --dlid "$(lid_of h400)" \
 		"$option" "$value" </dev/null | grep -c 'PathRecord dump' || true)
@@ -73,7 +73,7 @@ END
 on h3 saquery -t 300000 -s >records
 [ "$(grep -c 'EndPortLid\.*1$' records)" -eq 1 ] ||
 	fail "who is a manager: $(cat records)"
-# Of all pairs: six million of them, for minutes.
+# All pairs: six million, for minutes.
 [ -z "${HD_LONG:-}" ] ||
 	[ "$(on h3 saquery -t 300000 -p | grep -c 'PathRecord dump')" -eq $((ends * ends)) ] ||
 	fail "not every pair of ends has a path record"

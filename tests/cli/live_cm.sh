@@ -122,7 +122,7 @@ for end in h0 h2 h3; do
 done
 on h5 saquery -t 300000 -g >groups
 lacks groups 'ff12:4001:'
-# What is no group is refused.
+# An address that is no group is rejected.
 on h0 mckey -s -m 127.64.0.2 -C 1 >client 2>&1 && fail 'joined a host'
 
 # ---- no server, or not any more

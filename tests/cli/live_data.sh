@@ -1,6 +1,5 @@
-# What programs send by verbs, in a capture that Wireshark opens: the packets,
-# numbers, addresses and bytes that their posting says, at the ports that they
-# cross, in the fabric's own time.
+# Packets of verbs programs in a capture that Wireshark opens: packets, numbers, addresses and bytes
+# match the posted requests, at the ports that they cross, with times of the fabric.
 . "$SRC/tests/cli/lib.sh"
 . "$SRC/tests/cli/live_lib.sh"
 . "$SRC/tests/cli/verbs_lib.sh"
@@ -22,7 +21,7 @@ has err 'no data are captured'
 status 3 "$HEDDLE" live capture h7 --data -o no.pcap
 [ ! -e no.pcap ] || fail "a file of nothing"
 
-# seen [steps]: two programs, what must have crossed their cables in ./wanted.
+# seen [steps]: two programs, and their expected packets in ./wanted.
 seen() {
 	pick_port
 	timeout 300 "$HEDDLE" live exec h0 -- "$SEEN" "$port" >server 2>&1 &
@@ -58,7 +57,7 @@ rows() {
 		print $1, $2, $3, had($4), had($5), had($6), had($9), $10,
 			had($11 content) }' | sort
 }
-# same FILE: it holds what was to be seen, whole, in the order of time.
+# same FILE: the file has the expected packets, complete, in order of time.
 same() {
 	rows "$1" >found
 	sort "${2:-wanted}" | cmp - found || {

@@ -62,7 +62,7 @@ manage() {
 	programs="$programs $manager"
 }
 
-# wait_for N TEXT [LOG]: until the log says so that often.
+# wait_for N TEXT [LOG]: waits until the log has the text N times.
 wait_for() {
 	tries=0
 	until [ "$(grep -c -- "$2" "${3:-log}")" -ge "$1" ]; do

@@ -1,6 +1,5 @@
-# 'heddle serve --live' shows what unmodified tools find of a live fabric: states
-# that OpenSM brought ports to, the counters of perfquery, and cables that are
-# pulled by it or by others.
+# 'heddle serve --live' shows the same as unmodified tools on a live fabric: port states that OpenSM
+# has set, the counters of perfquery, and links that the page or other tools take down.
 . "$SRC/tests/cli/lib.sh"
 . "$SRC/tests/cli/live_lib.sh"
 command -v curl >/dev/null || fail "curl is not installed"

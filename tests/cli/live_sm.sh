@@ -1,13 +1,13 @@
-# Our own subnet manager: what it programs and answers is right by the tools
-# that ask OpenSM, its routes are those of 'heddle route' and of OpenSM, it
-# shares a fabric with OpenSM, and it sees to what happens to the fabric.
+# Heddle's subnet manager: its tables and responses are correct according to the tools that query
+# OpenSM, its routes are those of 'heddle route' and of OpenSM, it shares a fabric with OpenSM, and
+# it reacts to changes of the fabric.
 . "$SRC/tests/cli/lib.sh"
 . "$SRC/tests/cli/live_lib.sh"
 tree='fat-tree --radix 4 --levels 3'
 said() {
 	cat "$XDG_RUNTIME_DIR/heddle-fabric/manager-h0.log"
 }
-# says N TEXT: until the manager has said so that often.
+# says N TEXT: waits until the manager has logged it N times.
 says() {
 	tries=0
 	until [ "$(said | grep -c -- "$2")" -ge "$1" ]; do
@@ -150,7 +150,7 @@ cmp whole got || fail "other routes after $flaps flaps"
 "$HEDDLE" live link s1-0:3 down
 says $((before + 2)) 'SUBNET UP'
 programmed got
-# Those that led over the cable, and no others, are new: 'heddle route' knows.
+# Only routes over the cable are new, as in 'heddle route'.
 "$HEDDLE" route "$tree" --engine minhop --sweep down=s1-0/3 --dump fts |
 	routes >wanted
 cmp wanted got || fail "other routes than a sweep of 'heddle route' has"
@@ -185,8 +185,8 @@ lacks log 'SUBNET UP'
 on h3 sminfo | grep -q "sm lid $(lid_of h0) .*SMINFO_MASTER" || fail "sminfo"
 kill "$manager"
 wait "$manager" || true
-# Ours has what it wrote again when that one is gone, whatever it was: routes,
-# VLs, weights, partitions and where they are enforced.
+# When the other manager ends, ours restores its settings: routes, VLs, weights, partitions and
+# their enforcement.
 lid=$(lid_of s1-0)
 state() { # FILE
 	programmed "$1"

@@ -1,6 +1,5 @@
-# Traffic obeys what unmodified OpenSM has programmed: the SLs of its paths,
-# its VLs (wrong ones let it stand still), its partitions, the multicast
-# groups that hosts have joined and its congestion control.
+# Traffic uses the tables of unmodified OpenSM: SLs of paths, VLs (wrong ones block it), partitions,
+# multicast groups that hosts have joined, and congestion control.
 . "$SRC/tests/cli/lib.sh"
 . "$SRC/tests/cli/live_lib.sh"
 cat >conf <<'END'
@@ -45,7 +44,7 @@ traffic:
   - {name: a, kind: saturating, pattern: uniform, sl: 0, payload: 2KiB}
 run: {warmup: 20us, measure: 200us}
 END
-# Questions that take time are no change of what is programmed.
+# Slow SA queries are no change of the tables.
 for clock in free simulated; do
 	begin ring.yaml -R dfsssp -F conf
 	run ring.yaml ||
@@ -99,7 +98,7 @@ serves none 0
 status 3 "$HEDDLE" live traffic star.yaml
 has err "the subnet manager at LID $lid does not answer"
 unserves
-# An engine that draws an SL for each answer has its say, whatever it draws.
+# An engine that draws a random SL for each response is accepted, whatever it draws.
 serves "drawn 5 $(lid_of h1) $(lid_of h2) $(lid_of h3)" 0
 run star.yaml || fail "traffic by SLs that are drawn: $(cat traffic.csv)"
 sed -n '/^VL,packets/,/^$/p' traffic.csv | grep -q '^5,[1-9]' ||
@@ -141,7 +140,7 @@ wait_for 2 'num:259'
 [ "$(constraints s1-2 1 PortRcvConstraintErrors)" -gt 200 ] ||
 	fail "h4's switch has not counted what it sent for another partition"
 lacks log 'num:257'
-# So are MADs: h4 is a member of nothing but the default partition.
+# MADs obey partitions: h4 is a member of the default partition only.
 status 1 on h4 python3 "$SRC/tests/cli/live_join.py" 0x12345
 wait_for 1 'num:258'
 on h1 smpquery portinfo "$(lid_of h0)" 1 | grep -q 'QkeyViolations:\.*[1-9]' ||
@@ -267,7 +266,7 @@ packets=$(delivered a)
 used=s1-0:3 other=s1-0:4
 [ "$(sent $used)" -gt 0 ] || used=s1-0:4 other=s1-0:3
 before=$(sent $used)
-# What is on its way at the end has not come.
+# Packets in flight at the end have not arrived.
 [ "$before" -ge "$packets" ] && [ "$before" -le $((packets + 3)) ] &&
 	[ "$(sent $other)" -eq 0 ] ||
 	fail "$packets came, $before by $used, $(sent $other) by $other"
@@ -329,7 +328,7 @@ on_vl() { # VL: packets that h0 got on it
 	on h0 perfquery --vloppackets "$(lid_of h0)" 1 |
 		sed -n "s/^PortVLOpPackets$1:\.*//p"
 }
-# set_anew SETTINGS...: a sweep by them
+# set_anew SETTINGS...: a sweep that programs them
 set_anew() {
 	sweeps=$(grep -c 'SUBNET UP' log)
 	settings "$@"
@@ -407,7 +406,7 @@ sed -n 's/^\(Port.*\(Pkts\|Data\)\):\.*/\1 /p' counters | sort >counted
 	fail "too little for all counters: $(cat counted)"
 cmp -s captured counted ||
 	fail "captured: $(cat captured); counted: $(cat counted)"
-# Where nothing is lost, all other counters but that of waiting stay 0.
+# Without losses, all other counters except that of waiting stay 0.
 sed -n 's/^\([A-Z][A-Za-z0-9]*\):\.*0*[1-9][0-9]*$/\1/p' counters |
 	grep -v '^Port\(Uni\|Multi\)\?\(cast\)\?\(Xmit\|Rcv\)\(Pkts\|Data\)$\|PortXmitWait\|^PortSelect' >odd || true
 [ ! -s odd ] || fail "counters of what did not happen: $(cat odd)"

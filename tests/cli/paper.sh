@@ -7,7 +7,7 @@ status 0 "$HEDDLE" paper list
 for id in 000/fig 001/fig 002/fig27 003/fig1 004/fig5.11; do
 	has out "$id"
 done
-# A line each, in a screen; whole if it is asked for, or if it is one.
+# One line each within the width of a screen; details on request, or for a single experiment.
 awk 'length($0) > 120 { bad = 1 } END { exit bad }' out ||
 	fail "lines of more than 120 letters"
 awk '$1 ~ "^00[0-4]/" { print $1 }' out >brief.ids
@@ -37,8 +37,8 @@ cmp one.rows four.rows || fail "results depend on the number of jobs"
 sqlite3 one.db "SELECT count(*) FROM run" >runs
 [ "$(cat runs)" -ge 3 ] || fail "the runs are not in the database"
 
-# What an earlier call has run is not run again, whatever it was run for; the
-# rest is, and all of it comes out as in one go.
+# Results of an earlier call are not computed again; the rest is, with the same output as in one
+# call.
 runs() {
 	sqlite3 "$1" "SELECT count(*) FROM run JOIN parameter ON run = run.id
 		WHERE name = 'point'"
@@ -73,8 +73,8 @@ jq -e '[.tables.experiments.rows[] | select((.runs > 0) !=
 jq -r '.tables.experiments.rows[].id' out >ids
 [ "$(wc -l <ids)" -gt 150 ] || fail "few experiments"
 
-# It is handed over for changing: a study with its checks and all that it
-# reads, and what that gives is what the experiment gives; or its scenario.
+# A printed study can be edited: it has its checks and all files that it reads, and gives the same
+# results as the experiment; or its scenario.
 if [ "${HD_LONG:-0}" = 0 ]; then
 	some="000/fig1 000/table1 001/fig4 002/fig1 002/fig4 003/latency
 		003/reservation 002/fig10 004/fig4.9"
@@ -120,7 +120,7 @@ sed -i 's/^\( *\)fabric:/\1fabricated:/' my.yaml
 status 1 "$HEDDLE" paper run my.yaml --db one.db
 has out "my/dual.yaml"
 
-# Where the numbers hold, of what a paper leaves open.
+# Settings for which the numbers hold, among the open parameters of a paper.
 status 0 "$HEDDLE" paper calibrate 004/em5.2 --quick --db one.db --json
 jq -e '[.tables.settings.rows[] | select(."checks that hold" == 2) | .setting]
 	== ["form=separate, threshold=6", "form=separate, threshold=7"]' out >jq.out ||

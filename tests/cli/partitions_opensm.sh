@@ -1,6 +1,6 @@
-# Partitions and policies as OpenSM has them: files are given to OpenSM on a
-# live fabric; P_Keys of all ports and SLs of all pairs are what we say, and a
-# row of traffic without an SL gets the one that a path record has.
+# Partitions and policies equal those of OpenSM: files are given to OpenSM on a live fabric; P_Keys
+# of all ports and SLs of all pairs match, and a row of traffic without an SL has that of its path
+# record.
 . "$SRC/tests/cli/lib.sh"
 . "$SRC/tests/cli/live_lib.sh"
 "$HEDDLE" topo gen star --hosts 4 -o star.net

@@ -1,5 +1,5 @@
-# Goals become tables, tables become opensm.conf, connections are admitted or
-# refused with the link, and nonsense gets one line.
+# Goals become tables, tables become opensm.conf, connections are admitted or rejected with the
+# link, and invalid input gives one line.
 . "$SRC/tests/cli/lib.sh"
 net=$SRC/tests/fixtures/two-switches.ibnet
 
@@ -38,7 +38,7 @@ status 1 "$HEDDLE" qos table --link 1Gb/s DB:900Mb/s
 status 3 "$HEDDLE" qos table BE:1Gb/s
 one_line err
 
-# Admission names the link, saves what it granted, and takes it back in.
+# Admission names the link, saves the admitted connections, and loads them again.
 printf 'h0 h3 DB 5Gb/s\nh1 h3 DB 3Gb/s\n' >flows
 status 1 "$HEDDLE" qos admit --requests flows --save saved "$net"
 has out "link 's1'[3] -> 's2'[3] is full"
@@ -152,8 +152,8 @@ has out 'grouped[us]'
 printf 'h0 h3 DBTS 32Mb/s 4KiB 1us\n' >flows
 status 1 "$HEDDLE" qos bound "$net" flows
 has out 'its deadline of 1.000 us would be missed: bound '
-# A burst is payload: one packet of 2 KiB has 2074 bytes on the wire, wherever
-# it is said, and takes 2074 ns on each of three links of 8 Gb/s.
+# A burst is payload: one packet of 2 KiB has 2074 bytes on the wire in all commands, and takes 2074
+# ns on each of three links of 8 Gb/s.
 printf 'h0 h3 DB 8Mb/s\nh0 h3 DB 8Mb/s 2KiB\nh0 h3 DB 8Mb/s 4KiB\n' >flows
 for n in 1 2 3; do
 	sed -n ${n}p flows >one
@@ -184,7 +184,7 @@ printf 'h0 h3 DBTS\n' >flows
 status 3 "$HEDDLE" qos bound "$net" flows
 has err 'flows:1: 3 words'
 
-# The evaluation of a small fabric: what it takes, and what all of it gets.
+# The evaluation of a small fabric: connections that fit, and results of all of them.
 status 0 "$HEDDLE" qos evaluate --mix high --switches 8 --topology mesh \
 	--size 4096 --csv
 has out '1x,mesh,8,4096,1,,'
@@ -199,7 +199,7 @@ status 0 "$HEDDLE" qos evaluate --mix high --switches 8 \
 jq -e '.tables.runs.rows[0] | (.delivered / .reserved * 256 / 264 - 1 |
 	fabs) < 0.002 and .most > 80' out >jq.out ||
 	fail "reserving payload only: $(jq -c .tables.runs.rows out)"
-# Who gives up sooner fills less.
+# Fewer retries establish fewer connections.
 for retries in 10 3000; do
 	status 0 "$HEDDLE" qos evaluate --mix high --switches 8 \
 		--topology mesh --size 4096 --retries $retries --json
@@ -208,7 +208,7 @@ done >established
 [ "$(head -n 1 established)" -lt "$(tail -n 1 established)" ] ||
 	fail "retries: $(cat established)"
 
-# A file without a single QoS key is legal, and hardly what was meant.
+# A file without any QoS key is valid, but reported.
 printf 'guid 0x1\n' >other.conf
 status 0 "$HEDDLE" qos lint other.conf
 has out 'no QoS key is in this file'
@@ -253,7 +253,7 @@ jq -e '.tables as $t | [$t.flows.rows[].confirmed] == [true, false, true] and
 # subnets: 11361 and 4335 slots.
 status 1 "$HEDDLE" qos reserve --requests flows --margin 0 routed.topo
 has out 'needs 4335 slots, has 1689'
-# Repeated, it lives as long; torn down, it is gone at once.
+# A refreshed reservation is kept; TEAR ends it at once.
 printf 'h0 h11 DB 2Gb/s\n' >flows
 status 0 "$HEDDLE" qos reserve --requests flows --until 25s routed.topo --csv
 has out '50,2,0,0'
@@ -265,7 +265,7 @@ status 3 "$HEDDLE" qos reserve --requests flows routed.topo
 has err "flows:1: no end port is called 'unknown'"
 status 2 "$HEDDLE" qos reserve --requests flows --repeat 0s routed.topo
 
-# Labels: the SL that a policy file gives, and the line that says so.
+# Classification: the SL of a policy file, and the line that decides.
 printf 'qos-ulps\n sdp : 3\n any, target-port-guid 0x0-0xffffffffffffffff : 5\n default : 1\nend-qos-ulps\n' >policy
 status 0 "$HEDDLE" qos classify --service-id 0x10001 --csv policy
 has out '3,2,'
@@ -276,9 +276,9 @@ has out '5,3,'
 printf 'qos-ulps\n sdp : 99\nend-qos-ulps\n' >policy
 status 3 "$HEDDLE" qos classify policy
 has err 'policy:2:'
-# A group is reserved once on each link of its tree: three times 600 Mb/s do not
-# fit the sender's link of 2 Gb/s (20 % of it best effort's), one to three
-# members does, twice, also from who is no member; and can be loaded again.
+# A group is reserved once on each link of its tree: three times 600 Mb/s do not fit the sender's
+# link of 2 Gb/s (20 % for best effort); one flow to three members fits, twice, also from a host
+# outside the group; and reservations can be loaded.
 "$HEDDLE" topo gen star --hosts 5 --link '1x SDR' -o star.ibnet
 for member in h1 h2 h3; do
 	echo "h0 $member DB 600Mb/s"

@@ -127,7 +127,7 @@ def sls(kind, wanted):  # of each VL
     return [{int(sl) for sl in r["class"][2:].split(",")}
             for r in ask("qos", "explain", conf)["services"]["rows"]
             if kind in r["ports"].split(", ") and wanted(r)]
-# Adapters have one class each: all that matters is whether it gets out.
+# Adapters have one class each: a class either sends or does not.
 out = set().union(*sls("adapter", lambda r: r["vls"] == 1 or r["table"]))
 vls = [min(vl & out) for vl in sls("switch", lambda r: r["vl"] < 15)
          if vl & out]
@@ -209,7 +209,7 @@ status 0 "$HEDDLE" qos explain a --class a=0 --class b=1 --class c=2 --class d=3
 jq -e '[.tables.services.rows[].weights] == ["65", "67", "66 68", null]' out >found ||
 	fail "$(cat out)"
 
-# Two files: what matters first. Classes are refused in one line.
+# Two files: the most important change first. Invalid classes give one line.
 printf 'qos TRUE\nqos_high_limit 4\nqos_vlarb_high 0:65\nqos_vlarb_low 1:65\n' >a
 sed 's/limit 4/limit 255/' a >b
 status 0 "$HEDDLE" qos explain a --against b --class x=0 --class y=1
@@ -239,7 +239,7 @@ status 3 "$HEDDLE" qos explain missing
 has err 'missing'
 status 2 "$HEDDLE" qos explain a --vls 3
 
-# In a scenario: files are refused with their line, and say all tables alone.
+# In a scenario: files are rejected with their line, and determine all tables.
 printf 'qos TRUE\n\ncc_cct 9:9\n' >bad
 status 3 "$HEDDLE" sim run.yaml --opensm bad
 has err "--opensm: bad:3: "
@@ -251,7 +251,7 @@ has err 'not allowed with an opensm.conf'
 status 3 "$HEDDLE" sim run.yaml --opensm a --set fabric.routing.engine=dfsssp
 has err 'chooses those of all SLs'
 status 0 "$HEDDLE" failures "$net" --opensm a
-# What is written in the scenario counts more than the file's.
+# Fields of the scenario override those of the file.
 cat >cc <<END
 congestion_control TRUE
 cc_sw_cong_setting_control_map 0x14

@@ -1,6 +1,6 @@
-# The arbitration tables that reservations need go to a file, from it to a live
-# fabric by our own subnet manager, and smpquery reads them back: 'qos verify'
-# finds them on every port, entry by entry, and names any that is another.
+# The arbitration tables of reservations are written to a file and programmed in a live fabric by
+# Heddle's subnet manager. smpquery reads them back: 'qos verify' compares them on every port, entry
+# by entry, and names differing ones.
 . "$SRC/tests/cli/lib.sh"
 . "$SRC/tests/cli/live_lib.sh"
 "$HEDDLE" topo gen fat-tree --radix 4 --levels 2 --link '4x SDR' -o tree.net
@@ -15,7 +15,7 @@ cmp tables again || fail "another file for the same reservations"
 printf 'h0 h5 DB 1Gb/s\n' >fewer
 status 0 "$HEDDLE" qos reserve --requests fewer --tables fewer.tables tree.net
 ! cmp -s tables fewer.tables || fail "the reservations are not in the tables"
-# One admission answers everywhere: the same tables without messages.
+# Admission without messages gives the same tables.
 status 0 "$HEDDLE" qos admit --requests flows --tables admitted tree.net
 cmp tables admitted || fail "'qos admit' has other tables than 'qos reserve'"
 
@@ -71,11 +71,11 @@ read_back() {
 }
 read_back read
 [ "$(wc -l <ports)" = "$n" ] || fail "$(wc -l <ports) ports, not $n"
-# What the manager's routes are is what reservations were made for.
+# The manager's routes are those of the reservations.
 on h0 dump_fts </dev/null | routes >got
 "$HEDDLE" route tree.net --dump fts | routes >wanted
 cmp wanted got || fail "the manager routes other paths than 'qos reserve'"
-# A cable goes: the ports that are left keep theirs.
+# A cable fails: the remaining ports keep their tables.
 ups=$(grep -c "SUBNET UP" manager.log)
 "$HEDDLE" live link h3 down
 wait_for $((ups + 1)) "SUBNET UP" manager.log
@@ -159,7 +159,7 @@ status 3 "$HEDDLE" qos reserve --requests unknown --tables none tree.net
 status 3 "$HEDDLE" qos reserve --requests flows --engine dfsssp --tables none tree.net
 has err "'dfsssp' chooses VLs itself"
 [ ! -e none ] || fail "a refused command wrote tables"
-# A manager whose algorithm chooses VLs takes none.
+# A manager whose algorithm chooses VLs accepts no tables.
 status 3 "$HEDDLE" live sm h0 --engine dfsssp --tables tables
 has err "'dfsssp' chooses VLs itself"
 "$HEDDLE" live down -q

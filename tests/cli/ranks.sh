@@ -1,7 +1,6 @@
-# Processes that mpirun started together compute one run to the bytes of one
-# process: tables, rows of a database, traces and captures, by any number of
-# ranks and threads. What they cannot do ends all of them with one line, and
-# who is killed leaves nothing behind.
+# Processes started by mpirun compute the same bytes as one process: tables, rows of a database,
+# traces and captures, for any number of ranks and threads. Unsupported options end all of them with
+# one line, and a killed process leaves no files.
 . "$SRC/tests/cli/lib.sh"
 command -v mpirun >/dev/null || fail "mpirun is not installed"
 [ -e "$(dirname "$HEDDLE")/libheddle-mpi.so" ] ||
@@ -15,7 +14,7 @@ ranks() {
 	mpirun -n "$ranks" --allow-run-as-root --oversubscribe "$@"
 }
 
-# sim RANKS THREADS OPTION...: 1 is a goal missed, of which mpirun tells.
+# sim RANKS THREADS OPTION...: 1 is a missed goal, which mpirun reports.
 sim() {
 	processes=$1 threads=$2
 	shift 2
@@ -44,7 +43,7 @@ watched() {
 	rows db dump
 }
 
-# all FILE: everything that can be asked for.
+# all FILE: all outputs.
 all() {
 	file=$1 name=$(basename "$1" .yaml) pcap='--pcap pcap'
 	"$HEDDLE" sim "$file" --set run.measure=1us --set run.warmup=0s \
@@ -84,7 +83,7 @@ few() {
 	done
 }
 
-# Those that ranks can share: more switches than ranks.
+# Fabrics that ranks can share: more switches than ranks.
 compared=0
 if [ "${HD_LONG:-0}" = 1 ]; then
 	for file in "$SRC"/examples/*.yaml; do
@@ -145,7 +144,7 @@ sim 1 1 --all --json
 mv out out.one
 saved 2 1 state.pairs
 goes_on 3 1 state.pairs
-# Messages of jobs, some of them under way between ranks.
+# Messages of jobs, some of them in flight between ranks.
 file=$SRC/examples/jobs.yaml name=jobs
 sim 1 1 --all --json
 mv out out.one
@@ -206,7 +205,7 @@ refused 1 3 'rank 1 has a different scenario, option or version than rank 0' \
 refused 2 4 'no/where' "$HEDDLE" sim ring.yaml --trace no/where
 [ ! -e files ] || fail "a refused run wrote"
 
-# A copy that finds no plug-in says so, and is well without ranks.
+# A copy without the plug-in reports it, and works without ranks.
 rm -rf bare
 mkdir -p bare/bin
 cp "$HEDDLE" bare/bin/heddle
@@ -232,7 +231,7 @@ begun() {
 saves() {
 	[ -f killed.state ]
 }
-# dies WHEN: the last rank is killed when all of them work.
+# dies WHEN: the last rank is killed while all of them work.
 dies() {
 	tries=0
 	until "$1"; do

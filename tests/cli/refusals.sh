@@ -1,5 +1,5 @@
-# What a stranger gets wrong is refused in one line that names it, with the
-# right status, and before anything is computed.
+# Typical errors of users give one line that names them, with the right status, and before anything
+# is computed.
 . "$SRC/tests/cli/lib.sh"
 rm -rf folder half*
 mkdir folder
@@ -16,7 +16,7 @@ refused() {
 	empty out
 }
 
-# A folder or nothing in a file's place, wherever a file is read.
+# A folder or a missing file, for every option that reads a file.
 for command in 'sim' 'cc compare' 'cc tune' 'topo show' 'route' 'decode' \
 	'mcast compare' 'model fabric' 'qos lint' 'qos classify'; do
 	refused 3 'heddle: folder: cannot be read: Is a dir' $command folder
@@ -35,7 +35,7 @@ for command in 'sim' 'cc compare' 'cc tune' 'mcast compare' 'model fabric' \
 	refused 3 "heddle: bad.yaml:2:26: unknown field 'colums'" $command bad.yaml
 done
 
-# What queue pairs cannot do.
+# Options that queue pairs do not support.
 cat >pairs.yaml <<END
 fabric:
   topology: {kind: star, hosts: 4}
@@ -111,7 +111,7 @@ refused 3 'at most 1e100' model queue mm1 --lambda 1e308
 refused 2 "'list' takes no further arguments" bench list foo
 refused 3 "heddle: no experiment 'foo'" paper list foo
 
-# Who is interrupted leaves whole packets and lines, and nothing else.
+# An interrupted command leaves whole packets and lines only.
 sed 's/^run:.*/run: {measure: 10s, horizon: 20s}/' "$quick" >long.yaml
 grep -q '^run:' long.yaml || echo 'run: {measure: 10s, horizon: 20s}' >>long.yaml
 for signal in INT TERM; do

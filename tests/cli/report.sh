@@ -1,11 +1,11 @@
-# Recorded runs come back as they were, can be compared, and survive what
-# happens to later ones: a kill, a full disk, a newer version.
+# Recorded runs read back unchanged, can be compared, and survive failures of later runs: a kill, a
+# full disk, a newer version.
 . "$SRC/tests/cli/lib.sh"
 scenario=$SRC/examples/two-switch-congestion.yaml
 rm -f runs.db* old.db* bad.db*
 
-# What is read is what was written: the same text as the run itself gave, but
-# for tables that only a record has.
+# The text of a recorded run equals that of the run itself, except for tables that only a record
+# has.
 status 0 "$HEDDLE" sim "$scenario" --all
 cp out printed
 status 0 "$HEDDLE" sim "$scenario" --db runs.db
@@ -24,8 +24,8 @@ jq -e '.seed == 1 and (.tables.traffic | length > 0)' out >/dev/null ||
 	name = 'fabric.topology.kind'")" = two-switch ] ||
 	fail "the scenario's parameters are missing"
 
-# On a screen a run has its first table and those of up to 40 rows; the others
-# are named, with their rows, and come when they are asked for.
+# On a screen, a run has its first table and those of up to 40 rows; the others are listed with
+# their number of rows.
 status 0 "$HEDDLE" report --db runs.db 1
 cp out brief
 status 0 "$HEDDLE" report --db runs.db 1 --all
@@ -43,7 +43,7 @@ done
 [ -s long ] || fail "no table of the run is long"
 rm long
 
-# Two runs side by side: equal ones say so, unequal ones say where.
+# Two runs side by side: equal ones are reported as such, unequal ones with the differences.
 status 0 "$HEDDLE" sim "$scenario" --db runs.db
 status 0 "$HEDDLE" report --db runs.db 1 2
 has out "equal in all runs"
@@ -84,7 +84,7 @@ lacks out "# values"
 "$HEDDLE" report --db runs.db 1 3 --all >out
 has out "# values"
 
-# Runs of different commands have little in common, which is said in a few lines.
+# Runs of different commands have little in common, which takes a few lines.
 cp runs.db both.db
 status 0 "$HEDDLE" model credit --upstream 3 --downstream 2 --db both.db
 status 0 "$HEDDLE" report --db both.db 1 4
@@ -93,8 +93,7 @@ has out "run 1 is of 'heddle sim', run 4 of 'heddle model credit'"
 has out "tables that not every run has: 'summary', "
 rm both.db
 
-# What was found of a goal is a value, also in words, and is next to what the
-# other run found of the same goal.
+# The result of a goal is a value, also in words, next to that of the same goal in the other run.
 cat >goals.yaml <<'YAML'
 fabric: {topology: {kind: star, hosts: 3}}
 traffic:
@@ -120,8 +119,8 @@ awk 'NR == FNR { found[NR] = $0; next } /^# goals:/ { on = 1 } /^$/ { on = 0 }
 "$HEDDLE" report --db goals.db 1 2 --csv >out
 has out "goals,calls p99 <= 345ns,met,yes,no"
 
-# A page of all runs, or of some with what differs between them first; where
-# the program has no page, it says so with status 4.
+# A page of all runs, or of some with their differences first; without a page in the program, status
+# 4.
 got=0
 "$HEDDLE" report --db runs.db --html all.html >out 2>err || got=$?
 if [ "$got" -eq 0 ]; then
@@ -158,7 +157,7 @@ status 0 "$HEDDLE" report --db runs.db 1 2
 has out "equal in all runs"
 [ "$(sqlite3 runs.db 'PRAGMA integrity_check')" = ok ] || fail "damaged"
 
-# A file that cannot grow: one line says what is lost and what is not.
+# A full disk: one line names lost and kept results.
 size=$(($(stat -c %s runs.db) / 512 + 8))
 (
 	ulimit -f "$size"
@@ -173,7 +172,7 @@ has out "run 5 was interrupted"
 status 0 "$HEDDLE" report --db runs.db 1 2
 has out "equal in all runs"
 
-# What is refused leaves no trace.
+# A rejected command leaves no record.
 status 3 "$HEDDLE" sim /nowhere.yaml --db runs.db
 status 2 "$HEDDLE" sim --db runs.db
 [ "$(sqlite3 runs.db 'SELECT count(*) FROM run')" = 5 ] ||

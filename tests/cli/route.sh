@@ -29,7 +29,7 @@ routes ftree 'fat-tree --radix 8 --levels 3'
 routes dfsssp 'torus --sizes 6x5'
 routes lash 'torus --sizes 6x5'
 routes dragonfly 'dragonfly --routers 4 --globals 2'
-# Those of a dump follow below.
+# Options of a dump follow below.
 [ "$(wc -l <engines)" = 1 ] || fail "engines without a test: $(cat engines)"
 status 3 "$HEDDLE" route 'ring --switches 6' --engine xy
 one_line err
@@ -68,7 +68,7 @@ cmp a out
 "$HEDDLE" route torus.ibnet --dump json | jq -e '.switches | length == 30' \
 	>/dev/null
 
-# A production fabric's own routes, as its tools dumped them.
+# Routes of a production fabric, as its tools dumped them.
 for file in dump_fts.txt opensm-lfts.dump opensm.fdbs; do
 	status 0 "$HEDDLE" route "$fixtures/torus/ibnetdiscover.txt" \
 		--engine file --routes "$fixtures/torus/$file" \
@@ -90,7 +90,7 @@ for manager in lash dfsssp torus2qos; do
 	status 0 "$@" --path-sls "$fixtures/$manager/saquery.txt"
 	has out 'free of deadlock: yes'
 	lacks out 'was assumed'
-	# Half of the records: said, and not trusted.
+	# Half of the records: reported, and not used.
 	head -n 136 "$fixtures/$manager/saquery.txt" >half
 	"$@" --path-sls half >out || [ $? -eq 1 ]
 	has out "pairs have no record in 'half': SL 0 was assumed"
@@ -100,7 +100,7 @@ status 3 "$HEDDLE" route "$fixtures/lash/ibnetdiscover.txt" --engine file \
 	--routes "$fixtures/lash/opensm-lfts.dump" --path-sls /
 one_line err
 
-# What OpenSM would take without its VLs, and lock up with, is not given out.
+# Tables that OpenSM would use without enough VLs, and deadlock with, are not written.
 for engine in torus lash dfsssp; do
 	status 3 "$HEDDLE" route 'torus --sizes 5x5' --engine $engine \
 		--dump opensm -o unsafe
@@ -199,7 +199,7 @@ status 2 "$HEDDLE" route ring --dump xml
 status 3 "$HEDDLE" route 'fat-tree --radix 36 --levels 3' --lmc 3
 has err "do not suffice"
 
-# What a sweep does not change: the VLs that SLs were given.
+# A sweep does not change the VLs of SLs.
 printf 'qos TRUE\nmax_op_vls 3\nqos_sl2vl 3,1,2,0,0,1\n' >vls.conf
 sweeps() { # OPTION...: VLs of the fabric, and after a cable was away
 	status 0 "$HEDDLE" route "$@" --dump sl2vl

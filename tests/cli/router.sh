@@ -1,5 +1,5 @@
-# Packets between subnets: what a router changes on the wire and what it keeps,
-# as heddle decode and Wireshark see it; what has no way is refused.
+# Packets between subnets: fields that a router changes and keeps, by heddle decode and Wireshark;
+# destinations without a path are rejected.
 . "$SRC/tests/cli/lib.sh"
 
 cat >three.yaml <<'EOF'
@@ -156,8 +156,8 @@ jq -e '.tables.summary.rows[0] | .packets == 1 and
 	(.["latency max"] * 100000 | round) == 57624' out >jq.out ||
 	fail "a trace across routers: $(jq -c .tables.summary out)"
 
-# Every kind of switch and credits, with every fault at once: whatever is not
-# lost arrives in order (a build with checks stops if it does not).
+# Every kind of switch and credits, with every fault at once: packets that are not lost arrive in
+# order (a build with checks stops otherwise).
 for switch in 'order: fifo' 'order: voq' 'queueing: cioq, order: fifo' \
 	'queueing: cioq' 'crossbar_reads: 1, arbitration: oldest'; do
 	for credits in delay exact; do

@@ -150,7 +150,7 @@ done <all
 [ "$readers" = ",route,failures,qos plan,qos admit,qos bound,qos explain,qos verify,qos classify,qos reserve,cc compare,cc tune,model fabric,sim,sweep,mcast compare,bench,live up,live traffic,serve" ] ||
 	fail "other commands read scenarios: $readers"
 
-# Those without tables of the fabric, by what they say of it.
+# Commands without tables of the fabric, by their output.
 status 3 "$HEDDLE" qos classify --fabric good.yaml --source h5 policy
 has err "no end port is called 'h5'"
 status 0 "$HEDDLE" qos classify --fabric good.yaml --source h5 policy \

@@ -47,8 +47,8 @@ fresh() {
 	cp -r base work
 }
 
-# partial FILE: of a run that keeps what it has. Results say so; of captures
-# and traces it is the beginning.
+# partial FILE: output of an interrupted run. Results have a remark; captures and traces are a
+# beginning of the full ones.
 partial() {
 	case $1 in
 	o.txt) grep -q '^# note: interrupted at ' "work/$1" ;;
@@ -56,7 +56,7 @@ partial() {
 	esac
 }
 
-# whole FILE: what was there before, or what the command makes.
+# whole FILE: the previous content, or the output of the command.
 whole() {
 	[ ! -e "work/$1" ] || cmp -s "work/$1" "new/$1" ||
 		cmp -s "work/$1" "base/$1" || { $keeps && partial "$1"; } ||
@@ -151,7 +151,7 @@ first_of() {
 	rm -f k.db
 	"$HEDDLE" paper run 001/table1 $long -j 1 --db k.db >out 2>err &
 	pid=$! children=
-	# One has been kept, and the next has begun: two moments.
+	# One checkpoint has been kept, and the next has begun: two moments.
 	for wait in $(seq $PATIENCE); do
 		if [ "$(finished k.db 2>/dev/null)" = 1 ]; then
 			children=$(cat /proc/$pid/task/*/children)
@@ -162,7 +162,7 @@ first_of() {
 	[ -n "$children" ] || fail "no experiment was running"
 }
 
-# One that has ended is gone, though its new parent may not have asked yet.
+# A process that has ended counts as gone, even if its new parent has not waited for it.
 runs() {
 	grep -qs '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$1/status"
 }

@@ -148,8 +148,8 @@ one_line err
 status 2 "$HEDDLE" sim ok.yaml ok.yaml
 one_line err
 
-# Congestion control spares the victims of an incast: they get the share of
-# the spine that they want, not that of the crowd.
+# Congestion control protects the victims of an incast: they get the share of the spine that they
+# offer, not that of the incast.
 incast="$SRC/examples/incast.yaml"
 victims() {
 	"$HEDDLE" sim --csv --set "congestion.algorithm=$1" "$incast" >out ||
@@ -170,7 +170,7 @@ status 3 "$HEDDLE" sim --set congestion.algorithm=fimd \
 one_line err
 has err "only CCT can do with CNPs"
 
-# Queue pairs of which none has come yet: no row of theirs, and no harm.
+# Queue pairs without any arrival have no row.
 cat >none.yaml <<'END'
 fabric: {topology: {kind: star, hosts: 2}}
 traffic: [{name: q, kind: cbr, transport: rc, source: h0, destination: h1, payload: 4KiB, load: 10%, arrivals: 1s, holding: 1us}]
@@ -181,7 +181,7 @@ for threads in 1 2; do
 	lacks out '# queue pairs'
 done
 
-# What its help shows to be copied works, though a goal may be missed.
+# Commands in the help can be copied and work, although a goal may be missed.
 ln -sfn "$SRC/examples" examples
 "$HEDDLE" sim --help | sed -n 's/^  heddle sim //p' >shown
 [ "$(wc -l <shown)" -ge 4 ] || fail "help has $(wc -l <shown) examples"

@@ -24,7 +24,7 @@ has one.csv 'point,fabric.routing,traffic.a.load[%],seed,measure,unit,value,fail
 status 0 sweep --db one.db -o one.json
 status 0 sweep --db one.db --wide -o wide.csv
 [ "$(grep -c '^[0-9]' wide.csv)" -eq 12 ] || fail "not 12 rows"
-# What is done is not done again: nothing was added but the sweeps themselves.
+# Completed points are not computed again: the database only gets the sweeps themselves.
 sqlite3 one.db "SELECT count(*) FROM run WHERE command = 'sweep point'" >n
 [ "$(cat n)" -eq 12 ] || fail "$(cat n) points in the database"
 # Kilobytes a point.
@@ -160,7 +160,7 @@ status 1 "$HEDDLE" sweep star.yaml --db fails.db --set run.measure=20us \
 	--vary fabric.routing=minhop,dor --vary traffic.a.payload=1KiB,8KiB \
 	-o line.csv
 cmp file.csv line.csv || fail "a study's file gives another CSV than options"
-# What the host was to blame for is tried again.
+# A point that failed because of the host is computed again.
 tree="$SRC/examples/fat-tree-70.yaml"
 short='--set run.warmup=1us --set run.measure=5us'
 status 1 "$HEDDLE" sweep "$tree" $short --db small.db --memory 6MB
@@ -218,7 +218,7 @@ sqlite3 spoilt.db "CREATE TRIGGER full BEFORE INSERT ON result
 status 4 "$HEDDLE" sweep star.yaml --db spoilt.db --vary traffic.a.load=10%,20%
 one_line err
 [ "$(grep -o 'intact' err | wc -l)" -eq 1 ] || fail "not one message: $(cat err)"
-# Points whose measures are not all there, or are others, are no points.
+# Points with missing or other measures do not count.
 status 0 "$HEDDLE" sweep star.yaml --db points.db
 headline="(SELECT id FROM result WHERE name = 'headline')"
 for damage in "DELETE FROM result WHERE name = 'headline'" \
@@ -338,7 +338,7 @@ got=0
 	--vary "traffic.0.class=$(seq -s, -f m%g 39),n40" >out 2>err || got=$?
 [ "$got" -le 1 ] || fail "one of many: $got $(head -1 err)"
 [ "$(grep -c ',p99,' out)" -eq 1 ] || fail "the one that is good was not run"
-# The same study as a file, with axes that go along.
+# The same study as a file, with axes that vary together.
 cat >study.yaml <<'EOF'
 title: loads and sizes together
 scenario: star.yaml

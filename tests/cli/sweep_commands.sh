@@ -35,7 +35,7 @@ for lambda in 4 5; do
 	done
 done
 [ "$(jq '.tables.points.rows | length' out.json)" -eq 6 ] || fail "not 6 points"
-# The closed form is what it was made of: nothing is simulated again.
+# The closed form needs no simulation: nothing is simulated again.
 for kind in ge et ajt; do
 	case $kind in
 	ge) options= ;;
@@ -157,7 +157,7 @@ for more in '--seeds 2' '--set size=512' '--seed 3' '--keep ways' \
 	status 2 "$HEDDLE" sweep merge flag2.db flag1.db --db flag.db $more
 	has err "databases of shards"
 done
-# What is known is not run again; a search is over their measures.
+# Known points are not computed again; a search uses their measures.
 status 0 "$HEDDLE" sweep model credit --db line.db --json \
 	--set mu1=6 --set downstream=2 --vary lambda=1..9:1 \
 	--find 'largest lambda with loss < 0.1'

@@ -117,7 +117,7 @@ offers updn heddle live sm --engine u
 offers fat-tree heddle topo gen fat
 offers fat-tree heddle sim x.yaml --set fabric.topology.kind = fat
 offers shared heddle mcast compare --tree s
-# Behind an option with a value stand files, which are bash's to find.
+# After an option with a file, bash completes file names.
 offered heddle sim x.yaml --opensm ''
 [ "$(cat offered)" = '' ] || fail "words for the name of a file: $(cat offered)"
 offers 000/table1 heddle paper run 000/t
@@ -129,8 +129,8 @@ offers cioq heddle sim x.yaml --set fabric.switch.queueing = c
 offered heddle sim x.yaml --set fabric.switch.queueing =
 [ "$(wc -l <offered)" -ge 2 ] || fail "not all values: $(cat offered)"
 
-# One name for one kind of value. What is another thing in another room: a
-# class of a model, a policy or a configuration; what fails; whose capacity.
+# One name for one kind of value. Exceptions: a class of a model, a policy or a configuration;
+# failures; capacities.
 "$HEDDLE" --commands | while read -r words; do
 	# shellcheck disable=SC2086 # words of a name
 	"$HEDDLE" $words --help | sed -n '/^Options:/,/^Examples:/p' |
