@@ -57,16 +57,13 @@ struct mark_output {
 void marking_arrive(struct mark_output *output, uint32_t blocks);
 /* The packet's last byte has left on the output's link. */
 void marking_leave(struct mark_output *output, uint32_t blocks);
-/*
- * An input buffer has become full, and at least one packet in it wants this
- * output.
- */
+/* An input buffer has become full; at least one of its packets is for this output. */
 void marking_input_full(const struct mark_config *config, struct mark_output *output);
 
 /*
- * A packet starts on the output's link: whether to mark it. `fill` are the
- * blocks that wait for the output, `capacity` those of an input buffer;
- * `has_credits` says that the output could send another packet.
+ * A packet starts on the output's link: whether to mark it. `fill` is the number of blocks that
+ * wait for the output, `capacity` that of an input buffer; `has_credits`: the output could send
+ * another packet.
  */
 struct mark_departure {
 	uint32_t bytes;

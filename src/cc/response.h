@@ -3,14 +3,12 @@
 #define HD_CC_RESPONSE_H
 
 /*
- * How a source answers to congestion marks: one state machine per flow, pure
- * (no clock, no packets). An algorithm is one file and one row of
- * cc_algorithms[].
+ * Response of a source to congestion marks: one state machine per flow, without clock or packets.
+ * An algorithm is one file and one row of cc_algorithms[].
  *
- * Rates are packets per second and stay within [rmin, rmax]. The simulator
- * calls on_ack for each acknowledgement, marked or not, on_timer when the
- * state's `due` has come, and asks gap for how long after the start of one
- * packet the next may start.
+ * Rates are packets per second within [rmin, rmax]. The simulator calls on_ack for each
+ * acknowledgement, marked or not, and on_timer at the state's `due`. gap returns the minimum time
+ * between the starts of two packets.
  *
  *	FIMD  fast increase, multiplicative decrease
  *	LIPD  linear inter-packet delay
@@ -28,7 +26,7 @@
 
 #define CCT_MAX_ENTRIES 128
 
-/* What a user says; which fields count depends on the algorithm. */
+/* Parameters of all algorithms; each algorithm uses some of them. */
 struct cc_config {
 	double rmin, rmax; /* packets per second, 0 < rmin < rmax */
 	double m;          /* FIMD, PIPD, AIMD: factor or root, > 1 */
@@ -39,9 +37,8 @@ struct cc_config {
 	 */
 	double unit;
 	/*
-	 * The first increase after a decrease stays at or below the rate held
-	 * before it. Without this the clamp at rmin lets a decrease and an
-	 * increase end above where they began.
+	 * The first increase after a decrease does not exceed the rate before it. Without this
+	 * limit, the clamp at rmin lets a decrease and an increase end above the original rate.
 	 */
 	bool cap_first_increase;
 
@@ -59,7 +56,7 @@ struct cc_state {
 	double ceiling; /* of the next increase; 0 = none */
 	uint16_t ccti;
 	uint32_t triggered; /* times the trigger threshold was reached */
-	hd_time due;        /* when on_timer is wanted; HD_TIME_NEVER if not */
+	hd_time due;        /* time of the next on_timer call; HD_TIME_NEVER: none */
 };
 
 struct cc_algorithm {
@@ -73,7 +70,7 @@ struct cc_algorithm {
 	double (*decrease)(const struct cc_config *config, double rate);
 };
 
-/* NULL-terminated, in the order in which they are shown. */
+/* NULL-terminated, in the order of tables. */
 extern const struct cc_algorithm *const cc_algorithms[];
 /* NULL if no algorithm has that name. */
 const struct cc_algorithm *cc_find(const char *name);
@@ -81,7 +78,7 @@ const struct cc_algorithm *cc_find(const char *name);
 /* The thesis' parameters: m = 4, unit rmin / 2, the cap on. */
 struct cc_config cc_config_default(double rmin, double rmax);
 
-/* What every algorithm needs: rates in order; then its own check. */
+/* Checks that rates are ordered, then the conditions of the algorithm. */
 HD_MUST_CHECK enum hd_status cc_check(const struct cc_algorithm *algorithm,
 				      const struct cc_config *config, struct diag *d);
 
@@ -96,8 +93,8 @@ void cc_on_ack(const struct cc_algorithm *algorithm, const struct cc_config *con
 void cc_on_timer(const struct cc_algorithm *algorithm, const struct cc_config *config,
 		 struct cc_state *state, hd_time now);
 /*
- * `config` holds from now on. The CCT index is cut to the new limits; a running
- * timer keeps its due time.
+ * Applies `config` from now on. The CCT index is limited to the new maximum; a running timer keeps
+ * its due time.
  */
 void cc_adapt(const struct cc_algorithm *algorithm, const struct cc_config *config,
 	      struct cc_state *state, hd_time now);
@@ -109,16 +106,15 @@ hd_time cc_gap(const struct cc_algorithm *algorithm, const struct cc_config *con
 	       const struct cc_state *state, hd_time packet_time);
 
 /*
- * The same where packets have any size: rates are shares of the link, rmax all
- * of it, and a packet that takes twice as long has a gap twice as long.
+ * The same for packets of any size: rates are shares of the link, rmax is the whole link, and the
+ * gap is proportional to the packet's time on the link.
  */
 hd_time cc_gap_of_share(const struct cc_algorithm *algorithm, const struct cc_config *config,
 			const struct cc_state *state, hd_time packet_time);
 
 /*
- * Recovery: how many unmarked ACKs, and how long, a source that sends one
- * packet per 1/rate needs from rmin to rmax. Rate algorithms only; 0 if it
- * does not get there within `limit` ACKs.
+ * Recovery: number of unmarked ACKs, and time, in which a source that sends one packet per 1/rate
+ * rises from rmin to rmax. Rate algorithms only; 0 if it needs more than `limit` ACKs.
  */
 struct cc_recovery {
 	uint64_t acks;

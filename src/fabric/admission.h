@@ -3,9 +3,8 @@
 #define HD_FABRIC_ADMISSION_H
 
 /*
- * What admission counts with on a fabric: the scenario's classes, or those of
- * qos/tables/classes.h, its margins and tables, and its switches, links and buffers.
- * Runs and all qos commands use the same.
+ * Inputs of admission on a fabric: the classes of the scenario or of qos/tables/classes.h, margins
+ * and tables, switches, links and buffers. Runs and all qos commands use the same.
  */
 
 #include "fabric/fabric.h"
@@ -20,7 +19,7 @@ HD_MUST_CHECK enum hd_status fabric_broker_params(struct fabric *fabric, struct 
 						  struct broker_params *out);
 /* The job of a standing request. */
 uint32_t fabric_standing_job(const struct scenario *s, uint32_t standing);
-/* The scenario's classes, if they have kinds; else none. */
+/* The scenario's classes if they have kinds; otherwise empty. */
 struct qos_classes fabric_classes(const struct fabric *fabric);
 /* For requests with packets of `payload`, without groups. */
 struct qos_terms fabric_terms(const struct fabric *fabric, uint32_t payload);

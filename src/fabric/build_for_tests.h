@@ -30,7 +30,7 @@ static inline void must_build(const char *text, struct fabric **out)
 	if (fabric_load(text, strlen(text), "x.yaml", NULL, &d, out) == HD_OK)
 		return;
 	fail_msg("refused: %u:%u: %s", d.line, d.column, d.message);
-	abort(); /* the analyser does not know fail_msg */
+	abort(); /* unreachable: cppcheck does not know fail_msg */
 }
 
 static inline void write_file(const char *name, const char *text)

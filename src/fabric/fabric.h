@@ -33,12 +33,12 @@ struct fabric_memory {
 	size_t n, cap;
 };
 
-/* What the manager did about one or several failures and returns. */
+/* Heavy sweep of the manager after failed or repaired links. */
 struct fabric_sweep {
-	hd_time event;       /* the first of them */
+	hd_time event;       /* time of the first change */
 	hd_time noticed;     /* the manager begins */
-	hd_time computed;    /* the new routes are known */
-	hd_time first, last; /* writes; both `computed` if there are none */
+	hd_time computed;    /* time at which the new routes are computed */
+	hd_time first, last; /* first and last write; both equal `computed` without writes */
 	uint32_t n_events;   /* cables, at one time or another */
 	uint32_t n_switches, n_writes, n_entries;
 	struct replan plan;
@@ -46,8 +46,8 @@ struct fabric_sweep {
 };
 
 /*
- * A connection that came, or asked for bandwidth: the flow it became, or the
- * link that had no room for it.
+ * A dynamic connection, or a request for bandwidth: the resulting flow, or the link that rejected
+ * it.
  */
 struct fabric_request {
 	hd_time at;
@@ -56,10 +56,12 @@ struct fabric_request {
 	uint32_t job;
 	uint32_t flow; /* SIM_NONE: it was refused, by: */
 	port_id link;
-	struct hd_rate rate; /* asked for, on the wire; num 0: nothing */
+	struct hd_rate rate; /* requested, on the wire; num 0: none */
 	hd_time broken;      /* first; HD_TIME_NEVER: its promise was kept */
-	/* The largest bound that it had, in seconds; 0: nothing was computed,
-	 * since no row has a deadline. */
+	/*
+	 * The largest bound of the flow, in seconds; 0: not computed, because no row has a
+	 * deadline.
+	 */
 	double bound;
 	const char *why; /* it was refused, in words; NULL: it was not */
 };
@@ -81,16 +83,15 @@ struct fabric_loss {
 	const char *form; /* why not; otherwise the form */
 };
 
-/* Of the tables that change, while they are built. */
+/* State of building the table changes. */
 struct fabric_changes {
 	uint32_t *now; /* table per sim port, after all changes so far */
 	size_t cap;
 };
 
 /*
- * A subnet manager outside the simulator that programs the fabric in place of
- * the scenario's routing and VLs. It may set LIDs in the topology before they
- * are assigned.
+ * An external subnet manager that programs the fabric in place of the scenario's routing and VLs.
+ * It may set LIDs in the topology before they are assigned.
  */
 struct fabric_programmer {
 	enum hd_status (*address)(void *context, struct topo *t, struct diag *d);
@@ -99,7 +100,7 @@ struct fabric_programmer {
 	bool (*is_down)(void *context, port_id port);
 	/* Congestion control, in place of the scenario's. */
 	enum hd_status (*control)(void *context, struct scn_congestion *c, struct diag *d);
-	/* And what a port does about an SL; false: nothing. */
+	/* Congestion control of a port for an SL; false: none. */
 	bool (*throttle)(void *context, port_id source, unsigned sl, struct cc_config *c);
 	void *context;
 };
@@ -137,8 +138,9 @@ struct fabric {
 
 	/* The outside manager that programmed it, set only while it is built; or NULL. */
 	const struct fabric_programmer *by;
-	/* How it lets queue pairs answer to marks, per sim node and SL; NULL:
-	 * not at all (fabric_response_of). */
+	/*
+	 * Response of queue pairs to marks, per sim node and SL; NULL: none (fabric_response_of).
+	 */
 	struct cc_config **responses;
 
 	/*
@@ -152,8 +154,8 @@ struct fabric {
 };
 
 /*
- * From the text of a scenario; `file` is its name. Refusals name the line, or
- * the override (NULL: there are none).
+ * Builds a fabric from the text of a scenario; `file` is its name. Errors have the line, or the
+ * override (NULL: no overrides).
  */
 HD_MUST_CHECK enum hd_status fabric_load(const char *text, size_t len, const char *file,
 					 const struct overrides *overrides, struct diag *d,
@@ -162,17 +164,16 @@ HD_MUST_CHECK enum hd_status fabric_load(const char *text, size_t len, const cha
 HD_MUST_CHECK enum hd_status fabric_read(const char *path, const struct overrides *overrides,
 					 struct diag *d, struct fabric **out);
 /*
- * From whatever users name a fabric by: a scenario's file, a topology file
- * (topo/read.h), "-" for one of them, or the words of a generator. What is no
- * scenario is a fabric without traffic, with every default of the scenario's.
+ * Builds a fabric from a name as users give it: the file of a scenario, a topology file
+ * (topo/read.h), "-" for one of these on standard input, or the words of a generator. A topology
+ * becomes a fabric without traffic and with the defaults of a scenario.
  */
 HD_MUST_CHECK enum hd_status fabric_open(const char *name, const struct overrides *overrides,
 					 struct diag *d, struct fabric **out);
-/* The same, of which nothing is used but scenario, topology and the names of
- * its ports: there are no routes, no flows, no setup. */
+/* The same with scenario, topology and port names only: no routes, flows or setup. */
 HD_MUST_CHECK enum hd_status fabric_open_bare(const char *name, const struct overrides *overrides,
 					      struct diag *d, struct fabric **out);
-/* The same as fabric_open, programmed by another; NULL: by the scenario. */
+/* As fabric_open, programmed by an external manager; NULL: by the scenario. */
 HD_MUST_CHECK enum hd_status fabric_read_programmed(const char *name,
 						    const struct overrides *overrides,
 						    const struct fabric_programmer *by,
@@ -186,11 +187,11 @@ struct fabric *fabric_unaddressed(const struct topo *t, const struct sim_switch_
 				  const struct sim_port *ports);
 void fabric_free(struct fabric *fabric);
 
-/* What is programmed at a time: tables of the same nodes, links down. */
+/* Programmed state at one time: tables of the same nodes, links that are down. */
 struct fabric_tables {
 	const struct subnet *subnet;
 	const bool *down; /* per port of the topology */
-	/* Who says how congestion control is set then; NULL: as it was. */
+	/* Source of the congestion control settings; NULL: unchanged. */
 	const struct fabric_programmer *by;
 };
 
@@ -207,32 +208,32 @@ HD_MUST_CHECK enum hd_status fabric_reprogram(struct fabric *fabric,
 					      const struct fabric_tables *is, hd_time at,
 					      struct diag *d);
 
-/* How the scenario wants routes chosen; its file of tables is not opened. */
+/* Routing options of the scenario; its file of tables is not opened. */
 /* Groups and aggregation trees that are added to the subnet of a fabric. */
 struct fabric_trees {
 	uint32_t first_group, first_aggregation;
 	uint32_t most; /* aggregators of a switch */
-	bool is_shown; /* the table of sweeps counts what they need */
+	bool is_shown; /* the table of sweeps shows their costs */
 };
 
-/* T11r, S1: each sweep of the manager rebuilds them, after all else that it writes. */
+/* T11r, S1: each sweep of the manager rebuilds the trees after all other writes. */
 HD_MUST_CHECK enum hd_status fabric_follow_trees(struct fabric *fabric,
 						 const struct fabric_trees *trees, struct diag *d);
 
 HD_MUST_CHECK enum hd_status fabric_route_options(struct fabric *fabric, struct diag *d,
 						  struct route_options *out);
 
-/* How `from` addresses `to`: false if there is no way. */
+/* Address of `to` for `from`; false: no path. */
 bool fabric_address(const struct fabric *fabric, port_id from, port_id to, struct sim_address *out);
 
 /*
- * The P_Key that `from` sends with to `to` (TOPO_NONE: to a group, or to
- * several): its own of a partition of the scenario. NULL: of the default one
- * or, with a file of partitions, of the one that OpenSM chooses for the two.
+ * The P_Key of packets from `from` to `to` (TOPO_NONE: a group, or several ports): that of the
+ * named partition of the scenario. NULL: the default partition or, with a file of partitions, the
+ * one that OpenSM chooses for the two.
  */
 uint16_t fabric_key(const struct fabric *fabric, const char *partition, port_id from, port_id to);
 
-/* What the scenario says of the cable at a port: the same at both ends. */
+/* Properties of the cable at a port; the same at both ends. */
 struct fabric_cable {
 	struct hd_rate rate; /* num 0: what the two ends can do */
 	hd_time propagation;
@@ -255,17 +256,15 @@ HD_MUST_CHECK enum hd_status fabric_ports(const struct fabric *fabric,
 					  bool **out);
 
 /*
- * What is legal but surely not meant, a line each: rows and hosts that offer
- * more than their link carries, cuts (leaves, halves of a grid) that are offered
- * more than their cables carry, and routes of a grid that can deadlock, with
- * engines whose routes cannot.
+ * Prints valid but suspicious properties, one per line: rows and hosts that offer more than their
+ * link carries, cuts (leaves, halves of a grid) with more traffic than their cables carry, and
+ * routes of a grid that can deadlock, with engines whose routes cannot.
  */
 void fabric_print_notes(const struct fabric *fabric, struct strbuf *out);
 
 /*
- * Random streams, one per purpose and name of a traffic row, job, group or
- * partition: what others are called, how many there are and in which order they
- * are written does not matter.
+ * Random streams, one per purpose and name of a traffic row, job, group or partition. Number, names
+ * and order of other rows have no effect on a stream.
  */
 enum fabric_stream {
 	STREAM_FLOWS = 0, /* of a row: one for each flow, in order */

@@ -3,8 +3,7 @@
 #define HD_FABRIC_FABRIC_INTERNAL_H
 
 /*
- * What the files of the room do for fabric.c, in the order in which it calls
- * them; private to fabric/.
+ * Functions of the module's files, in the order in which fabric.c calls them; private to fabric/.
  */
 
 #include "fabric/fabric.h"
@@ -23,7 +22,7 @@ enum hd_status fabric_refuse(const struct fabric *fabric, struct diag *d, const 
 
 /* ---- adaptive.c: for routing, the SLs for which switches choose */
 
-/* The set of them; empty if no switch chooses. */
+/* Set of SLs with adaptive routing; empty: none. */
 HD_MUST_CHECK enum hd_status fabric_adaptive_sls(const struct scenario *s, struct diag *d,
 						 uint16_t *sls);
 
@@ -39,7 +38,7 @@ HD_MUST_CHECK enum hd_status fabric_build_partitions(struct fabric *fabric, stru
 /* ---- setup.c: nodes and ports of the setup, faults */
 
 HD_MUST_CHECK enum hd_status fabric_build_setup(struct fabric *fabric, struct diag *d);
-/* By time; what comes first stays first. */
+/* Inserted by time, after earlier ones of the same time. */
 void fabric_add_fault(struct fabric *fabric, struct sim_fault fault);
 
 /* ---- adaptive.c: how switches choose */
@@ -49,7 +48,7 @@ HD_MUST_CHECK enum hd_status fabric_build_adaptive(struct fabric *fabric, struct
 /* ---- changes.c: tables that change during the run */
 
 HD_MUST_CHECK enum hd_status fabric_build_changes(struct fabric *fabric, struct diag *d);
-/* One more change, not before the last one, if it changes anything. */
+/* Appends a change, which is not before the last one; ignores a change without effect. */
 void fabric_change_table(struct fabric *fabric, hd_time time, uint32_t port,
 			 const struct vlarb *to);
 void fabric_free_changes(struct fabric *fabric);
@@ -60,11 +59,13 @@ void fabric_copy_entries(const struct scn_vlarb *from, struct vlarb_entry *entri
 HD_MUST_CHECK enum hd_status fabric_build_flows(struct fabric *fabric, struct diag *d);
 HD_MUST_CHECK enum hd_status fabric_build_trace(struct fabric *fabric, uint32_t row,
 						struct diag *d);
-/* Multicast flows of a row, and the trees they need. */
+/* Builds the multicast flows of a row, and their trees. */
 HD_MUST_CHECK enum hd_status fabric_build_group(struct fabric *fabric, uint32_t row,
 						const struct selection *sources, struct diag *d);
-/* Whether trees and routes, each on the VLs of its SLs, may lock up; once all
- * else is built. */
+/*
+ * Checks whether trees and routes, each on the VLs of its SLs, can deadlock; call after everything
+ * else is built.
+ */
 void fabric_check_groups(struct fabric *fabric);
 
 /* ---- flows.c: one flow */
@@ -72,7 +73,7 @@ void fabric_check_groups(struct fabric *fabric);
 /* A flow of the row from that host, with all but destinations and times. */
 struct sim_flow *fabric_add_flow(struct fabric *fabric, uint32_t row, port_id source,
 				 port_id target);
-/* One more flow like that one. */
+/* Appends a copy of a flow. */
 void fabric_copy_flow(struct fabric *fabric, uint32_t flow);
 void fabric_drop_flows(struct fabric *fabric, uint32_t first, uint32_t n);
 /* TClass of a packet of the row with that SL. */
@@ -90,17 +91,14 @@ void fabric_label_group(struct fabric *fabric, uint32_t row);
 
 /* ---- connections.c: flows that ask before they start */
 
-/*
- * Lets in who may come, and fills the tables; who is refused is no flow any
- * longer.
- */
+/* Admits connections and fills the tables; rejected ones are removed from the flows. */
 HD_MUST_CHECK enum hd_status fabric_build_connections(struct fabric *fabric, struct diag *d);
-/* What a flow asks for. */
+/* The requested rate of a flow. */
 struct broker;
 struct broker_request;
 struct broker_request fabric_request_of(const struct fabric *fabric, uint32_t flow);
 
-/* When the connections of a row come and go. */
+/* Arrivals and ends of a row's connections. */
 struct arrival_clock {
 	const struct scn_traffic *row;
 	struct rng rng;
@@ -108,16 +106,15 @@ struct arrival_clock {
 	hd_time at, until; /* HD_TIME_NEVER: it stays */
 };
 struct arrival_clock fabric_arrivals(const struct fabric *fabric, uint32_t row);
-/* The next one; false if none comes any more. */
+/* The next connection; false: none. */
 bool fabric_next_arrival(struct arrival_clock *c);
 
 /* ---- promises.c: admission over time, and reservations that follow routes */
 
 /*
- * Admits the flows that ask (per flow), fills the tables of each instant, and
- * records requests and broken promises. Sources of broken ones stop; those
- * that are restored send by further flows, appended. `broker` is NULL if no
- * class asks.
+ * Admits the flows with requests (per flow), fills the tables of each instant, and records requests
+ * and broken guarantees. Sources of broken connections stop; restored ones send by further flows,
+ * which are appended. `broker` is NULL if no class has admission.
  */
 void fabric_walk_connections(struct fabric *fabric, struct broker *broker, hd_time linger,
 			     const bool *asks);

@@ -64,8 +64,8 @@ struct sim_flow {
 	uint8_t sl;
 	bool management; /* on VL15 */
 	/*
-	 * An attached endpoint posts its messages (sim.h); without such an endpoint it is an
-	 * ordinary flow.
+	 * An attached endpoint posts its messages (sim.h); without an endpoint it is an ordinary
+	 * flow.
 	 */
 	bool posted;
 	uint16_t pkey;
@@ -85,7 +85,7 @@ struct sim_flow {
 	hd_time mean_on, mean_off; /* SIM_ON_OFF, SIM_PARETO */
 	double shape;              /* SIM_PARETO: between 1 and 2 */
 
-	/* SIM_TRACE: by time; `flow` and `sequence` there are ignored. */
+	/* SIM_TRACE: ordered by time; `flow` and `sequence` are ignored. */
 	const struct sim_arrival *trace;
 	size_t n_trace;
 
@@ -147,9 +147,9 @@ struct sim_rules {
 	const struct world *world;
 
 	/* Packets of sim_inject, which belong to no flow: */
-	bool injects;             /* there are such packets */
+	bool injects;             /* some packets are injected */
 	uint16_t injects_sls;     /* their SLs, a bit each; 0: any */
-	bool injects_management;  /* some of them are on VL15 */
+	bool injects_management;  /* some injected packets are on VL15 */
 	uint32_t injects_bytes;   /* size of the largest one */
 	bool injects_at_switches; /* some enter switches by input 0 (A5) */
 };

@@ -3,10 +3,9 @@
 #define HD_FABRIC_LIMITS_H
 
 /*
- * How much of everything a simulation can have. The engine packs numbers into
- * a few bits each (sim/core/sim_internal.h); a file or an option can ask for more.
- * All limits are in one table here and are checked before a run; the engine
- * relies on them.
+ * Limits of a simulation. The engine packs numbers into a few bits each (sim/core/sim_internal.h);
+ * a file or an option may exceed them. All limits are in one table and are checked before a run;
+ * the engine relies on them.
  */
 
 #include "base/diag.h"
@@ -19,9 +18,9 @@
 #define SIM_MOST_IDS    (UINT64_C(1) << SIM_ID_BITS)
 #define SIM_MOST_RATES  256
 #define SIM_MOST_TABLES (UINT16_MAX - 1)
-#define SIM_MOST_BLOCKS 2048 /* of a packet, and that credits can tell */
+#define SIM_MOST_BLOCKS 2048 /* of a packet; limited by the credit fields */
 
-/* One thing that is counted. */
+/* A limited quantity. */
 struct fabric_limit {
 	const char *what; /* "link rates" */
 	uint64_t most;
@@ -29,7 +28,7 @@ struct fabric_limit {
 extern const struct fabric_limit fabric_limits[];
 extern const unsigned fabric_n_limits;
 
-/* HD_ERR_RANGE with one line that names what there is too much of. */
+/* HD_ERR_RANGE with one line that names the exceeded limit. */
 HD_MUST_CHECK enum hd_status fabric_limits_check(const struct sim_setup *setup,
 						 const struct sim_flow *flows, uint32_t n_flows,
 						 struct diag *d);

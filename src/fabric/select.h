@@ -3,25 +3,23 @@
 #define HD_FABRIC_SELECT_H
 
 /*
- * Which hosts and ports a scenario's words mean.
+ * Selection of hosts and ports by the words of a scenario.
  *
- * Hosts are end ports (a host with two ports is there twice), numbered from 0
- * in node order. A selection is a list of items with commas between, read from
- * left to right:
+ * Hosts are end ports (a host with two ports counts twice), numbered from 0 in node order. A
+ * selection is a list of items separated by commas, evaluated from left to right:
  *
  *	all          every host
- *	h3, h*       by name, * and ? standing for any letters
- *	0x2c9...     by GUID, where several have a name: that is refused
+ *	h3, h*       by name, with the wildcards * and ?
+ *	0x2c9...     by GUID; required if several hosts have the same name
  *	h3:2         one port of it
- *	h0..h7       names with numbers at their ends, in order
+ *	h0..h7       names that end in a number, in order
  *	5, 0..7      by number
  *	on:leaf1     the hosts on a switch, by its name or GUID
- *	40%          that share of all, drawn at random
- *	not:h5       without; a selection that begins so begins with all
+ *	40%          a random share of all
+ *	not:h5       without; as the first item, it starts from all
  *
- * Ports of the fabric are selected likewise: NODE (all its ports), NODE:PORT,
- * with * and ?, and the words all, hosts (ends of hosts' cables at the hosts)
- * and trunks (switch ports that lead to switches).
+ * Ports of the fabric are selected likewise: NODE (all its ports), NODE:PORT, with * and ?, and
+ * the words all, hosts (end ports of hosts) and trunks (switch ports with a cable to a switch).
  */
 
 #include "base/rng.h"
@@ -32,11 +30,10 @@ struct selection {
 	port_id *ports;
 	uint32_t n;
 	size_t cap;
-	port_id again; /* the first that was named twice; TOPO_NONE: none. What
-			* only fits a pattern is not named. */
+	port_id again; /* the first port named twice, not by a pattern; TOPO_NONE: none */
 };
 
-/* What selections look up; over a topology that must outlive it. */
+/* Lookup tables of selections, for a topology that must outlive them. */
 struct selector;
 struct selector *selector_new(const struct topo *t);
 void selector_free(struct selector *s);
@@ -46,7 +43,7 @@ const struct selection *selector_hosts(const struct selector *s);
 
 /*
  * HD_ERR_NOT_FOUND for an unknown name, HD_ERR_INPUT for a malformed or empty
- * selection. `rng` is drawn from for shares only.
+ * selection. `rng` is used for shares only.
  */
 HD_MUST_CHECK enum hd_status select_hosts(const struct selector *s, const char *text,
 					  struct rng *rng, struct diag *d, struct selection *out);

@@ -39,7 +39,7 @@ struct sim_node {
 
 struct sim_port {
 	uint32_t node;
-	uint32_t peer;        /* SIM_NONE if nothing is plugged in */
+	uint32_t peer;        /* SIM_NONE: no cable */
 	port_id origin;       /* in the topology and the subnet */
 	struct hd_rate rate;  /* of the link, the same in both directions */
 	hd_time propagation;  /* P >= 1 */
@@ -52,7 +52,7 @@ struct sim_port {
 	hd_time hoq_life;     /* of a switch output (F5); 0 = no limit */
 };
 
-/* The same for all switches of a run. */
+/* Properties that all switches of a run share. */
 struct sim_switch_model {
 	enum sim_queueing queueing;
 	enum sim_order order;
@@ -63,7 +63,7 @@ struct sim_switch_model {
 	hd_time arbitration;     /* a */
 };
 
-/* What a packet is, for those who answer it (C4, C5, C8). */
+/* Kind of a packet, for the components that respond to it (C4, C5, C8). */
 enum sim_packet_kind {
 	SIM_DATA,
 	SIM_ACK,
@@ -75,17 +75,19 @@ enum sim_packet_kind {
 	SIM_RESULT        /* of one (S5) */
 };
 
-/* One packet offered to the fabric. */
+/* A packet offered to the fabric. */
 struct sim_arrival {
 	hd_time time;
 	uint32_t flow;             /* orders arrivals of one instant, with sequence */
 	uint32_t sequence;         /* within the flow, from 0 */
 	uint32_t source;           /* end node */
 	uint32_t bytes;            /* T1: all of it, LRH to VCRC */
-	port_id target;            /* the end port that is meant */
-	enum sim_packet_kind kind; /* SIM_DATA, unless an endpoint says */
-	/* Of a contribution: its transaction (S2); of others for those who hear
-	 * of passages. */
+	port_id target;            /* the destination end port */
+	enum sim_packet_kind kind; /* SIM_DATA, or set by an endpoint */
+	/*
+	 * Of a contribution: its transaction (S2); otherwise used by endpoints that observe
+	 * passages.
+	 */
 	uint32_t number;
 	lid_t dlid; /* unicast or multicast */
 	uint16_t pkey;
@@ -96,8 +98,10 @@ struct sim_arrival {
 	/* To another subnet (R1): `dlid` is a router's, the rest in the GRH. */
 	bool global;
 	uint8_t tclass, hop_limit;
-	/* Of those that an endpoint offers at an end port for one instant: the
-	 * lowest first, and of equal ones as they were offered. */
+	/*
+	 * Order among packets that an endpoint offers at an end port for one instant: the lowest
+	 * first, ties in the order of the calls.
+	 */
 	uint8_t turn;
 };
 
@@ -150,7 +154,7 @@ struct sim_control_change {
 	hd_time time;
 	struct mark_config marking;      /* by the rule of the beginning */
 	const struct cc_config *configs; /* per throttle */
-	/* Of queue pairs: as fabric.responses. */
+	/* Responses of queue pairs, as fabric.responses. */
 	struct cc_config *const *responses;
 };
 
@@ -205,7 +209,7 @@ struct sim_control {
 	double sl_share[N_SLS]; /* of a link, for an SL; 0: all */
 };
 
-/* How a switch chooses among the ports of a group (D4), and for which unit. */
+/* Choice of a switch among the ports of a group (D4), and its unit. */
 enum sim_ar_choice { SIM_AR_LOAD, SIM_AR_RANDOM, SIM_AR_TURNS };
 enum sim_ar_unit { SIM_AR_PACKET, SIM_AR_FLOW, SIM_AR_FLOWLET };
 
@@ -216,8 +220,8 @@ struct sim_adaptive {
 	uint32_t threshold, hysteresis; /* blocks */
 	uint32_t around;                /* blocks; where the subnet has ways around */
 	hd_time gap;                    /* that ends a flowlet, if it is longer */
-	hd_time heal;                   /* after which a port knows that its link is down */
-	hd_time notify;                 /* after which neighbours know of it; 0: never */
+	hd_time heal;                   /* after this time a port detects that its link is down */
+	hd_time notify;                 /* after this time the neighbours are notified; 0: never */
 };
 
 struct sim_setup {
@@ -232,7 +236,7 @@ struct sim_setup {
 	enum sim_credits credits;
 	/* R4: [subnet number][TClass]; NULL: TClass modulo 16. */
 	const uint8_t (*sl_of_tclass)[256];
-	/* R4m: [subnet number][SL], 0: nothing is marked; NULL: nowhere. */
+	/* R4m: [subnet number][SL]; 0: no mark; NULL: no marks at all. */
 	const uint8_t (*tclass_of_sl)[N_SLS];
 
 	/* Sorted by time. */

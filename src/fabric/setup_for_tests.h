@@ -3,8 +3,8 @@
 #define HD_FABRIC_SETUP_FOR_TESTS_H
 
 /*
- * A setup for a whole generated fabric, for tests and benchmarks: one rate,
- * one propagation, one buffer size. Sim nodes and ports are the topology's.
+ * A setup of a whole generated fabric for tests and benchmarks: one rate, one propagation delay,
+ * one buffer size. Sim nodes and ports are those of the topology.
  */
 
 #include <stdio.h>

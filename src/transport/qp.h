@@ -5,12 +5,11 @@
 /*
  * A queue pair as a state machine over packets: RC, UC and UD.
  *
- * It knows nothing of where packets and memory live. Packets come in through
- * qp_receive and go out through qp_transmit, which is asked for the next one
- * whenever the owner can send; memory, completions and events are reached
- * through the owner's table; time is an argument, and qp_due says when
- * qp_timer wants to be called. So the same code runs over the simulator, over
- * sockets, and under a test that loses, doubles and reorders packets.
+ * The owner holds packets and memory. qp_receive takes packets; qp_transmit returns the next one
+ * whenever the owner can send. Memory, completions and events are reached through the owner's
+ * functions. Time is an argument, and qp_due is the time of the next qp_timer call. The same code
+ * therefore runs over the simulator, over sockets, and in tests that lose, duplicate and reorder
+ * packets.
  *
  *	           qp_post_send, qp_post_recv
  *	                     |
@@ -18,9 +17,9 @@
  *	qp_timer   -->       |          <-- qp_sent
  *	              struct qp_owner: memory, completions, events
  *
- * An RC pair is two machines that share a number: the requester (our work
- * requests, the peer's answers) and the responder (the peer's requests, our
- * answers). Answers leave before requests.
+ * An RC pair has two state machines with one number: the requester (own work requests, the peer's
+ * responses) and the responder (the peer's requests, own responses). Responses leave before
+ * requests.
  */
 
 #include <stdbool.h>
@@ -52,7 +51,7 @@ static inline bool qp_state_receives(enum qp_state state)
 	return state >= QPS_RTR && state <= QPS_SQE;
 }
 
-/* What a remote request, or the owner of memory, may do. */
+/* Permitted accesses of a remote request, or of the owner of memory. */
 enum {
 	ACCESS_LOCAL_WRITE = 1 << 0,
 	ACCESS_REMOTE_WRITE = 1 << 1,
@@ -65,21 +64,21 @@ enum qp_event {
 	QP_EVENT_SQ_DRAINED,
 	QP_EVENT_REQ_ERR,    /* the peer sent what it must not */
 	QP_EVENT_ACCESS_ERR, /* ... or touched what it must not */
-	QP_EVENT_LAST_WQE,   /* ERR with an SRQ: nothing more will be taken */
+	QP_EVENT_LAST_WQE,   /* ERR with an SRQ: no more receives will be taken */
 	QP_EVENT_PKEY,       /* counted, for traps 257 */
 	QP_EVENT_QKEY,       /* and 258 */
 };
 
-/* What a queue pair needs of the adapter it is in. */
+/* Functions of the adapter that owns the queue pair. */
 struct qp_owner {
 	void *context;
 	/*
-	 * May `len` bytes at `addr` be used so, under this key, by a queue
-	 * pair of protection domain `pd`? access 0 asks for local reading.
+	 * Whether a queue pair of protection domain `pd` may use `len` bytes at `addr` in this way,
+	 * under this key. access 0: local read.
 	 */
 	bool (*allows)(void *context, uint32_t pd, uint32_t key, uint64_t addr, uint64_t len,
 		       unsigned access);
-	/* Only after allows; by ascending address. */
+	/* Called after `allows` only, with ascending addresses. */
 	void (*read)(void *context, uint32_t key, uint64_t addr, void *to, size_t len);
 	void (*write)(void *context, uint32_t key, uint64_t addr, const void *from, size_t len);
 	/* Swaps or adds in host byte order, in one step; the old value. */
@@ -100,18 +99,17 @@ struct qp_params {
 	bool signal_all;
 	bool shared_recv; /* receives come from take_shared */
 	/*
-	 * RC: requests that many packets ahead of the expected one, at most,
-	 * are kept until it comes, and so are answers ahead of a missing one of
-	 * a READ or atomic. 0, as InfiniBand has it: none is; the first request
-	 * that is ahead is answered by a NAK, and the first such answer makes
-	 * the requester ask again.
+	 * RC: number of packets ahead of the expected one up to which requests are stored until it
+	 * arrives, and responses ahead of a missing one of a READ or atomic. 0, as in InfiniBand:
+	 * none; the first early request is answered with a NAK, and the first early response makes
+	 * the requester repeat.
 	 */
 	uint32_t window;
 };
 
 #define QP_MAX_WINDOW 65536
 
-/* What modify sets; the mask says which fields count. */
+/* Attributes of modify; the mask selects them. */
 enum {
 	QPA_STATE = 1 << 0,
 	QPA_ACCESS = 1 << 1,
@@ -147,7 +145,7 @@ struct qp_attr {
 	uint8_t min_rnr;             /* timer code */
 	uint8_t timeout;
 	uint8_t retry, rnr_retry;
-	/* Ours: end-to-end credits in ACKs, off unless asked for. */
+	/* Extension: end-to-end credits in ACKs, off by default. */
 	bool credits;
 	uint32_t ack_every; /* packets of a long message; 0 = 16 */
 };
@@ -160,9 +158,9 @@ struct qp *qp_new(const struct qp_params *params, const struct qp_owner *owner);
 void qp_free(struct qp *qp);
 
 /*
- * Moves to attr->state and sets what the mask names. HD_ERR_UNFIT if that
- * transition does not exist, HD_ERR_INPUT if it needs an attribute that is
- * not there or is given one that it does not take; nothing is changed then.
+ * Moves to attr->state and sets the attributes of the mask. HD_ERR_UNFIT if the transition does not
+ * exist, HD_ERR_INPUT if a required attribute is missing or one is not permitted; the queue pair is
+ * then unchanged.
  */
 HD_MUST_CHECK enum hd_status qp_modify(struct qp *qp, const struct qp_attr *attr, unsigned mask);
 enum qp_state qp_state(const struct qp *qp);
@@ -175,16 +173,13 @@ void qp_query(const struct qp *qp, struct qp_attr *out);
  */
 HD_MUST_CHECK enum hd_status qp_post_send(struct qp *qp, const struct send_wr *wr);
 HD_MUST_CHECK enum hd_status qp_post_recv(struct qp *qp, const struct recv_wr *wr);
-/* What qp_post_send would say. */
+/* The result that qp_post_send would return. */
 HD_MUST_CHECK enum hd_status qp_check_send(const struct qp *qp, const struct send_wr *wr);
 /* Requests that are posted and not yet completed (receives: taken). */
 uint32_t qp_sends_left(const struct qp *qp);
 uint32_t qp_recvs_left(const struct qp *qp);
 
-/*
- * A packet for this queue pair whose CRCs are good. LIDs, GIDs and P_Key are
- * checked here.
- */
+/* Receives a packet for this queue pair with valid CRCs. Checks LIDs, GIDs and P_Key. */
 void qp_receive(struct qp *qp, const struct packet *packet, hd_time now);
 
 /*
@@ -193,24 +188,19 @@ void qp_receive(struct qp *qp, const struct packet *packet, hd_time now);
  */
 bool qp_transmit(struct qp *qp, hd_time now, struct packet *out, uint8_t *buffer);
 /*
- * A packet that qp_transmit gave has left the adapter, or was lost in it. UC
- * and UD requests complete by it, with their last packet and in their order:
- * their data are on the wire, whether they are received or not.
+ * A packet of qp_transmit has left the adapter, or was dropped in it. It completes UC and UD
+ * requests, with their last packet and in order: their data are on the wire, received or not.
  */
 void qp_sent(struct qp *qp, const struct packet *packet);
-/*
- * Whether qp_transmit has something to do: a packet to give or, instead, a
- * request to find wrong. False as soon as there is neither.
- */
+/* Whether qp_transmit has a packet, or a request that fails. */
 bool qp_has_packet(const struct qp *qp, hd_time now);
 
-/* The mask for a step of its way up, to INIT, RTR or RTS: what it must be given
- * there, and the path of a UD one. */
+/* Required attributes of the transition to INIT, RTR or RTS, and the path for UD. */
 unsigned qp_step_mask(enum qp_kind kind, enum qp_state to);
 
 /* Whether what it has to give is an answer: those go first. */
 bool qp_has_answer(const struct qp *qp);
-/* Where its next request goes. */
+/* DLID of its next request. */
 uint16_t qp_dlid(const struct qp *qp);
 
 /* When to call qp_timer, or HD_TIME_NEVER. */
@@ -218,20 +208,17 @@ hd_time qp_due(const struct qp *qp);
 void qp_timer(struct qp *qp, hd_time now);
 
 /*
- * Messages of its peers that are here as a whole: sends, writes, and what RC
- * answers. Modulo 2^24.
+ * Number of complete messages received from peers: sends, writes and RC requests with a response.
+ * Modulo 2^24.
  */
 uint32_t qp_taken(const struct qp *qp);
 
-/* How often it went back to send again what was lost. */
+/* Number of retries after losses. */
 uint64_t qp_retries(const struct qp *qp);
-/* How many packets came before their turn, kept or not. */
+/* Number of early packets, stored or not. */
 uint64_t qp_early(const struct qp *qp);
 
-/*
- * What it remembers, as bytes and back, into one that was made and connected in
- * the same way.
- */
+/* Packs the state; reading needs a queue pair that was created and connected in the same way. */
 void qp_pack(struct qp *qp, struct pack *p);
 
 /* A BECN for this queue pair arrived since the last call. */

@@ -2,7 +2,7 @@
 #ifndef HD_TRANSPORT_TRANSPORT_INTERNAL_H
 #define HD_TRANSPORT_TRANSPORT_INTERNAL_H
 
-/* What a queue pair remembers; private to transport/. */
+/* State of a queue pair; private to transport/. */
 
 #include "transport/qp.h"
 #include "transport/responder_rules.h"
@@ -24,10 +24,10 @@ struct send_item {
 	uint8_t data[WR_MAX_INLINE];
 };
 
-/* A request or an answer that came before its turn, with its data. */
+/* An early request or response, with its data. */
 struct early {
 	struct packet packet;
-	bool in_place; /* the data are where they belong */
+	bool in_place; /* the data are in their place */
 	uint8_t data[];
 };
 
@@ -57,7 +57,7 @@ struct requester {
 
 	struct early **early; /* answers, by PSN; NULL: it never had one */
 	uint32_t n_kept;      /* of these */
-	uint64_t n_early;     /* that came, ever */
+	uint64_t n_early;     /* received in total */
 };
 
 /* A read or atomic that was accepted: enough to answer it again. */
@@ -93,7 +93,7 @@ enum incoming { IN_NOTHING, IN_SEND, IN_WRITE };
 
 struct responder {
 	uint32_t epsn, msn;
-	bool nak_sent; /* silent until the expected PSN comes */
+	bool nak_sent; /* no further NAK until the expected PSN arrives */
 
 	enum incoming kind;  /* the message under way */
 	struct recv_wr recv; /* taken for it */
@@ -115,7 +115,7 @@ struct responder {
 
 	bool in_place;        /* the data of the packet at hand are */
 	struct early **early; /* by PSN; NULL: it never had one */
-	uint64_t n_early;     /* that came, ever */
+	uint64_t n_early;     /* received in total */
 };
 
 struct qp {
@@ -194,7 +194,7 @@ void requester_timer(struct qp *qp, hd_time now);
 hd_time requester_due(const struct qp *qp);
 /* The first answer to a read or atomic that is missing; false if none is. */
 bool requester_misses(const struct requester *r, uint32_t *psn);
-/* Says so once, if nothing that was started is left in SQD. */
+/* Reports once that no request in progress is left in SQD. */
 void requester_drained(struct qp *qp);
 
 /* ---- responder.c ------------------------------------------------------- */
@@ -221,7 +221,7 @@ enum responder_verdict responder_check_sge(const struct qp *qp, size_t bytes, bo
 bool qp_early_keep(struct qp *qp, const struct packet *p);
 /* The expected one if it is here, which is then the caller's to free. */
 struct early *qp_early_take(struct qp *qp);
-/* The same of answers, ahead of `missing`; which are taken by number. */
+/* The same for responses ahead of `missing`, which are taken by number. */
 bool qp_early_keep_answer(struct qp *qp, const struct packet *p, uint32_t missing, bool in_place);
 const struct early *qp_early_answer(const struct qp *qp, uint32_t psn);
 struct early *qp_early_take_answer(struct qp *qp, uint32_t psn);

@@ -3,9 +3,9 @@
 #define HD_TRANSPORT_WIRE_FOR_TESTS_H
 
 /*
- * Two queue pairs and what lies between them, for tests: each side has a flat
- * memory of its own, registered whole under one key, and the wire asks a rule
- * what becomes of each packet. Time passes only when nothing can be sent.
+ * Two queue pairs and the wire between them, for tests. Each side has flat memory, registered as a
+ * whole under one key; a rule decides the fate of each packet. Time passes only when nothing can be
+ * sent.
  */
 
 #include <stdlib.h>
@@ -36,7 +36,7 @@ struct flight {
 	unsigned to;
 };
 
-/* What becomes of packet number n: copies that arrive, and a delay. */
+/* Fate of packet number n: copies that arrive, and a delay. */
 struct verdict {
 	unsigned copies;
 	bool late; /* after the packet behind it */
@@ -51,7 +51,7 @@ struct pair {
 	struct verdict (*rule)(void *context, unsigned n, struct packet *p, unsigned to);
 	void *context;
 	unsigned n_sent;
-	/* What was sent, for tests that look at headers. */
+	/* Sent packets, for tests that check headers. */
 	struct packet sent[MAX_SENT];
 };
 
@@ -159,7 +159,7 @@ static inline enum hd_status pair_raise(struct qp *qp, struct qp_attr a, enum qp
 	return HD_OK;
 }
 
-/* With as wide a window for requests that come early. */
+/* Creates a pair with this window for early requests. */
 static inline struct pair *pair_with_window(enum qp_kind kind, const struct qp_attr *a,
 					    uint32_t window)
 {
@@ -199,7 +199,7 @@ static inline void pair_free(struct pair *p)
 	free(p);
 }
 
-/* A pair of other queue pairs with all that the bytes of these say. */
+/* A pair of other queue pairs with the packed state of these. */
 static inline struct pair *pair_saved_and_restored(struct pair *p, uint32_t window)
 {
 	struct pair *again = pair_with_window(QP_RC, NULL, window);
@@ -224,7 +224,7 @@ static inline struct pair *pair_saved_and_restored(struct pair *p, uint32_t wind
 	return again;
 }
 
-/* Puts a packet on its way; a late one changes places with the last. */
+/* Puts a packet on the wire; a late one is exchanged with the last one. */
 static inline void pair_launch(struct pair *p, const struct packet *packet, const uint8_t *payload,
 			       unsigned to, bool late)
 {
@@ -275,7 +275,7 @@ static inline void pair_deliver(struct pair *p)
 	qp_receive(p->side[f.to].qp, &f.packet, p->now);
 }
 
-/* Runs until nothing moves and no timer is left, or `steps` are over. */
+/* Runs until nothing is in flight and no timer is left, or `steps` are over. */
 static inline void pair_run(struct pair *p, unsigned steps)
 {
 	while (steps--) {

@@ -40,7 +40,7 @@ enum {
 
 /* Destination of a datagram. */
 struct wr_datagram {
-	uint32_t qpn, qkey; /* Q_Key with bit 31 set: the queue pair's own */
+	uint32_t qpn, qkey; /* Q_Key with bit 31 set: use the Q_Key of the queue pair */
 	uint16_t dlid;
 	uint8_t sl;
 	bool global; /* send a GRH */

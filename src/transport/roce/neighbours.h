@@ -3,12 +3,12 @@
 #define HD_TRANSPORT_ROCE_NEIGHBOURS_H
 
 /*
- * Who has which address on an Ethernet: ARP (RFC 826) for IPv4, neighbour
- * discovery (RFC 4861) for IPv6. It answers who asks for our addresses, asks
- * for those of others, and keeps frames until their answer is there.
+ * Address resolution on an Ethernet: ARP (RFC 826) for IPv4, neighbour discovery (RFC 4861) for
+ * IPv6. It answers requests for the port's addresses, requests those of others, and keeps frames
+ * until the reply arrives.
  *
- * Addresses are GIDs, 16 bytes; of IPv4 they are ::ffff:a.b.c.d. Frames that
- * are to be sent stand in a list, which neighbours_next empties.
+ * Addresses are GIDs, 16 bytes; those of IPv4 are ::ffff:a.b.c.d. Frames to be sent are in a list,
+ * which neighbours_next empties.
  */
 
 #include <stdbool.h>
@@ -22,13 +22,15 @@ enum { MAC_SIZE = 6, GID_SIZE = 16 };
 /* In the order of a port's table, which is the Linux kernel's. */
 enum roce_gid { ROCE_GID_LINK, ROCE_GID_IPV4, ROCE_GIDS };
 
-/* A port's own: a link-local IPv6 address, and an IPv4 address. */
+/* Addresses of a port: a link-local IPv6 address, and an IPv4 address. */
 struct roce_address {
 	uint8_t mac[MAC_SIZE];
 	uint8_t gid[ROCE_GIDS][GID_SIZE];
 };
 
-/* By an IPv4 address, which gives a MAC address, which gives the other one. */
+/*
+ * Derives the MAC address from the IPv4 address, and the link-local address from the MAC address.
+ */
 struct roce_address roce_address_of(const uint8_t ipv4[4]);
 bool gid_is_ipv4(const uint8_t *gid);
 
@@ -40,9 +42,8 @@ void neighbours_free(struct neighbours *n);
 /* A frame that may be for us, or not. */
 void neighbours_receive(struct neighbours *n, const uint8_t *frame, size_t size);
 /*
- * Sends a frame to the owner of `gid`, now or when its address is known; its first
- * bytes, the destination's MAC address, are filled in here. It is lost if
- * no neighbour answers.
+ * Sends a frame to the owner of `gid`, now or when its MAC address is known, which is filled in at
+ * the beginning of the frame. The frame is lost if no neighbour answers.
  */
 void neighbours_send(struct neighbours *n, const uint8_t *gid, const uint8_t *frame, size_t size,
 		     hd_time now);

@@ -3,18 +3,16 @@
 #define HD_TRANSPORT_ROCE_PORT_H
 
 /*
- * A port on an Ethernet that speaks RoCEv2: before it are frames, behind it
- * queue pairs of transport/. It has no socket and no clock: frames come in
- * through roce_port_receive and go out through roce_port_next, which is asked
- * whenever the caller can send; time is an argument, and roce_port_due says
- * when roce_port_timer wants to be called.
+ * A RoCEv2 port on an Ethernet, with frames on one side and queue pairs of transport/ on the other.
+ * It has no socket and no clock: roce_port_receive takes frames, and roce_port_next returns the
+ * next one whenever the caller can send. Time is an argument, and roce_port_due is the time of the
+ * next roce_port_timer call.
  *
  *	roce_port_receive -->  [ port: queue pairs,  ]  --> roce_port_next
  *	roce_port_timer   -->  [ neighbours          ]
  *
- * A frame is taken if it is for this port's addresses and its ICRC is right;
- * from then on the queue pair says what it is worth. It is notified of congestion
- * nothing: marks are not echoed.
+ * A frame is accepted if its addresses are those of this port and its ICRC is valid; then the queue
+ * pair processes it. Congestion marks are ignored.
  */
 
 #include "transport/qp.h"
