@@ -3,30 +3,27 @@
 #define HD_SIM_CHECKPOINT_CHECKPOINT_STATE_H
 
 /*
- * The state of a run between two instants, as bytes. Internal to src/sim.
+ * Checkpoint of a run between two instants. Internal to src/sim.
  *
- *	checkpoint_state.c		packets, and the order of it all
- *	checkpoint_events.c	what is still to come
+ *	checkpoint_state.c	packets, and the order of all sections
+ *	checkpoint_events.c	pending events
  *	checkpoint_ports.c	links, VLs, buffers
- *	checkpoint_tally.c	what was counted
+ *	checkpoint_tally.c	counters
  *	throttle.c, mark.c, probe.c, vl_sharing.c, injection.c, reduce.c, source.c,
- *	observers.c		what they keep, each its own
+ *	observers.c		their own state
  *
- * One text writes and reads (base/pack.h). What follows from the setup is not
- * in it: it is read into a new run of the same setup, flows and
- * rules, with the same observers and endpoints.
+ * The same code writes and reads (base/pack.h). State that follows from the setup is not saved: a
+ * checkpoint is read into a new run of the same setup, flows and rules, with the same observers and
+ * endpoints.
  *
- * It does not tell how many parts the run was in. All of a row goes by its
- * port, node or flow, sums are those of all parts, and packets have numbers in
- * an order of their own. The reader gives each to the domain that has its row,
- * and the sums to the first.
+ * A checkpoint does not depend on the number of domains: rows are identified by port, node or flow,
+ * sums are those of all domains, and packets are numbered by content. The reader assigns each row
+ * to the domain that has it, and the sums to the first one.
  *
- * Of a run that several processes compute, each writes a section: the rows of
- * its own nodes with their packets and events; the first one also what it has
- * of all (sums, groups, pending notifications). Before all sections is what
- * endpoints remember, process by process, since packets anywhere have cookies
- * of any of them. Every process that continues the run reads all of it
- * and keeps what is for its own parts.
+ * With several processes, each writes a section: the rows of its own nodes with their packets and
+ * events; the first one also the common state (sums, groups, pending notifications). The state of
+ * endpoints precedes all sections, process by process, because any packet may have a cookie of any
+ * of them. Every resuming process reads everything and keeps the state of its own domains.
  */
 
 #include "base/pack.h"
@@ -34,8 +31,8 @@
 
 struct checkpoint_state_packet {
 	struct sim *owner;
-	uint32_t id;    /* of the owner's */
-	bool is_linked; /* it is in a queue: no other may have it */
+	uint32_t id;    /* in the pool of the owner */
+	bool is_linked; /* it is in a queue and must not be in another one */
 };
 
 struct checkpoint_state_event {
@@ -45,11 +42,11 @@ struct checkpoint_state_event {
 
 struct checkpoint_state {
 	struct pack *p;
-	struct sim *s;                           /* the whole */
+	struct sim *s;                           /* the whole simulation */
 	struct checkpoint_state_packet *packets; /* by number */
 	uint32_t n_packets;
 	uint32_t **numbers;                    /* writing: per part, by id */
-	struct sim_section section;            /* whose rows are in it */
+	struct sim_section section;            /* the nodes with rows in it */
 	struct checkpoint_state_event *coming; /* reading: of all sections so far */
 	size_t n_coming, coming_cap;
 };
@@ -69,13 +66,13 @@ static inline bool checkpoint_state_has_flow(const struct checkpoint_state *v, u
 	return checkpoint_state_has_node(v, v->s->flows[flow].source);
 }
 
-/* Has this section what is of all? */
+/* Whether this section has the sums of all. */
 static inline bool checkpoint_state_has_sums(const struct checkpoint_state *v)
 {
 	return v->section.number == 0;
 }
 
-/* Who gets what is not a row's. */
+/* The domain that gets state without a row. */
 static inline struct sim *checkpoint_state_first(const struct checkpoint_state *v)
 {
 	return v->s->parts ? v->s->parts->part[0] : v->s;
@@ -97,7 +94,7 @@ static inline int checkpoint_state_compare(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-/* Does the run have this VL? */
+/* Whether the run has this VL. */
 static inline bool checkpoint_state_has_vl(const struct sim *s, unsigned vl)
 {
 	return vl < s->vl15 || (vl == VL_MANAGEMENT && s->vl15 < s->n_vls);
@@ -107,7 +104,7 @@ static inline bool checkpoint_state_has_vl(const struct sim *s, unsigned vl)
 
 /* A packet of `owner`, or NONE. */
 void checkpoint_state_ref(struct checkpoint_state *v, struct sim *owner, uint32_t *id);
-/* Those linked through `next`; reading sets both ends. */
+/* Packs the packets linked through `next`; reading sets both ends. */
 void checkpoint_state_list(struct checkpoint_state *v, struct sim *owner, struct packet_queue *q);
 
 /* sim_load of a run that has been cut, if it is to be. */
@@ -129,8 +126,10 @@ void checkpoint_state_vl_sharing(struct checkpoint_state *v);
 void checkpoint_state_reductions(struct checkpoint_state *v);
 void checkpoint_state_observers(struct checkpoint_state *v);
 void checkpoint_state_events(struct checkpoint_state *v);
-/* When all sections are read: these are what is to come, and no others that
- * came of reading rows. */
+/*
+ * Call when all sections are read: discards events that reading the rows has created, before the
+ * saved ones are read.
+ */
 void checkpoint_state_events_begin(struct checkpoint_state *v);
 
 #endif

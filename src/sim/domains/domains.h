@@ -3,33 +3,29 @@
 #define HD_SIM_DOMAINS_DOMAINS_H
 
 /*
- * One fabric in several parts, each with events, packets and tallies of its
- * own, so that threads can compute them side by side. Internal to src/sim.
+ * One fabric in several domains, each with its own events, packets and tallies, so that threads
+ * compute them concurrently. Internal to src/sim.
  *
- *	partition.c	which node is in which part, and how far apart parts are
- *	domains_make.c		whether it can be cut, and making the parts
- *	port_state.c		what ports have, made once it is known whose they are
- *	mailbox.c		what parts tell each other
- *	domains.c		going through time together
+ *	partition.c	the domain of each node, and the lookahead between domains
+ *	domains_make.c	whether the fabric can be partitioned; creates the domains
+ *	port_state.c	state of ports, created when their owners are known
+ *	mailbox.c	messages between domains
+ *	domains.c	advances the time of all domains
  *	tempo.c		with all threads or with one
  *
- * Every part is a struct sim. Arrays by port, node and flow are shared: a row
- * belongs to the part of its port, node or source, and only that part touches
- * it; end ports are in the part of their switch. Ports of other processes have
- * no rows (port_state.c). What a grant does to another part's rows goes there by
- * mail: packets, credits, flow-control updates, delayed answers, and
- * deliveries, which are counted in the part of the flow's source.
+ * Every domain is a struct sim. Arrays by port, node and flow are shared: a row belongs to the
+ * domain of its port, node or source, and only this domain accesses it; end ports are in the domain
+ * of their switch. Ports of other processes have no rows (port_state.c). Changes of a row in
+ * another domain are sent by mail: packets, credits, flow-control updates, delayed ACKs, and
+ * deliveries, which the domain of the flow's source counts.
  *
- * Time advances in windows. What happens in one window at time t can matter in
- * other parts at t + lookahead at the earliest, so that a window shorter than
- * that can be computed by all parts at once, and mail is read at the start of
- * the next one. What concerns all parts in the same instant (faults, changed
- * tables, the end of the warm-up, looks at the rules) happens between windows,
- * while nothing else does; its events are in the queue of the whole.
+ * Time advances in windows. An event at time t affects other domains at t + lookahead at the
+ * earliest, so all domains compute a shorter window concurrently, and mail is read at the start of
+ * the next one. Events that concern all domains (faults, changed tables, the end of the warm-up,
+ * checks of the rules) are in the queue of the whole and are executed between windows.
  *
- * Nothing of a run's outcome depends on how many parts or threads there are:
- * events have an order of their own (T2), sums are of whole numbers, and what
- * depends on the order of deliveries has it by rule (M1).
+ * Results do not depend on the number of domains or threads: events have an order of their own
+ * (T2), sums are of whole numbers, and rules define the order of deliveries where it matters (M1).
  */
 
 #include "base/barrier_pool.h"
@@ -42,15 +38,15 @@
 
 struct partition_credit {
 	hd_time when;
-	uint64_t area; /* blocks x ps that the packet stood there */
-	uint32_t up;   /* sim port that gets it */
+	uint64_t area; /* blocks x ps of the packet in the buffer */
+	uint32_t up;   /* sim port that receives the credit */
 	uint16_t what; /* credit_ring_what */
 };
 
-/* From one part to another, of one window. */
+/* Mail from one domain to another in one window. */
 struct mailbox {
 	struct packet_record *packets;
-	struct packet_extra *extras; /* of runs that have them */
+	struct packet_extra *extras; /* of runs with extras */
 	size_t n_packets, packets_cap, extras_cap;
 	struct partition_credit *credits;
 	size_t n_credits, credits_cap;
@@ -62,14 +58,14 @@ struct mailbox {
 	size_t n_deliveries, deliveries_cap;
 };
 
-/* What all parts know. */
+/* State that all domains share. */
 struct domain_partition {
 	uint32_t n;
 	uint16_t *part_of_node, *part_of_port;
 	uint32_t first, last; /* parts of this process: up to last - 1 */
 	/*
-	 * The links from one part to another as they began. What never changes
-	 * of a link may be read here while its own part is at work on it.
+	 * Initial state of the links between domains. Constant members of a link may be read here
+	 * while its own domain modifies it.
 	 */
 	struct sim_output *wires;
 };
@@ -104,8 +100,8 @@ struct domains {
 /* ---- partition.c -------------------------------------------------------- */
 
 /*
- * Into n parts of about the same work, with few links between them; fewer if
- * there are not as many switches. Returns how many there are.
+ * Partitions into n domains of similar work with few links between them; fewer if there are fewer
+ * switches. Returns their number.
  */
 uint32_t partition(const struct sim *s, uint32_t n, uint16_t *part_of_node);
 /* From a window's start to the first thing that it can do elsewhere. */
@@ -116,7 +112,7 @@ hd_time partition_lookahead(struct sim *s, const uint16_t *part_of_node);
 /* An array with a row, or n_vls, or so, for each port. */
 void *domain_alloc_ports(const struct sim *s, size_t n, size_t size);
 void domain_new_ports(struct sim *s);
-/* When all else is there: fills them, of a cut those of this process. */
+/* Call last: fills the rows; in a partitioned run those of this process. */
 void domain_init_ports(struct sim *s, const struct domain_partition *cut);
 
 static inline bool cut_has(const struct domain_partition *c, uint32_t part)
@@ -124,7 +120,7 @@ static inline bool cut_has(const struct domain_partition *c, uint32_t part)
 	return part >= c->first && part < c->last;
 }
 
-/* Is it here, or at the other end of a link to here? */
+/* Whether the port is in this process, or at the far end of a link of such a port. */
 static inline bool cut_has_row(const struct domain_partition *c, const struct sim_setup *setup,
 			       uint32_t port)
 {
@@ -134,7 +130,7 @@ static inline bool cut_has_row(const struct domain_partition *c, const struct si
 	       (peer != SIM_NONE && cut_has(c, c->part_of_port[peer]));
 }
 
-/* Of a run that has rows: does this port have one that is used? */
+/* In a run with rows: whether this port has one that is used. */
 static inline bool has_row(const struct sim *s, uint32_t port)
 {
 	return !s->parts || cut_has_row(&s->parts->cut, s->setup, port);
@@ -160,7 +156,7 @@ void mail_event(struct sim *s, hd_time when, uint64_t key);
 void mail_answer(struct sim *s, uint32_t port, const struct delayed *d);
 /* To the home of its flow. */
 void mail_delivery(struct sim *s, const struct late *l);
-/* Reads what came from all parts in the window before; `from` is its boxes. */
+/* Reads the mail of all domains of the previous window; `from` is its boxes. */
 void mail_read(struct sim *s, struct mailbox *from);
 void mailbox_fini(struct mailbox *m);
 
@@ -168,15 +164,15 @@ void mailbox_fini(struct mailbox *m);
 
 /* Cuts a run that has not begun, if it is worth it and can be done. */
 void domains_begin(struct sim *s);
-/* The same into these parts, however many there are. */
+/* The same with given domains, whatever their number. */
 void domains_make(struct sim *s, const uint16_t *part_of_node, uint32_t n, unsigned threads);
 void domains_free(struct sim *s);
-/* Whose an event is: the whole's own are those that concern all parts. */
+/* Owner of an event; events that concern all domains belong to the whole. */
 struct sim *event_owner(struct sim *s, uint64_t key);
 
 /* ---- domains.c ----------------------------------------------------------- */
 
-/* One share of the pool's work: the window of some parts. */
+/* Task of the thread pool: the window of some domains. */
 void domain_window(void *context, unsigned share);
 enum sim_state domains_run(struct sim *s, hd_time until, sim_progress_fn *progress, void *context);
 
@@ -186,7 +182,7 @@ static inline struct sim *sim_of_port(struct sim *s, uint32_t port)
 	return s->parts ? s->parts->part[s->parts->cut.part_of_port[port]] : s;
 }
 
-/* All parts, or the whole if it is not cut. */
+/* Number of domains; 1 if the run is not partitioned. */
 static inline uint32_t sim_n_parts(const struct sim *s)
 {
 	return s->parts ? s->parts->cut.n : 1;
@@ -197,19 +193,19 @@ static inline const struct sim *sim_part(const struct sim *s, uint32_t i)
 	return s->parts ? s->parts->part[i] : s;
 }
 
-/* Is anything on its way that keeps something going? */
+/* Whether the mailbox has anything that keeps the run active. */
 static inline bool mailbox_is_live(const struct mailbox *m)
 {
 	return m->n_packets || m->n_events || m->n_answers;
 }
 
-/* Has it nothing to do, but for timers? */
+/* Whether the domain has only timers left. */
 static inline bool domain_is_dry(const struct sim *part)
 {
 	return part->pool.alive == 0 && eventq_count(&part->q) <= part->background;
 }
 
-/* link_request in an instant of the whole: its part must come to it too. */
+/* link_request in a global instant: the port's domain must execute this instant too. */
 static inline void port_stir(struct sim *owner, uint32_t port)
 {
 	if (owner->mail.is_elsewhere)
@@ -219,7 +215,7 @@ static inline void port_stir(struct sim *owner, uint32_t port)
 		eventq_push(&owner->q, owner->now, event_key(EV_WAKE, port, 0, 0));
 }
 
-/* Packets in the fabric, events, and those that keep something going. */
+/* Packets in the fabric, events, and events that keep the run active. */
 uint64_t sim_alive(const struct sim *s);
 size_t sim_events(const struct sim *s);
 size_t sim_pending(const struct sim *s);
@@ -229,22 +225,22 @@ size_t sim_pending(const struct sim *s);
 /* The tally of a part. */
 void metrics_part_init(struct sim *part, const struct sim *whole);
 void metrics_part_fini(struct sim *part, const struct sim *whole);
-/* After a window: what the rules say at its end, which is `now`. */
+/* After a window: evaluates the rules at its end, `now`. */
 void metrics_window(struct sim *whole);
-/* Its deliveries, n of them with this sum; `all` has them in order. */
+/* Adds the window's n deliveries with this sum; `all` has them in order. */
 void metrics_mean(struct sim *whole, uint64_t n, uint64_t sum, const struct late *all);
-/* Can that do without their order? */
+/* Whether metrics_mean() needs the sum only, without the order. */
 bool metrics_mean_sums(const struct sim *whole, uint64_t n);
-/* Must windows end with the cells of M2? How long those are, or 0. */
+/* Length of the cells of M2 with which windows must end; 0: none. */
 hd_time metrics_cell(const struct sim *whole);
 /* A delivery of a flow that is at home in this part. */
 void metrics_late(struct sim *part, const struct late *l);
-/* Are rows by group those of single flows, and so of one part each? */
+/* Whether the rows of groups are those of single flows, so that each has one domain. */
 bool metrics_groups_are_shared(const struct sim *whole);
-/* Sums of all parts, for the whole. */
+/* Adds the counters of all domains to the whole. */
 void metrics_collect(struct sim *whole);
 
-/* Where the packets of a flow are counted. */
+/* Domain that counts the packets of a flow. */
 static inline uint32_t flow_home(const struct sim *s, uint32_t flow)
 {
 	return s->cut->part_of_node[s->flows[flow].source];

@@ -3,27 +3,22 @@
 #define HD_SIM_DOMAINS_REMOTE_H
 
 /*
- * Parts of a run that other processes compute (rules.world). Internal to
- * src/sim.
+ * Domains of a run that other processes compute (rules.world). Internal to src/sim.
  *
- *	remote.c	mail between processes, and what all must know of all
- *	remote_results.c	what was counted, gathered in rank 0
+ *	remote.c	mail between processes, and their common state
+ *	remote_results.c	collects counters in rank 0
  *
- * Each process has built the whole fabric and makes all parts, but computes
- * only its own, those from `first` to `last`, and has rows of their ports only
- * (port_state.c). Of the others it knows their standing, which is what decides how
- * the run continues: all processes see the same numbers and so decide the same.
- * Mail to distant parts travels after each window and lies in the same boxes as
- * any other when the next one begins; notifications of observers travel to
- * rank 0 with it.
+ * Each process builds the whole fabric and creates all domains, but computes only its own, `first`
+ * to `last`, and has rows of their ports only (port_state.c). It has a summary of all others, from
+ * which the course of the run is decided: all processes have the same numbers and decide equally.
+ * Mail to remote domains is sent after each window and is in the same boxes as local mail when the
+ * next one begins. Notifications of observers are sent to rank 0 with it.
  *
- * A row of a port, node or flow is right in the process of its part, and in
- * rank 0 whenever sim_run returns. What any part may count anywhere (a packet
- * lost on its way to a distant port) is counted where it happens, and moves to
- * rank 0, where it is added up.
+ * A row of a port, node or flow is valid in the process of its domain, and in rank 0 when sim_run
+ * returns. Counters that several domains add to (a packet lost on the way to a remote port) are
+ * counted locally and moved to rank 0, which adds them.
  *
- * What comes from others is looked at before it is used: bytes that make no
- * sense end the run (SIM_BROKEN).
+ * Data of other processes are checked before use: invalid bytes end the run (SIM_BROKEN).
  */
 
 #include "base/mpi/world.h"
@@ -34,18 +29,18 @@
 struct remote_domains {
 	const struct world *world;
 	uint16_t *rank_of_part;
-	struct strbuf *to; /* per rank: what is to be sent */
+	struct strbuf *to; /* per rank: bytes to send */
 	struct world_bytes *from;
 	bool broken; /* the bytes of a process were invalid */
-	unsigned by; /* whose */
+	unsigned by; /* rank that detected it */
 };
 
 /*
- * The parts that rank 0 made, since METIS may be another elsewhere; returns how
- * many, 0 if they are invalid.
+ * The partition of rank 0, because METIS may differ elsewhere; returns the number of domains, 0:
+ * invalid.
  */
 uint32_t remote_partition(const struct sim *s, uint32_t n, uint16_t *part_of_node);
-/* Whose parts are whose. */
+/* Assigns domains to ranks. */
 void remote_init(struct domains *p);
 void remote_fini(struct domains *p);
 
@@ -53,29 +48,27 @@ void remote_fini(struct domains *p);
 void remote_refuse(struct domains *p, unsigned by);
 
 /*
- * After a window, or an instant of all: `mail` too, which goes from the boxes
- * of this window. Nothing if all parts are here.
+ * After a window or a global instant: exchanges the state of domains; with `mail` also the boxes of
+ * this window. No effect if all domains are in this process.
  */
 void remote_exchange(struct domains *p, bool mail);
-/* The deliveries of this window's boxes from all processes, behind one's own
- * in p->all. */
+/* Appends the deliveries of this window in other processes to p->all. */
 void remote_deliveries(struct domains *p);
-/* One box of mail, as the part `reader` gets it from another. */
+/* Packs one mailbox, as domain `reader` receives it. */
 void mailbox_pack(struct pack *p, const struct sim *reader, struct mailbox *m, uint32_t from);
-/* What went to others is there. */
+/* Clears the boxes whose mail has been sent to other processes. */
 void remote_mail_sent(struct domains *p);
-/* What rank 0 says. */
+/* The answer of rank 0. */
 bool remote_ask(struct domains *p, bool answer);
 /* Rows of flow control of both ends of links that change now. */
 void remote_faults(struct sim *s, hd_time now);
-/* All of what each has found, in the order of ranks; `mine` is written as
- * `found` is read. */
+/* Exchanges the results of all ranks, in rank order; `mine` has the format that `found` reads. */
 typedef void remote_read_fn(struct sim *s, struct pack *p, void *context);
 void remote_gather(struct sim *s, const struct strbuf *mine, remote_read_fn *found, void *context);
 
 /* remote_results.c: rank 0 has all that sim_metrics and its like give. */
 void remote_collect(struct sim *s);
-/* What moves to rank 0 is there already. */
+/* Clears counters that have moved to rank 0. */
 void remote_forget_moved(struct sim *s);
 
 static inline bool sim_is_remote(const struct sim *s)
@@ -83,7 +76,7 @@ static inline bool sim_is_remote(const struct sim *s)
 	return s->parts && s->parts->distant;
 }
 
-/* Who tells observers, and shows results? */
+/* Whether this process notifies observers and shows results. */
 static inline bool is_first_rank(const struct sim *s)
 {
 	return !sim_is_remote(s) || s->parts->distant->world->rank == 0;

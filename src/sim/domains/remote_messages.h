@@ -3,9 +3,8 @@
 #define HD_SIM_DOMAINS_REMOTE_MESSAGES_H
 
 /*
- * What an endpoint's part has to say to a part that another process computes,
- * noted while they are at work and sent with the next mail
- * (sim_endpoint.mail).
+ * Messages of an endpoint's domain for a domain of another process. They are recorded during a
+ * window and sent with the next mail (sim_endpoint.mail).
  */
 
 #include "base/pack.h"
@@ -24,9 +23,9 @@ struct remote_messages {
 
 void remote_messages_add(struct remote_messages *l, uint8_t what, uint32_t id, hd_time when);
 
-/* A letter that was written or read: what goes with it. */
+/* Packs the contents of one message. */
 typedef void remote_message_fn(void *context, struct pack *p, const struct remote_message *x);
-/* All of them, which are none from then on; reading leaves `l` alone. */
+/* Packs all messages; writing removes them from `l`, reading does not change it. */
 void remote_messages_pack(struct remote_messages *l, struct pack *p, remote_message_fn *with,
 			  void *context);
 void remote_messages_fini(struct remote_messages *l);

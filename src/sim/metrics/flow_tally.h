@@ -3,17 +3,14 @@
 #define HD_SIM_METRICS_FLOW_TALLY_H
 
 /*
- * What is counted of every delivered packet by its flow: latencies, deadlines
- * met, jitter. Internal to src/sim.
+ * Counters of delivered packets per flow: latencies, deadlines, jitter. Internal to src/sim.
  *
- * A flow is two cache lines here, wherever its packets go; its group has a
- * histogram and jitter besides. With thousands of flows all of that lies far
- * from the processor, so deliveries are kept back for a while, in order, and
- * what each will touch is brought in step by step. What sim_metrics gives is
- * computed from it when asked for.
+ * A flow has two cache lines; its group also has a histogram and jitter counters. With thousands of
+ * flows these are not cached, so deliveries are delayed in order, and their rows are prefetched
+ * step by step. sim_metrics() computes its results from these counters.
  *
- * The order is the model's (docs/timing-rules.md, M1), whatever the engine's is within
- * an instant: all of an instant are there before the first of them is counted.
+ * The order is that of the model (docs/timing-rules.md, M1), independent of the engine's order
+ * within an instant: all deliveries of an instant are known before the first one is counted.
  */
 
 #include "measure/interval.h"
@@ -34,12 +31,12 @@ struct flow_tally {
 
 _Static_assert(sizeof(struct flow_tally) == 128, "two cache lines");
 
-/* What decides a delivery, in the order of an instant (T2). */
+/* Origin of a delivery, in the order of an instant (T2). */
 enum late_turn { LATE_HEAD, LATE_DELIVERY, LATE_GRANT };
 
 /* A delivery that is not counted yet. */
 struct late {
-	hd_time at; /* the instant that told of it */
+	hd_time at; /* the instant in which it became known */
 	hd_time latency;
 	uint32_t flow, bytes;
 	uint32_t where; /* sim port */
@@ -64,18 +61,18 @@ void flow_tallies_init(struct flow_tallies *t, const struct sim_flow *flows,
 		       const struct sim_metrics *m, bool measure);
 void flow_tallies_fini(struct flow_tallies *t);
 
-/* Counts one for its flow; they must come in order. */
+/* Counts a delivery for its flow; deliveries must be in order. */
 void flow_tallies_count(struct flow_tallies *t, const struct late *l);
-/* Counts the oldest of those kept back, and its part in the mean of all. */
+/* Counts the oldest delayed delivery, also in the mean of all. */
 void flow_tallies_take(struct flow_tallies *t);
-/* Makes room for one more. */
+/* Makes room for one more delivery. */
 void flow_tallies_grow(struct flow_tallies *t);
 /* Counts all that were kept back. */
 void flow_tallies_flush(struct flow_tallies *t);
 /* Writes what it has into the flows and groups of m. */
 void flow_tallies_report(struct flow_tallies *t, struct sim_metrics *m);
 
-/* Brings in what counting will touch: known from the delivery alone, ... */
+/* Prefetches the rows that counting uses: known from the delivery, ... */
 static inline void late_prefetch(const struct flow_tallies *t, uint32_t flow)
 {
 	const char *record = (const char *)&t->of[flow];
@@ -107,8 +104,8 @@ static inline void late_prefetch_bucket(const struct flow_tallies *t, const stru
 }
 
 /*
- * Of one instant, what comes to the lower port goes first. One port may have
- * several: a head arrives with the end of a packet that has an answer.
+ * Order within an instant: the lower port first. A port may have several: a head arrives when a
+ * packet with an ACK ends.
  */
 static inline bool late_before(const struct late *a, const struct late *b)
 {
@@ -124,7 +121,7 @@ static inline struct late *late_at(const struct flow_tallies *t, uint64_t n)
 	return &t->late[n & (t->late_cap - 1)];
 }
 
-/* Of a flow that there is; takes its place among those of its instant. */
+/* Inserts a delivery of an existing flow among those of its instant. */
 static inline void flow_tallies_add(struct flow_tallies *t, const struct late *l)
 {
 	uint64_t n = t->added++;

@@ -6,16 +6,18 @@
 
 #include "sim/core/sim_internal.h"
 
-/* Does nothing unless a flow sends to a group. */
+/* No effect unless a flow sends to a group. */
 void metrics_members_init(struct sim *s);
 void metrics_members_domain_init(struct sim *part, const struct sim *whole);
 void metrics_members_fini(struct sim *s);
 
-/* Members that a packet goes to, which is lost at port `where`; not of a group:
- * 1. Some flow sends to a group. */
+/*
+ * Number of members that a packet lost at port `where` was sent to; 1 without a group. Some flow of
+ * the run sends to a group.
+ */
 uint32_t metrics_members_of(struct sim *s, const struct packet_record *p, uint32_t where);
 
-/* Has a copy the number with it (packet_extra.nth)? */
+/* Whether a copy carries the number (packet_extra.nth). */
 static inline bool members_are_carried(const struct sim *s, const struct packet_record *p)
 {
 	return unlikely(s->mode.shares) && p->dlid >= LID_FIRST_MCAST && p->flow < s->n_flows;
@@ -26,9 +28,9 @@ static inline bool members_are_carried(const struct sim *s, const struct packet_
  */
 uint32_t metrics_members_take(struct sim *s, const struct packet_record *p, uint32_t port,
 			      uint32_t left);
-/* No copy goes to n members of p any more. */
+/* Counts n members of p that no copy will reach. */
 void metrics_members_missed(struct sim *s, const struct packet_record *p, uint32_t n, hd_time when);
-/* A copy is delivered: does it count? What other copies serve does not. */
+/* Whether a delivered copy counts: members served by other copies do not. */
 bool metrics_members_served(struct sim *s, const struct packet_record *p, hd_time when);
 
 #endif

@@ -14,8 +14,8 @@ void metrics_fini(struct sim *s);
 /* EV_MEASURE. */
 void metrics_start(struct sim *s);
 /*
- * Ends the measurement. A run that ends during its warm-up has measured nothing.
- * With several processes, each resets its counters before rank 0 collects them.
+ * Ends the measurement. A run that ends during its warm-up has no measurement. With several
+ * processes, each resets its counters before rank 0 collects them.
  */
 void metrics_end(struct sim *s, enum sim_state state);
 /* EV_LOOK. */

@@ -3,12 +3,11 @@
 #define HD_SIM_METRICS_OBSERVERS_H
 
 /*
- * Notifications of observers, in the order of the model (docs/timing-rules.md, M4),
- * whatever the engine's is. Internal to src/sim.
+ * Notifications of observers, in the order of the model (docs/timing-rules.md, M4), independent of
+ * the engine's order. Internal to src/sim.
  *
- * Each domain notes what it computes; observers are notified
- * when nothing earlier can come any more: after each instant if
- * the run is one, else after a window.
+ * Each domain queues its notifications. Observers are notified when no earlier one is possible:
+ * after each instant with one domain, otherwise after a window.
  */
 
 #include "sim/core/sim_internal.h"
@@ -32,14 +31,17 @@ struct observer_event {
 	};
 };
 
-/* Ends are known ahead of their time, deliveries among them. */
+/* Ends of packets, including deliveries, are known before their time. */
 void observers_ended(struct sim *s, const struct packet_record *p, const struct ending *e);
 void observers_updated(struct sim *s, uint32_t port, const struct sim_update *u);
 void observers_granted(struct sim *s, uint32_t port, const struct packet_record *p, bool lost);
-/* All parts have noted what happens until then; `s` is the whole. */
+/*
+ * Notifies observers up to this time, when all domains have queued their notifications; `s` is the
+ * whole.
+ */
 void observers_notify_until(struct sim *s, hd_time until);
 void observers_fini(struct sim *s);
-/* What another process noted of its part; could it have? */
+/* Adds a notification of a domain in another process; and whether it is possible. */
 void observers_add(struct sim *part, const struct observer_event *t);
 bool observers_event_is_valid(const struct sim *part, const struct observer_event *t);
 

@@ -3,8 +3,8 @@
 #define HD_SIM_METRICS_RECORD_H
 
 /*
- * What a run leaves behind: the end of every packet, the counters of every
- * port. The engine and its oracle give the same.
+ * Record of a run: the end of every packet, and the counters of every port. The engine and the
+ * oracle have the same format.
  */
 
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "base/units.h"
 #include "fabric/setup.h"
 
-/* What became of a packet at one of its destinations. */
+/* Fate of a packet at one of its destinations. */
 enum sim_fate {
 	SIM_DELIVERED,
 	SIM_LOST_CORRUPT,   /* F1 */
@@ -28,11 +28,10 @@ enum sim_fate {
 };
 
 /*
- * One line of a run's record: a copy's end. `where` is the sim port at which
- * it ended: the destination's port, the receiving port of a loss on arrival,
- * the output port of a discard. `time` is the delivery, the head's arrival
- * for A1, A2, A4, F1, R3, the arrival for B2, the fault's time for F3, the
- * discard for F4, F5.
+ * End of one copy. `where` is the sim port at which it ended: the destination's port, the receiving
+ * port of a loss at arrival, the output port of a discard. `time` is that of the delivery, of the
+ * head's arrival for A1, A2, A4, F1, R3, of the arrival for B2, of the fault for F3, of the discard
+ * for F4, F5.
  */
 struct sim_event_record {
 	uint32_t flow;
@@ -45,15 +44,14 @@ struct sim_event_record {
 };
 
 /*
- * Per port, with the meaning of PortCounters; data in bytes here. Sent is
- * counted at the grant. Received is counted at head arrival, of packets that
- * are neither corrupted (F1) nor lost for want of VL15 space (A4); dropped
- * ones (A1, A2) were received.
+ * Per port, with the meaning of PortCounters; data in bytes. Sent packets are counted at the grant.
+ * Received packets are counted at head arrival, unless they are corrupted (F1) or lost for lack of
+ * VL15 space (A4); dropped packets (A1, A2) count as received.
  */
 struct sim_counters {
 	uint64_t xmit_bytes, rcv_bytes;         /* LRH to VCRC, all VLs */
 	uint64_t xmit_packets, rcv_packets;     /* updates are not packets */
-	uint64_t xmit_multicast, rcv_multicast; /* of them, to groups */
+	uint64_t xmit_multicast, rcv_multicast; /* of these, to groups */
 	uint64_t xmit_bytes_vl[16], xmit_packets_vl[16];
 	uint64_t rcv_bytes_vl[16], rcv_packets_vl[16];
 	uint64_t xmit_bytes_sl[16], xmit_packets_sl[16];
@@ -72,7 +70,7 @@ struct sim_counters {
 	uint64_t updates_received;
 };
 
-/* What a replay leaves behind; events in any order. */
+/* Record of a replay; events are in any order. */
 struct sim_record {
 	struct sim_event_record *events;
 	size_t n_events, events_cap;
@@ -96,8 +94,8 @@ struct sim_replay_cut {
 };
 
 /*
- * The same in parts, as many as asked for if there are as many switches, on one
- * thread or two. Returns how many there were.
+ * The same with several domains, as many as requested if there are as many switches, on one thread
+ * or two. Returns their number.
  */
 uint32_t sim_replay_parts(const struct sim_setup *setup, const struct sim_arrival *arrivals,
 			  size_t n_arrivals, hd_time horizon, struct sim_replay_cut cut,

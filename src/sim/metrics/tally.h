@@ -3,9 +3,8 @@
 #define HD_SIM_METRICS_TALLY_H
 
 /*
- * What metrics.c counts during a run, and what reads it: the rules
- * that end a run (rules.c), ports (metrics_ports.c), parts (metrics_domains.c),
- * the order of packets (order.c). Internal to these.
+ * Counters of metrics.c, and the modules that read them: the stop rules (rules.c), ports
+ * (metrics_ports.c), domains (metrics_domains.c), packet order (order.c). Internal to these.
  */
 
 #include "sim/domains/domains.h"
@@ -13,9 +12,8 @@
 #define HASHED_PAIRS (1u << 12)
 
 /*
- * The packet seen last of one (source, destination, VL). Where SLs that share
- * a VL at the end may have had VLs of their own on the way, which keep no
- * order between them, of one (source, destination, SL).
+ * The last packet of a (source, destination, VL). If SLs that share the final VL may use separate
+ * VLs on the path, which keep no common order: of a (source, destination, SL).
  */
 struct order_pair {
 	hd_time born;
@@ -26,14 +24,14 @@ struct order_pair {
 };
 
 /*
- * What is counted during the run. A part's has arrays by flow and by
- * pair in common with the whole's, and groups too if they are single flows.
+ * Counters of a run. Domains share the arrays by flow and by pair with the whole, and groups if
+ * they are single flows.
  */
 struct metrics_tally {
 	struct sim_metrics m;
 	struct flow_tallies flows;
 	size_t groups_cap;
-	struct histogram_pool rows; /* of the groups, if they are many */
+	struct histogram_pool rows; /* histograms of many groups */
 	struct order_pair *pairs;
 	uint32_t *end_number; /* per node */
 	uint32_t n_ends;
@@ -42,8 +40,8 @@ struct metrics_tally {
 	bool hashed;
 	uint64_t warmed; /* packets delivered since rules.warmup */
 	/* Stop rules. */
-	uint32_t *per_flow;  /* packets, if they are asked for */
-	uint32_t flows_done; /* that have as many as asked for */
+	uint32_t *per_flow;  /* packets; NULL unless a rule needs them */
+	uint32_t flows_done; /* flows with enough packets */
 	uint64_t per_sl[N_SLS];
 	bool has_sl[N_SLS];
 	uint64_t check_at; /* deliveries at which precision is looked at */
@@ -56,7 +54,7 @@ static inline bool has_packet_rules(const struct sim_rules *r)
 	return (r->packets | r->packets_per_flow | r->packets_per_sl) != 0 || r->precision > 0;
 }
 
-/* Bits that differ come to differ everywhere. */
+/* Mixes bits so that similar inputs have unrelated results. */
 static inline uint64_t mix_bits(uint64_t x)
 {
 	x = (x ^ x >> 31) * UINT64_C(0x9e3779b97f4a7c15);
@@ -73,19 +71,19 @@ void metrics_port_restart(struct sim *s, uint32_t port);
 
 /* ---- order.c ------------------------------------------------------------ */
 
-/* Remembers nothing unless the rules ask for order to be checked. */
+/* No effect unless the rules check the order of packets. */
 void metrics_order_init(struct sim *s);
 /* A packet of a flow is delivered at `node`. */
 void metrics_order_check(struct sim *s, const struct packet_record *p, uint32_t node);
-/* The same of what endpoints sent, in their order, where switches choose. */
+/* The same for packets of endpoints, in their order, with adaptive routing. */
 void metrics_order_check_endpoint(struct sim *s, const struct packet_record *p, uint32_t node);
 
 /* ---- checkpoint_tally.c ----------------------------------------------------- */
 
 struct pack;
-/* What was counted of a group. */
+/* Packs the counters of a group. */
 void metrics_pack_group(struct pack *p, struct sim_group *g);
-/* Latencies by the packets' SLs, where the groups do not have them. */
+/* Packs latencies by packet SL, if the groups do not have them. */
 void metrics_pack_sls(struct pack *p, const struct sim *s, struct sim_metrics *m);
 
 /* ---- rules.c ----------------------------------------------------------- */
@@ -93,7 +91,7 @@ void metrics_pack_sls(struct pack *p, const struct sim *s, struct sim_metrics *m
 /* M2: how far apart the looks are. */
 hd_time metrics_check_interval(const struct sim *s);
 void metrics_stop_rules_init(struct sim *s);
-/* Packets have been counted: may the run end soon? The warm-up? */
+/* After counting packets: whether the run or the warm-up may end soon. */
 void metrics_check_stop(struct sim *s);
 void metrics_check_warm(struct sim *s);
 

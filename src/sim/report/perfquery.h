@@ -15,20 +15,19 @@
 #include "sim/sim.h"
 
 /*
- * PortCounters; the data sent and received on each SL; the packets and data
- * received on each VL (all have one opcode); with exact credits the
- * flow-control packets. Of the ports with `ports` set (NULL: all that are
- * cabled). Where packets are whole words, as on the wire, those of the SLs and
- * of the VLs add up to those of the port.
+ * Prints PortCounters; data sent and received per SL; packets and data received per VL (one
+ * opcode); with exact credits the flow-control packets. For the ports with `ports` set (NULL: all
+ * with a cable). If packets are whole words, as on the wire, the numbers of SLs and of VLs add up
+ * to those of the port.
  */
 void perfquery_print(const struct fabric *fabric, const struct sim_metrics *m, const bool *ports,
 		     struct strbuf *out);
 
-/* The same numbers of one port, whole: their names as perfquery prints them. */
+/* Calls the function with each unlimited counter of a port and its name in perfquery. */
 void perfquery_each(const struct fabric *fabric, uint32_t port, const struct sim_counters *c,
 		    void (*take)(void *context, const char *name, uint64_t value), void *context);
 
-/* Only those that belong to no SL or VL. */
+/* Only counters without SL or VL. */
 void perfquery_plain(const struct fabric *fabric, uint32_t port, const struct sim_counters *c,
 		     void (*take)(void *context, const char *name, uint64_t value), void *context);
 

@@ -3,26 +3,23 @@
 #define HD_SIM_REPORT_PICTURE_H
 
 /*
- * What a page draws and a screen has no room for: distributions as curves, the
- * fabric with its tables and paths, and how the run went over time. They go to
- * a database or a page (docs/report.md says which table becomes what); none of
- * it is printed.
+ * Data of a page's plots: distributions as curves, the fabric with its tables and paths, and the
+ * course of the run over time. They are written to a database or a page (docs/report.md lists the
+ * tables) and never printed.
  */
 
 #include "sim/report/tables.h"
 
 /*
- * "latency percentiles" of every traffic row, "delay histogram" of every SL,
- * "VL shares" of the busiest links: what the arbitration tables promise each
- * VL under full load, and what it got.
+ * "latency percentiles" of every traffic row, "delay histogram" of every SL, "VL shares" of the
+ * busiest links: the guaranteed share of each VL by the arbitration tables, and the measured one.
  */
 void report_picture_curves(const struct report_input *f, struct results *r);
 
 /*
- * "layout", "nodes" and "links" (one row per direction); "events", if links or
- * tables change on the way; "forwarding", "VL mapping" and "arbitration" as
- * the switches have them; "paths" of some flows, hop by hop. Forwarding tables
- * that would be huge are left out with a remark.
+ * "layout", "nodes" and "links" (one row per direction); "events", if links or tables change during
+ * the run; "forwarding", "VL mapping" and "arbitration" of the switches; "paths" of some flows, hop
+ * by hop. Very large forwarding tables are omitted with a remark.
  */
 void report_picture_fabric(const struct report_input *f, struct results *r);
 
@@ -46,7 +43,7 @@ void report_picture_fabric(const struct report_input *f, struct results *r);
  */
 #define REPORT_MAX_SAMPLES 128
 
-/* Of a traffic row: payload in bytes, latencies in ps. */
+/* Sums of a traffic row: payload in bytes, latencies in ps. */
 struct report_row_sums {
 	double made, got;
 	double delay, packets;
@@ -74,7 +71,7 @@ void report_samples_init(struct report_samples *x, const struct fabric *fabric, 
 void report_samples_fini(struct report_samples *x);
 hd_time report_samples_next(const struct report_samples *x);
 void report_samples_take(struct report_samples *x);
-/* As bytes and back. */
+/* Packs the samples. */
 void report_samples_pack(struct report_samples *x, struct pack *p);
 /* Adds "links over time" or "tiers over time", and "traffic over time". */
 void report_samples_tables(const struct report_samples *x, struct results *r);

@@ -2,7 +2,7 @@
 #ifndef HD_SIM_REPORT_REPORT_INTERNAL_H
 #define HD_SIM_REPORT_REPORT_INTERNAL_H
 
-/* What the files behind tables.h share; private to them. */
+/* Shared by the files behind tables.h; private to them. */
 
 #include <math.h>
 
@@ -40,13 +40,13 @@ static inline uint64_t findings_delivered(const struct fabric *fabric,
 	       c->delivered_global * fabric->flows[i].grh_bytes;
 }
 
-/* A percentile, or no time if there was no packet. */
+/* A percentile, or 0 without packets. */
 static inline hd_time findings_percentile(const struct histogram *h, double percent)
 {
 	return h->n ? histogram_percentile(h, percent) : HD_TIME_NEVER;
 }
 
-/* Their mean in picoseconds; NaN if there was no packet. */
+/* Their mean in picoseconds; NaN without packets. */
 static inline double findings_mean(const struct histogram *h)
 {
 	return h->n ? histogram_mean(h) : NAN;
@@ -64,7 +64,7 @@ bool findings_goals(const struct report_input *f, const struct report_row *rows,
 /* After SIM_DEADLOCK: the circle of packets that wait, and a remark. */
 void findings_deadlock(const struct report_input *f, struct results *r);
 
-/* tables_vl_sharing.c; nothing if no VLs are bounded. */
+/* tables_vl_sharing.c; no table if no VLs are bounded. */
 void findings_vl_sharing(const struct report_input *f, struct results *r);
 
 /* tables_vls.c: maps and arbitration tables */
@@ -72,34 +72,34 @@ void findings_vl_tables(const struct report_input *f, struct results *r);
 
 /* tables_ports.c */
 void findings_ports(const struct report_input *f, struct results *r);
-/* Where links went down; nothing if none did. */
+/* Links that went down; no table without any. */
 void findings_downed(const struct report_input *f, struct results *r);
 void findings_vls(const struct report_input *f, struct results *r);
 void findings_port_vls(const struct report_input *f, struct results *r);
 /* The port's name, for the next row of `t`. */
 const char *findings_port_name(const struct fabric *fabric, uint32_t port, struct table *t);
 
-/* tables_manager.c: what a subnet manager did; nothing without one. */
+/* tables_manager.c: actions of a subnet manager; no table without one. */
 void findings_choices(const struct report_input *f, struct results *r);
 void findings_manager(const struct report_input *f, struct results *r);
 
-/* Connections of a row that came, or asked for bandwidth. */
+/* Connections of a row that arrived, or requested bandwidth. */
 struct row_connections {
 	uint64_t asked, blocked; /* while measuring, or before it all began */
 	struct interval blocking;
 	double held;       /* at a time, on average */
-	double reserved;   /* for them, bits per second, likewise */
-	uint64_t broken;   /* whose promise was broken at some time */
+	double reserved;   /* reserved for them, bits per second, likewise */
+	uint64_t broken;   /* with a guarantee that was broken at some time */
 	const char *cause; /* of the first that was; or NULL */
 	const char *why;   /* the first was refused; or NULL */
 	hd_time deadline;  /* of each; 0: none */
 	double bound;      /* seconds, the largest of those admitted; 0: none */
-	/* The longest latency of those whose promise was never broken. */
+	/* The longest latency of connections without a broken guarantee. */
 	hd_time worst;
 	uint64_t late; /* of those: connections that missed the deadline */
 };
 
-/* tables_connections.c: false if the row's flows never ask, nor come and go. */
+/* tables_connections.c: false if the row's flows have neither admission nor a limited lifetime. */
 bool findings_row_connections(const struct report_input *f, uint32_t row,
 			      struct row_connections *out);
 /* Nothing without probes and requests. */

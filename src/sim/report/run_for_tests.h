@@ -3,8 +3,8 @@
 #define HD_SIM_REPORT_RUN_FOR_TESTS_H
 
 /*
- * A scenario's text, run to its end, and what its traffic rows got: for tests
- * that ask what a fabric does, not how.
+ * Runs the text of a scenario to its end and returns the results of its traffic rows, for tests of
+ * a fabric's behaviour.
  */
 
 #include <stdio.h>

@@ -3,12 +3,11 @@
 #define HD_SIM_REPORT_TABLES_H
 
 /*
- * What a run found, as tables that a person or a program reads: a summary
- * first, then the traffic rows, the busiest ports, and whatever needs to be
- * said (losses, goals, a deadlock).
+ * Results of a run as tables for people and programs: a summary first, then the traffic rows, the
+ * busiest ports, and findings (losses, goals, a deadlock).
  *
- * Rates of traffic are of payload, as the scenario's are; use of links counts
- * headers too. Times are of the measured interval.
+ * Rates of traffic are of payload, as in the scenario; link utilization includes headers. Times are
+ * those of the measured interval.
  */
 
 #include "fabric/fabric.h"
@@ -44,8 +43,8 @@ void report_rows_free(struct report_row *rows, size_t n);
 bool report_tables(const struct report_input *f, struct results *r);
 
 /*
- * Of end ports: congestion control (rates of the rows, marks, who was
- * admitted), VLs whose queues are bounded or that acquire others (B1 to B6).
+ * Of end ports: congestion control (rates of the rows, marks, admission), VLs whose queues are
+ * bounded or that acquire others (B1 to B6).
  */
 void report_end_tables(const struct report_input *f, struct results *r);
 

@@ -54,12 +54,11 @@ void report_observers_init(struct report_observers *w, const struct fabric *fabr
 void report_observers_fini(struct report_observers *w);
 
 /*
- * Writes every packet that the ports send or receive to `stream`, as pcap
- * with valid checksums; `ports` per sim port, or NULL for all of them, in
- * which case packets are written where they are sent. HD_ERR_UNFIT if the
- * scenario's packets have no format: an overhead other than 26 or 66 bytes, or
- * payloads that are no multiple of 4; or if flow-control packets are asked for
- * where credits cost only delay.
+ * Writes every packet that the ports send or receive to `stream`, as pcap with valid checksums;
+ * `ports` per sim port, or NULL for all ports, in which case packets are written where they are
+ * sent. HD_ERR_UNFIT if the scenario's packets have no format: an overhead other than 26 or 66
+ * bytes, or payloads that are no multiple of 4; or if flow-control packets are requested while
+ * credits cost only delay.
  */
 HD_MUST_CHECK enum hd_status report_observers_capture(struct report_observers *w, FILE *stream,
 						      const bool *ports,
@@ -68,11 +67,11 @@ HD_MUST_CHECK enum hd_status report_observers_capture(struct report_observers *w
 /* A line for each packet sent, delivered and lost at these ports. */
 void report_observers_trace(struct report_observers *w, FILE *stream, const bool *ports);
 
-/* What it remembers, as bytes and back; what it has written is the caller's. */
+/* Packs the state; the caller owns the written data. */
 void report_observers_pack(struct report_observers *w, struct pack *p);
 
 void report_observers_attach(struct report_observers *w, struct sim *s);
-/* After the run: nothing is held back from the streams any more. */
+/* After the run: writes all delayed data to the streams. */
 void report_observers_finish(struct report_observers *w);
 
 /* The Hurst exponent of every Pareto row, estimated and expected. */

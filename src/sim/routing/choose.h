@@ -3,12 +3,11 @@
 #define HD_SIM_ROUTING_CHOOSE_H
 
 /*
- * Switches that choose among ports (docs/timing-rules.md, D1 to D7). Internal to
- * src/sim.
+ * Adaptive choices of switches (docs/timing-rules.md, D1 to D7). Internal to src/sim.
  *
- * Without choices a grant tells when a packet may leave the next switch
- * again, and nothing happens in between. A choice depends on what waits there
- * by then, so in runs that have choices every copy's routing is an event.
+ * Without choices, a grant determines the time at which a packet may leave the next switch, without
+ * an event in between. A choice depends on the queues at that time, so in runs with choices the
+ * routing of every copy is an event.
  */
 
 #include "base/map.h"
@@ -16,7 +15,7 @@
 #include "sim/routing/notice.h"
 #include "subnet/routing/adaptive.h"
 
-/* What a switch remembers of a flow: packets of one SLID, DLID and SL. */
+/* State of a flow at a switch: packets of one SLID, DLID and SL. */
 struct group_choice {
 	hd_time last; /* when its latest packet was routed */
 	uint64_t flow;
@@ -30,7 +29,7 @@ struct group_choices {
 	size_t cap;
 };
 
-/* Of a port, as an output of a switch. */
+/* State of a port as an output of a switch. */
 struct choice_port {
 	hd_time down;    /* since when its link is down, or NEVER */
 	uint64_t taken;  /* choices for it, while measuring; */
@@ -65,7 +64,7 @@ void choice_restart(struct sim *s);
 void choice_pack(struct pack *k, struct sim *part);
 /* Which port at h + r: D2 to D5; then it continues as any other copy. */
 void choice_make(struct sim *s, struct packet_record *p);
-/* D1: at h. False if its forwarding table says where it goes. */
+/* D1: at h. False if the forwarding table determines the output. */
 bool choice_defer(struct sim *s, const struct node *n, struct packet_record *p);
 
 static inline void choice_leaves(struct sim *s, uint32_t port, const struct packet_record *p)

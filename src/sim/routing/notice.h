@@ -3,9 +3,8 @@
 #define HD_SIM_ROUTING_NOTICE_H
 
 /*
- * What neighbours notify adaptive switches of (docs/timing-rules.md, D6).
- * It follows from the faults of the run, which are known before it begins.
- * Internal to src/sim.
+ * Notices from neighbours to adaptive switches (docs/timing-rules.md, D6). They follow from the
+ * faults of the run, which are known before it begins. Internal to src/sim.
  */
 
 #include "sim/core/sim_internal.h"
@@ -16,7 +15,7 @@ struct notices;
 struct notices *notice_table_new(const struct sim_setup *setup, hd_time stop);
 void notice_table_free(struct notices *n);
 
-/* Whether a switch, told by who is behind a port, does not count it now. */
+/* Whether a switch excludes a port now because of a notice of the switch behind it. */
 bool notice_holds(const struct notices *n, switch_id sw, switch_id target, unsigned port,
 		  hd_time now);
 
