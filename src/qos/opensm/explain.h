@@ -3,13 +3,12 @@
 #define HD_QOS_OPENSM_EXPLAIN_H
 
 /*
- * What an opensm.conf is worth: the tables that each kind of port ends up with,
- * and what every service level gets of a link by them.
+ * Effect of an opensm.conf: the tables of each kind of port, and the service of each SL by these
+ * tables.
  *
- * Ports are of a kind if OpenSM has one set of options for them and their links
- * have as many VLs. Where several classes share a VL, which is first in,
- * first out, each has what is its own if they send as many packets; of nothing
- * it can be sure, and it waits as the VL does.
+ * Ports are of one kind if OpenSM has one set of options for them and their links have equally many
+ * VLs. Classes that share a VL divide it evenly if they send equally many packets; they have no
+ * guaranteed share, and wait as long as their VL.
  */
 
 #include "base/diag.h"
@@ -26,7 +25,7 @@ struct explain_class {
 	uint32_t payload;
 };
 
-/* What the file meets. */
+/* Properties of links and traffic. */
 struct explain_view {
 	/* All that compete; none: every SL, with packets of `mtu`. */
 	struct explain_class classes[N_SLS];
@@ -34,7 +33,7 @@ struct explain_view {
 	bool by_vl;             /* the latter: one row per VL, not per SL */
 	uint32_t mtu, overhead; /* bytes: the largest payload, headers */
 	unsigned entries;       /* of an arbitration table */
-	unsigned vls;           /* of links, where no fabric says */
+	unsigned vls;           /* of links, without a fabric */
 	struct hd_rate rate;
 };
 
@@ -45,7 +44,7 @@ HD_MUST_CHECK enum hd_status explain_classes(const struct option_list *words, st
 struct explain_service {
 	uint8_t vl;      /* 15: dropped */
 	double share;    /* of a link on which all compete */
-	double vl_share; /* of its whole VL, all SLs on it */
+	double vl_share; /* of its whole VL with all SLs */
 	double floor;    /* of the VL, whichever others send without end */
 	double wait;     /* seconds on one link; HUGE_VAL: for ever */
 	enum contention_table served;
@@ -54,7 +53,7 @@ struct explain_service {
 
 struct explain_port {
 	enum opensm_scope scope;
-	uint32_t n;          /* of the fabric's ports; 0: none is given */
+	uint32_t n;          /* ports of the fabric; 0: no fabric */
 	unsigned vls;        /* before max_op_vls */
 	struct hd_rate rate; /* of the slowest of their links */
 	struct opensm_tables tables;
@@ -74,9 +73,9 @@ void explain_make(const struct opensm_conf *conf, const struct explain_view *vie
 		  const struct subnet *s, struct explain *out);
 void explain_fini(struct explain *e);
 
-/* As tables and remarks (explain_tables.c). */
+/* Adds tables and remarks (explain_tables.c). */
 void explain_show(const struct explain *e, struct results *r);
-/* What changes from one to the other, the greatest first. */
+/* Adds the differences between two files, the largest first. */
 void explain_compare(const struct explain *before, const struct explain *after, struct results *r);
 
 #endif

@@ -3,15 +3,12 @@
 #define HD_QOS_OPENSM_OPENSM_H
 
 /*
- * OpenSM's QoS configuration: what a file says, what OpenSM really does with
- * it, and what is likely wrong with it.
+ * OpenSM's QoS configuration: its values, OpenSM's interpretation of them, and likely errors.
  *
- * OpenSM reads opensm.conf forgivingly: unknown keys are logged and passed
- * over, numbers are C's (010 is eight) and cut to what fits, any characters
- * after a number separate it from the next, short lists are padded, VLs
- * masked to what a link has. opensm_effective applies the same rules, so that
- * its tables are those that a port gets; opensm_lint says in words where they
- * differ from what the file looks like.
+ * OpenSM reads opensm.conf permissively: it logs and skips unknown keys, parses numbers as C does
+ * (010 is eight) and truncates them, accepts any separator between numbers, pads short lists, and
+ * masks VLs to those of a link. opensm_effective applies the same rules, so its tables are those
+ * that a port gets. opensm_lint reports where they differ from what the file suggests.
  */
 
 #include <stdbool.h>
@@ -38,7 +35,7 @@ enum opensm_scope {
 /* A list of the file, unchanged; line 0 if the key is absent. */
 struct opensm_list {
 	unsigned line;
-	unsigned n;                 /* all of them, even those beyond the arrays */
+	unsigned n;                 /* all entries, even those beyond the arrays */
 	uint32_t vl[VLARB_MAX];     /* not masked yet */
 	uint32_t weight[VLARB_MAX]; /* VLArb only */
 	bool octal;                 /* some number begins with a zero */
@@ -53,7 +50,7 @@ struct opensm_set {
 	struct opensm_list high, low, sl2vl;
 };
 
-/* A line whose key OpenSM does not know. */
+/* A line with a key that OpenSM does not know. */
 struct opensm_unknown {
 	unsigned line;
 	char key[48];
@@ -80,7 +77,7 @@ struct opensm_conf {
 	long max_op_vls_said; /* there */
 	struct opensm_unknown *unknown;
 	size_t n_unknown, unknown_cap;
-	size_t n_keys;     /* lines that have one, known or not */
+	size_t n_keys;     /* lines with a key, known or not */
 	unsigned *line_of; /* of each of opensm_keys: the last line that has it, or 0 */
 	struct opensm_repeat *repeats;
 	size_t n_repeats, repeats_cap;
@@ -91,22 +88,22 @@ struct opensm_conf {
 	size_t n_long_lines, long_lines_cap;
 };
 
-/* Keys that OpenSM knows, ended by NULL. */
+/* Keys that OpenSM knows, NULL-terminated. */
 extern const char *const opensm_keys[];
 
 /* Takes every text, as OpenSM does; free with opensm_conf_fini. */
 void opensm_conf_read(const char *text, struct opensm_conf *out);
 void opensm_conf_fini(struct opensm_conf *conf);
 /*
- * The same of a file, but a binary one is refused: OpenSM would read nothing
- * of it and say nothing.
+ * The same for a file. Binary files are rejected, because OpenSM would read nothing from them
+ * without a message.
  */
 HD_MUST_CHECK enum hd_status opensm_conf_load(const char *path, struct diag *d,
 					      struct opensm_conf *out);
 /* Appends the text of a file; a binary one is HD_ERR_INPUT. */
 HD_MUST_CHECK enum hd_status opensm_file_read(const char *path, struct diag *d, struct strbuf *out);
 
-/* What a port can do. */
+/* Capabilities of a port. */
 struct opensm_port {
 	enum opensm_scope scope;
 	unsigned vls;               /* data VLs that both ends have: 1, 2, 4, 8, 15 */
@@ -126,9 +123,8 @@ void opensm_effective(const struct opensm_conf *conf, const struct opensm_port *
 /* Data VLs that links have in operation at most. */
 unsigned opensm_vls(const struct opensm_conf *conf);
 /*
- * Tables of every port of a subnet whose links have no more VLs than that and
- * whose ports have `entries` in each arbitration table; if `qos` is not TRUE,
- * they stay as they are (opensm_program.c).
+ * Programs the tables of every port of a subnet with these maximum VLs of links and `entries` in
+ * each arbitration table. No effect if `qos` is not TRUE (opensm_program.c).
  */
 void opensm_program(const struct opensm_conf *conf, unsigned entries, struct subnet *s);
 
@@ -143,10 +139,10 @@ struct opensm_findings {
 	struct opensm_finding *items;
 	size_t n, cap;
 };
-/* For a fabric whose links have `port`'s VLs and packets of `mtu` bytes. */
+/* Findings for a fabric whose links have the VLs of `port` and packets of `mtu` bytes. */
 void opensm_lint(const struct opensm_conf *conf, const struct opensm_port *port, unsigned mtu,
 		 struct opensm_findings *out);
-/* What a policy file, which labels connections with SLs, has no effect on. */
+/* Findings about the SLs that a policy file assigns to connections. */
 void opensm_lint_policy(const struct opensm_conf *conf, const struct opensm_port *port,
 			const struct policy *policy, struct opensm_findings *out);
 /* Adds a finding unless it is there. */
@@ -157,8 +153,10 @@ void opensm_lint_classes(const struct opensm_conf *conf, const struct explain_vi
 			 struct opensm_findings *out);
 void opensm_lint_cc(const struct opensm_conf *conf, struct opensm_findings *out);
 void opensm_findings_fini(struct opensm_findings *findings);
-/* All of them (`policy` may be NULL) as a table, and the tables that a port ends up
- * with; whether there is no finding (lint_tables.c). */
+/*
+ * Adds a table of all findings (`policy` may be NULL) and the tables of a port; true: no finding
+ * (lint_tables.c).
+ */
 bool opensm_lint_show(const struct opensm_conf *conf, const struct opensm_port *port,
 		      const struct explain_view *view, const struct policy *policy,
 		      struct results *r);

@@ -16,7 +16,7 @@
 #include "cc/marking.h"
 #include "cc/response.h"
 
-/* As OpenSM has it without a file: all zero, which marks nothing. */
+/* OpenSM's values without a file: all zero, so that nothing is marked. */
 struct opensm_cc {
 	bool enabled;
 	bool victims; /* all ports in the victim mask, or none */
@@ -25,7 +25,7 @@ struct opensm_cc {
 	uint16_t marking_rate;
 	bool per_sl;
 	uint16_t sls; /* bit n: SL n is controlled */
-	/* Of those SLs, all alike. */
+	/* Of those SLs; the same for all. */
 	uint16_t ccti_timer;
 	uint8_t ccti_increase, trigger, ccti_min;
 	uint16_t n_cct; /* entries */
@@ -52,7 +52,7 @@ HD_MUST_CHECK enum hd_status opensm_cc_read(const char *text, struct diag *d,
 HD_MUST_CHECK enum hd_status opensm_cc_load(const char *path, struct diag *d,
 					    struct opensm_cc *out);
 
-/* How switches mark under it. */
+/* Marking of switches with this configuration. */
 struct mark_config opensm_cc_marking(const struct opensm_cc *conf);
 
 #endif

@@ -3,21 +3,18 @@
 #define HD_QOS_OPENSM_PARTITIONS_H
 
 /*
- * OpenSM's partitions.conf: which P_Keys ports get, and which SL a path has
- * whose partition names one.
+ * OpenSM's partitions.conf: the P_Keys of ports, and the SLs of partitions.
  *
  *	Default=0x7fff, ipoib : ALL=full ;
  *	storage=0x8002, sl=3, defmember=full : 0x10005, 0x10007=limited,
  *		0x10009 ;
  *
- * Read as OpenSM reads it: words may be cut short, flags that it does not know
- * are passed over, a key that was there before is the same partition, a
- * partition without a key gets the next free one, later words about a port
- * count. What OpenSM reports as an error, and then leaves out, is refused. All
- * ports are limited members of the partition Default (0x7fff), the manager's a
- * full one, unless the file says otherwise; full ones if it says nothing.
- * "both" is full, as without allow_both_pkeys. Multicast groups (mgid) are read
- * over.
+ * The rules are OpenSM's: words may be abbreviated, unknown flags are skipped, a repeated key is
+ * the same partition, a partition without a key gets the next free one, and the last entry of a
+ * port counts. Lines that OpenSM reports as errors and skips are rejected. Unless the file
+ * overrides it, all ports are limited members of the partition Default (0x7fff), and the manager's
+ * port is a full one; without a file all are full members. "both" means full, as without
+ * allow_both_pkeys. Multicast groups (mgid) are skipped.
  */
 
 #include <stdbool.h>
@@ -61,7 +58,7 @@ struct partitions {
 HD_MUST_CHECK enum hd_status partitions_read(const char *text, struct diag *d,
 					     struct partitions *out);
 void partitions_fini(struct partitions *p);
-/* The same of a file; after a refusal there is nothing to free. */
+/* The same for a file; after an error there is nothing to free. */
 HD_MUST_CHECK enum hd_status partitions_load(const char *path, struct diag *d,
 					     struct partitions *out);
 
@@ -70,21 +67,20 @@ const struct partition *partitions_named(const struct partitions *p, const char 
 const struct partition *partitions_keyed(const struct partitions *p, uint16_t key);
 
 /*
- * P_Key tables of all end ports, and of the switch ports before them, which
- * enforce them; `manager` is an end port.
+ * Programs the P_Key tables of all end ports and of their switch ports, which enforce them;
+ * `manager` is an end port.
  */
 void partitions_program(const struct partitions *p, port_id manager, struct subnet *s);
 
 /*
- * The P_Key (without the membership bit) of a path without a configured one,
- * as OpenSM chooses it of those that both ends have, one of them as a full
- * member; 0 if they share none.
+ * The P_Key (without the membership bit) of a path, chosen like OpenSM among those that both ends
+ * have, one of them as a full member; 0: none.
  */
 uint16_t partitions_common(const struct subnet *s, port_id a, port_id b);
 
 /* Tables (partitions_tables.c): P_Keys of all end ports that have some, */
 void partitions_show_keys(const struct subnet *s, struct results *r);
-/* and the partition that the SL of a path between two of them is of. */
+/* and the partition that determines the SL of a path between two of its ports. */
 void partitions_show_path(const struct partitions *p, const struct subnet *s, port_id a, port_id b,
 			  struct results *r);
 

@@ -3,11 +3,9 @@
 #define HD_QOS_OPENSM_PATH_H
 
 /*
- * The links that a flow uses, from its source's port to its destination: the
- * output ports in order, and the VL on each. Follows the forwarding tables,
- * so it is the path that packets really take.
- * Where the routing engine asks for the SLs of paths, packets travel on the one
- * that it has for theirs.
+ * The links of a flow, from the port of its source to its destination: the output ports in order,
+ * and the VL on each. The path follows the forwarding tables. If the routing engine assigns SLs to
+ * paths, the VLs are those of its SL.
  */
 
 #include <stdint.h>

@@ -3,23 +3,19 @@
 #define HD_QOS_OPENSM_POLICY_H
 
 /*
- * Implicit labelling: which SL a connection gets that does not ask for one,
- * from what is known of it: service id, source, destination, P_Key, QoS class.
- * The rules are those of OpenSM's policy file (qos-policy.conf), as its path
- * records answer by them:
+ * SL of a connection that requests none, by its service id, source, destination, P_Key and QoS
+ * class. The rules are those of OpenSM's policy file (qos-policy.conf) for path records:
  *
  *	port-groups		ports by GUID, name, P_Key or kind of node
- *	qos-levels		names for SLs; DEFAULT is what others get, also
- *				where qos-ulps has a default
- *	qos-match-rules		the first whose criteria all match counts
- *	qos-ulps		the short form: "sdp, port-num 10000 : 1";
- *				asked after the match rules
- *	qos-setup		read over, as OpenSM does
+ *	qos-levels		names of SLs; DEFAULT is that of all other connections and
+ *				overrides the default of qos-ulps
+ *	qos-match-rules		the first rule whose criteria all match
+ *	qos-ulps		the short form: "sdp, port-num 10000 : 1", after the match rules
+ *	qos-setup		skipped, as by OpenSM
  *
- * Files that OpenSM discards as a whole are refused: nothing says what
- * everybody else gets, a level has no SL, a criterion says nothing. A criterion
- * about something that the query does not tell does not match. Limits of levels
- * (MTU, rate, life) are read and not used here.
+ * Files that OpenSM discards as a whole are rejected: without a default SL, with a level without
+ * SL, or with an empty criterion. A criterion without a value in the query does not match. Limits
+ * of levels (MTU, rate, life) are parsed and not used.
  */
 
 #include <stdbool.h>
@@ -33,7 +29,7 @@ struct partitions;
 
 #define POLICY_NO_SL 255
 
-/* Numbers low .. high; a list of none means "not asked for". */
+/* Numbers low .. high; an empty list is no criterion. */
 struct policy_span {
 	uint64_t low, high;
 };
@@ -52,7 +48,7 @@ struct policy_group {
 	struct policy_words ports;      /* "node description/P1" */
 	struct policy_words partitions; /* by name; Default is everybody's */
 	unsigned kinds;                 /* set of 1 << enum node_kind */
-	bool self;                      /* the subnet manager's own port */
+	bool self;                      /* the port of the subnet manager */
 	unsigned line;
 };
 
@@ -66,7 +62,7 @@ struct policy_rule {
 	struct policy_words sources, destinations; /* groups, or ALL */
 	struct policy_spans service_ids, pkeys, classes;
 	char *level; /* of a match rule */
-	/* Of a line of qos-ulps instead. */
+	/* Used by lines of qos-ulps in place of groups. */
 	struct policy_spans source_guids, target_guids;
 	bool both; /* both ends must have one of its GUIDs */
 	uint8_t sl;
@@ -90,7 +86,7 @@ struct policy {
 /* Free with policy_fini even after a refusal. */
 HD_MUST_CHECK enum hd_status policy_read(const char *text, struct diag *d, struct policy *out);
 void policy_fini(struct policy *p);
-/* The same of a file; after a refusal there is nothing to free. */
+/* The same for a file; after an error there is nothing to free. */
 HD_MUST_CHECK enum hd_status policy_load(const char *path, struct diag *d, struct policy *out);
 
 /* By name, and the level DEFAULT; NULL if not found. */
@@ -98,7 +94,7 @@ const struct policy_group *policy_find_group(const struct policy *p, const char 
 const struct policy_level *policy_find_level(const struct policy *p, const char *name);
 const struct policy_level *policy_default_level(const struct policy *p);
 
-/* What is known of a connection; ports may be TOPO_NONE. */
+/* Properties of a connection; ports may be TOPO_NONE. */
 struct policy_query {
 	port_id source, destination;
 	port_id manager; /* where the subnet manager runs */
@@ -106,22 +102,22 @@ struct policy_query {
 	uint64_t service_id;
 	uint16_t pkey;
 	uint8_t class;
-	/* Of names in port groups; NULL: only Default is known. */
+	/* Names in port groups; NULL: only Default is known. */
 	const struct partitions *partitions;
 };
 
 struct policy_answer {
 	uint8_t sl;
-	unsigned line;     /* of the rule, 0: nothing said so, SL 0 */
+	unsigned line;     /* line of the rule; 0: no rule, SL 0 */
 	const char *level; /* name of the level, NULL for qos-ulps */
 };
 
-/* `s` tells GUIDs, names, kinds and P_Keys of ports; NULL: nothing. */
+/* `s` has GUIDs, names, kinds and P_Keys of ports; NULL: none. */
 struct policy_answer policy_match(const struct policy *p, const struct subnet *s,
 				  const struct policy_query *q);
 /* Whether answers may differ between ends, and not by service alone. */
 bool policy_knows_ends(const struct policy *p);
-/* As a record (policy_table.c). */
+/* Adds a record (policy_table.c). */
 void policy_answer_show(const struct policy_answer *a, struct results *r);
 
 #endif

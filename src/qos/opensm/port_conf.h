@@ -26,15 +26,14 @@
 
 HD_MUST_CHECK enum hd_status port_conf_read(const char *text, struct diag *d,
 					    struct port_tables *out);
-/* The same of a file, "-" for standard input. */
+/* The same for a file, "-" for standard input. */
 HD_MUST_CHECK enum hd_status port_conf_load(const char *path, struct diag *d,
 					    struct port_tables *out);
 
 /*
- * All ports with a cable, with these arbitration tables (by port_id) and the
- * subnet's maps. HD_ERR_UNFIT for what the file cannot say: a node without
- * GUID, a map that depends on the input port, a routing algorithm that chooses
- * VLs itself.
+ * Writes all ports with a cable, with these arbitration tables (by port_id) and the subnet's maps.
+ * HD_ERR_UNFIT for tables that the format lacks: a node without GUID, a map that depends on the
+ * input port, a routing algorithm that chooses VLs.
  */
 HD_MUST_CHECK enum hd_status port_conf_write(const struct subnet *s, const struct vlarb *tables,
 					     struct diag *d, struct strbuf *out);

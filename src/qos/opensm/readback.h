@@ -3,10 +3,9 @@
 #define HD_QOS_OPENSM_READBACK_H
 
 /*
- * QoS tables as tools print them that read a fabric: smpquery (vlarb, sl2vl,
- * portinfo), saquery (VLAR, SL2VL, PIR) and OpenSM's opensm-sl2vl.dump, any
- * number of them one after the other in a text. Other lines are skipped. Each
- * value is passed to the callback when it is found; nothing is stored.
+ * Parses QoS tables in the output of tools that read a fabric: smpquery (vlarb, sl2vl, portinfo),
+ * saquery (VLAR, SL2VL, PIR) and OpenSM's opensm-sl2vl.dump, any number of them in one text. Other
+ * lines are skipped. Each value is passed to the callback when it is found; nothing is stored.
  */
 
 #include <stdbool.h>
@@ -18,7 +17,7 @@ enum readback_kind {
 	READBACK_LIMIT, /* VLHighLimit */
 	READBACK_HIGH,  /* entry `index` of an arbitration table: value is */
 	READBACK_LOW,   /* the VL, and weight */
-	READBACK_MAP,   /* the VL of SL `index`, for what came in by `in` */
+	READBACK_MAP,   /* the VL of SL `index` for packets from input `in` */
 };
 
 struct readback {

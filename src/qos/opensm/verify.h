@@ -11,10 +11,9 @@
  *		verify_read(&v, text, "vlarb.txt");
  *	same = verify_finish(&v);
  *
- * Nodes are known by their GUIDs, or by the LIDs that the fabric's file has, or
- * else by those of the subnet. Entries without weight are alike whatever their
- * VL, tables of ports with one VL do not count, and neither do ports that
- * no manager programs: base ports 0 of switches, and those without a cable.
+ * Nodes are identified by GUID, or by the LIDs of the fabric's file, or else by those of the
+ * subnet. Entries without weight are equal whatever their VL. Not compared are tables of ports with
+ * one VL, and ports that no manager programs (base ports 0 of switches, ports without a cable).
  */
 
 #include "measure/results.h"
@@ -35,9 +34,9 @@ struct verify {
 /* `tables` that the subnet has: other ports do not count either; NULL: all do. */
 void verify_init(struct verify *v, const struct subnet *s, const struct port_tables *tables,
 		 struct results *r);
-/* How many values were in it. */
+/* Returns the number of values in the text. */
 size_t verify_read(struct verify *v, const char *text, const char *file);
-/* Adds what was compared; whether nothing differs. Frees. */
+/* Adds the results; true: no difference. Frees `v`. */
 bool verify_finish(struct verify *v);
 
 #endif

@@ -3,12 +3,11 @@
 #define HD_QOS_TABLES_ARBITER_H
 
 /*
- * The VL arbiter of one link (T10, T11): which data VL of those that
- * have a candidate goes next.
+ * The VL arbiter of one link (T10, T11): selects one of the data VLs that have a candidate.
  *
- * A table is compiled once and shared by all ports that use it; what moves is
- * in struct arbiter, 8 bytes a port. Finding the next usable entry is a few
- * bit operations: per VL the positions that name it are a 64-bit mask.
+ * A table is compiled once and shared by all ports that use it; the state is in struct arbiter, 8
+ * bytes per port. Finding the next usable entry takes a few bit operations: each VL has a 64-bit
+ * mask of its positions.
  */
 
 #include <stdbool.h>
@@ -30,7 +29,7 @@ struct arbiter_table {
 	uint32_t limit;               /* blocks of High after which it expires, at least 1 */
 };
 
-/* In blocks; `high` counts for T11 and stops at its own maximum. */
+/* In blocks; `high` counts for T11 and saturates. */
 struct arbiter {
 	int16_t left[2];
 	uint16_t high;
@@ -42,7 +41,7 @@ void arbiter_init(struct arbiter *a, const struct arbiter_table *t);
 /* The table was exchanged: positions stay, what is left is cut to fit. */
 void arbiter_adapt(struct arbiter *a, const struct arbiter_table *t);
 
-/* Entries whose VL is one of `vls`, a bit each. */
+/* Bit mask of the entries whose VL is one of `vls`. */
 static inline uint64_t arbiter_usable(const struct arbiter_list *l, uint32_t vls)
 {
 	uint64_t usable = l->sets[vls & 15];
@@ -52,7 +51,7 @@ static inline uint64_t arbiter_usable(const struct arbiter_list *l, uint32_t vls
 	return usable;
 }
 
-/* y if `second`, else x, without a jump: compilers make one of `? :` here. */
+/* Returns y if `second`, else x, without a branch, which compilers generate for `? :` here. */
 static inline uint64_t arbiter_either(uint64_t x, uint64_t y, bool second)
 {
 	return x ^ ((x ^ y) & -(uint64_t)second);

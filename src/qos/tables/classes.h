@@ -3,16 +3,16 @@
 #define HD_QOS_TABLES_CLASSES_H
 
 /*
- * Traffic classes, the SLs they travel on, and the VLs of these SLs.
+ * Traffic classes, their SLs, and the VLs of these SLs.
  *
  *	DBTS	dedicated bandwidth, time sensitive
  *	DB	dedicated bandwidth
  *	PBE	preferential best effort
  *	BE	best effort
- *	CH	challenged: kept from disturbing best effort
+ *	CH	challenged: must not disturb best effort
  *
- * DBTS and DB are split by mean bandwidth, because connections of very
- * different bandwidth in one VL stand in each other's way:
+ * DBTS and DB are split by mean bandwidth, because connections of very different bandwidth in one
+ * VL delay each other:
  *
  *	up to		64 Kb/s	1.55 Mb/s  64 Mb/s  above
  *	DBTS on SL	4	5	   6	    7
@@ -43,13 +43,12 @@ uint8_t class_sl(enum traffic_class class, struct hd_rate mean);
 enum traffic_class class_of_sl(uint8_t sl);
 /* The SLs of a class; of all classes for TC_COUNT. */
 uint16_t class_sls_of(enum traffic_class class);
-/* The SLs of all classes whose packets are sent without a share: PBE is sent
- * only where it has one. */
+/* The SLs of all classes that may send without a share: PBE needs one. */
 uint16_t class_floor_sls(void);
-/* The SLs of BE, PBE and CH, which reserve nothing. */
+/* The SLs of BE, PBE and CH, which have no reservations. */
 uint16_t class_unreserved_sls(void);
 
-/* These classes, to be mapped to VLs (qos/tables/vls.h). */
+/* Plan of these classes for VLs (qos/tables/vls.h). */
 struct vl_plan;
 const struct vl_plan *class_plan(void);
 /*

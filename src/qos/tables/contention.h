@@ -3,9 +3,8 @@
 #define HD_QOS_TABLES_CONTENTION_H
 
 /*
- * What VLs get of one link when they compete for it: by its two arbitration
- * tables, the limit between them, and the sizes of packets. The rules are those
- * of docs/timing-rules.md, T10 and T11; bytes are on the wire.
+ * Service of VLs that compete for one link, by its two arbitration tables, the limit between them,
+ * and packet sizes. The rules are T10 and T11 of docs/timing-rules.md; bytes are on the wire.
  */
 
 #include "qos/tables/shares.h"
@@ -13,7 +12,7 @@
 
 #define LIMIT_NONE 255u /* of the high table */
 
-/* One link; unused VLs have no sizes. */
+/* A link; unused VLs have no sizes. */
 struct contention {
 	unsigned vls; /* in operation; with one the tables do not count */
 	struct vlarb vlarb;
@@ -26,15 +25,14 @@ enum contention_table { SERVED_NEVER, SERVED_LOW, SERVED_HIGH, SERVED_BOTH };
 enum contention_table contention_served(const struct contention *c, unsigned vl);
 
 /*
- * Shares of the link when all VLs in use always have packets: the arbiter
- * itself, run for some hundred thousand of them; sizes come in random order.
+ * Shares of the link when all VLs in use always have packets: runs the arbiter with several hundred
+ * thousand packets of random sizes.
  */
 void contention_shares(const struct contention *c, double share[N_DATA_VLS]);
 
 /*
- * The least that each VL gets as long as it has packets, in its own mix of
- * sizes, whichever others send without end, those of a VL alone or in any
- * mix; 0: it can starve.
+ * The guaranteed share of each VL while it has packets of its own mix of sizes, whichever other VLs
+ * send in whatever mix; 0: the VL can starve.
  */
 void contention_floors(const struct contention *c, double floor[N_DATA_VLS]);
 
@@ -45,9 +43,8 @@ void contention_floors(const struct contention *c, double floor[N_DATA_VLS]);
 void contention_waits(const struct contention *c, double wait[N_DATA_VLS]);
 
 /*
- * What the high table can send between two packets of the low one: packets
- * until they make up the limit, of whichever VLs happen to be busy. Both are
- * 0 if no VL uses the table, most_bytes is HUGE_VAL without a limit.
+ * Maximum that the high table sends between two packets of the low one: packets up to the limit, of
+ * any busy VLs. Both are 0 if no VL uses the table; most_bytes is HUGE_VAL without a limit.
  */
 struct contention_burst {
 	double least_blocks, most_bytes;

@@ -3,21 +3,19 @@
 #define HD_QOS_TABLES_PLAN_H
 
 /*
- * From goals to tables: "MPI at least 70 %, storage 30 %, metadata soon".
+ * Computes tables for goals: "MPI at least 70 %, storage 30 %, metadata with low latency".
  *
- * Each class gets an SL of its own (an SL is only an index, not a priority): the
- * pinned one, SL 0 for the default class, which programs that set no SL use, and the
- * lowest free one for others, in their order. The default class is the one that is
- * marked or pinned to SL 0; else the one with the largest share that is not served
- * first. Each class has a VL as long as there are some; latency classes and
- * others never share one if there are two. Classes with a share go into the
- * low table with weights of whole packets; latency classes go into the high
- * table, with the lowest limit from least_limit on that still gives each its
- * share whatever the others send. SLs beyond the classes go with the least
- * class, that which has the smallest share and is not served first.
+ * Each class gets an SL of its own (an SL is only an index, not a priority): the given one, SL 0
+ * for the default class, or the lowest free one, in order. Programs that set no SL use SL 0. The
+ * default class is the marked one, or the one with SL 0, or else the class with the largest share
+ * without latency. Each class has its own VL if there are enough; latency classes share no VL with
+ * others if there are two. Classes with a share use the low table with weights of whole packets.
+ * Latency classes use the high table with the lowest limit, from least_limit on, that gives each
+ * class its share in all cases. SLs without a class map to the class with the smallest share and
+ * without latency.
  *
- * What each class gets follows from the arbiter's rules (docs/timing-rules.md, T10
- * and T11) and the sizes of packets; shares are of bytes on the wire.
+ * Results follow from the rules of the arbiter (docs/timing-rules.md, T10 and T11) and packet
+ * sizes; shares are of bytes on the wire.
  */
 
 #include <stdint.h>
@@ -32,16 +30,15 @@ struct plan_class {
 	const char *name;      /* borrowed */
 	struct hd_ratio share; /* of the link, at least */
 	uint32_t payload;      /* bytes of its packets */
-	bool latency;          /* high table: goes before the others */
+	bool latency;          /* high table, served before the low one */
 	bool is_default;       /* of programs that set no SL */
 	bool has_sl;
 	uint8_t sl; /* pinned, if has_sl */
 };
 
 /*
- * Classes as users write them, "NAME=SHARE[,latency][,PAYLOAD][,sl=N][,default]", no
- * two of one name; packets have the MTU unless one says less. The words are cut up, and
- * the names point into them.
+ * Parses classes "NAME=SHARE[,latency][,PAYLOAD][,sl=N][,default]" with distinct names; packets
+ * have the MTU by default. Modifies the words; names point into them.
  */
 HD_MUST_CHECK enum hd_status plan_classes_read(char **words, unsigned n, uint32_t mtu,
 					       struct diag *d, struct plan_class *out);
@@ -52,9 +49,8 @@ struct plan_outcome {
 	/* The others always busy, latency classes sending just their share. */
 	double achieved;
 	/*
-	 * What it can count on, whichever others send without end and as long
-	 * as it has packets itself; 0 if it shares its VL, since a VL is
-	 * first in, first out.
+	 * Guaranteed share while the class has packets, whatever the others send; 0 if it shares
+	 * its VL.
 	 */
 	double floor;
 };
@@ -74,17 +70,16 @@ struct plan_link {
 };
 
 /*
- * HD_ERR_INPUT if two classes have one SL or are the default. HD_ERR_RANGE with the
- * arithmetic if shares add up to more than the link,
- * there are more classes than SLs, or no tables of that size give every class
- * its share less SHARES_NEAR.
+ * HD_ERR_INPUT if two classes have one SL or are the default. HD_ERR_RANGE, with the calculation,
+ * if shares exceed the link, if there are more classes than SLs, or if no tables of that size give
+ * every class its share less SHARES_NEAR.
  */
 HD_MUST_CHECK enum hd_status plan_make(const struct plan_class *classes, unsigned n,
 				       const struct plan_link *link, struct diag *d,
 				       struct plan *out);
 void plan_fini(struct plan *plan);
 
-/* What each class gets, and what the tables have in common (plan_tables.c). */
+/* Adds the service of each class, and the common properties of the tables (plan_tables.c). */
 void plan_show(const struct plan *plan, const struct plan_class *classes, unsigned n,
 	       struct results *r);
 

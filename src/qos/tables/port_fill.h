@@ -3,12 +3,10 @@
 #define HD_QOS_TABLES_PORT_FILL_H
 
 /*
- * The two arbitration tables of one port as connections fill them, one after
- * the other: VLs of DBTS in the high table, the others in the low one, and no
- * more slots in both together than a frame has. Best effort and preferential
- * best effort have their shares from the start, the other VLs one slot in the
- * low table; connections of preferential best effort are counted against its
- * share.
+ * The two arbitration tables of one port, filled by connections one after the other: VLs of DBTS in
+ * the high table, the others in the low one, with at most the slots of a frame in both. Best effort
+ * and preferential best effort always have their shares, the other VLs one slot in the low table;
+ * connections of preferential best effort are counted against its share.
  */
 
 #include "base/diag.h"
@@ -33,13 +31,15 @@ struct port_fill {
 	uint64_t preferred_used; /* slots */
 };
 
-/* What is lost by sharing VLs goes to `lost`. HD_ERR_FULL if the shares leave
- * no slot for the other classes. */
+/*
+ * `lost` describes the effect of shared VLs. HD_ERR_FULL if the shares leave no slot for the other
+ * classes.
+ */
 HD_MUST_CHECK enum hd_status fill_port_init(struct port_fill *p,
 					    const struct port_fill_params *params,
 					    struct strbuf *lost, struct diag *d);
 
-/* "DB:64Mb/s"; the class asks: DBTS, DB or PBE. */
+/* Parses "DB:64Mb/s"; the class is DBTS, DB or PBE. */
 HD_MUST_CHECK enum hd_status port_request_read(const char *text, struct diag *d,
 					       enum traffic_class *class, struct hd_rate *rate);
 
@@ -52,9 +52,9 @@ struct port_answer fill_port_ask(struct port_fill *p, enum traffic_class class,
 				 struct hd_rate rate);
 
 /*
- * Asks for connections as users write them, into a table of answers; the
- * tables that come of it follow. How many were refused; nothing is of use on
- * failure, which is a word that is no connection.
+ * Requests connections in the format of users and adds a table of responses, followed by the
+ * resulting tables. Returns the number of rejected ones; on an error (a word that is no connection)
+ * the results are incomplete.
  */
 HD_MUST_CHECK enum hd_status fill_port_show(struct port_fill *p, const char *const *words,
 					    unsigned n, struct results *r, struct diag *d,

@@ -3,13 +3,12 @@
 #define HD_QOS_TABLES_SHARES_H
 
 /*
- * What weights are really worth.
+ * Effective shares of weights.
  *
- * An entry sends packets as long as weight is left, so with packets of one
- * size it sends ceil(weight / blocks) whole packets per turn and carries
- * nothing over. With packets of 65 blocks, weights 1, 2 and 4 are all the
- * same; 66 is twice 65. Where sizes are mixed, this is what a turn sends in
- * the mean, packets coming in random order.
+ * An entry sends packets as long as weight is left. With packets of one size it sends ceil(weight /
+ * blocks) whole packets per turn and carries nothing over. With packets of 65 blocks, weights 1, 2
+ * and 4 are equal; 66 is twice 65. With mixed sizes, results are the mean of a turn with packets in
+ * random order.
  */
 
 #include <stdint.h>
@@ -21,19 +20,19 @@ struct shares_vl {
 	unsigned n;
 	struct {
 		uint32_t bytes; /* on the wire */
-		double part;    /* of the VL's packets; they add up to 1 */
+		double part;    /* share of the VL's packets; the sum is 1 */
 	} size[N_SLS];
 };
 struct shares_vl shares_vl_of(uint32_t bytes);
 
-/* What is sent, in the mean. */
+/* Mean of the sent packets. */
 struct shares_sent {
 	double packets, blocks, bytes;
 };
 
 /*
- * What each VL sends in one round of a table when all of them always have
- * packets to send; nothing of VLs that are not in the table.
+ * Mean of each VL in one round of a table when all VLs always have packets; 0 for VLs outside the
+ * table.
  */
 void shares_round(const struct vlarb_entry *table, unsigned n,
 		  const struct shares_vl vls[N_DATA_VLS], struct shares_sent sent[N_DATA_VLS]);
@@ -51,12 +50,11 @@ struct shares_fit {
 };
 
 /*
- * Entries for the VLs with wanted[vl] > 0, shares of the link, in a table that
- * has `portion` of it. The shortest round wins that gives all of them what is
- * wanted and the same part of the rest, within SHARES_NEAR; if
- * `room` entries do not allow that, the one that leaves the worst VL best
- * off. Weights are whole packets, as far as packets have one size, and where
- * that fits none is below SHARES_LARGEST.
+ * Entries for the VLs with wanted[vl] > 0 (shares of the link) in a table with the share `portion`
+ * of the link. Selects the shortest round that gives all VLs their share and an equal part of the
+ * rest, within SHARES_NEAR. If `room` entries do not suffice, selects the round with the smallest
+ * maximum deficit. Weights are whole packets if packets have one size, and at least SHARES_LARGEST
+ * if possible.
  */
 struct shares_fit shares_weights(const double wanted[N_DATA_VLS], double portion,
 				 const struct shares_vl vls[N_DATA_VLS], unsigned room,

@@ -5,9 +5,9 @@
 /*
  * Bandwidth as slots of an arbitration frame (paper 000).
  *
- * A full table, 64 entries of weight 255, is a frame of 16,320 slots of 64
- * bytes. Reservations are counted against the full frame whatever the table
- * holds, so an entry never has to be computed again when another comes.
+ * A full table, 64 entries of weight 255, is a frame of 16,320 slots of 64 bytes. Reservations are
+ * counted against the full frame whatever the table contains, so existing entries keep their
+ * weights when others are added.
  */
 
 #include <stdint.h>
@@ -21,23 +21,22 @@
 
 /* ceil(need / link * 16320); more than FRAME_SLOTS if need exceeds link. */
 uint64_t slots_for(struct hd_rate need, struct hd_rate link);
-/* The same for the share of a link, rounded up: 20 % is 3264. */
+/* The same for a share of a link, rounded up: 20 % is 3264. */
 uint32_t slots_of_share(struct hd_ratio share);
 /* Entries that `slots` slots of one VL take. */
 static inline uint32_t entries_for(uint32_t slots)
 {
 	return (slots + ENTRY_SLOTS - 1) / ENTRY_SLOTS;
 }
-/* How long a full frame takes. */
+/* Duration of a full frame. */
 hd_time slots_frame_time(struct hd_rate link);
-/* What one slot per frame is worth. */
+/* Rate of this number of slots per frame. */
 struct hd_rate slots_rate(uint32_t slots, struct hd_rate link);
 
 /*
- * What arbiters charge (docs/timing-rules.md, T10) for messages whose packets have
- * `blocks` 64-byte blocks in all, each packet rounded up, one message every
- * num / den picoseconds; with `margin` on top. The one rate that reservations
- * are made of.
+ * Rate that arbiters charge (docs/timing-rules.md, T10) for messages whose packets have `blocks`
+ * 64-byte blocks in all, each packet rounded up, one message per num / den picoseconds, plus
+ * `margin`. All reservations use this rate.
  */
 struct hd_rate slots_charged_rate(uint64_t blocks, uint64_t num, uint64_t den,
 				  struct hd_ratio margin);

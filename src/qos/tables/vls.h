@@ -3,14 +3,12 @@
 #define HD_QOS_TABLES_VLS_H
 
 /*
- * The mapping of classes to VLs: the SL2VL map of a link by the number of its
- * VLs, the VL arbitration tables that weights make, and both written into a
- * subnet.
+ * Maps classes to VLs: the SL2VL map of a link by its number of VLs, the VL arbitration tables of
+ * weights, and both in a subnet.
  *
- * Without kinds SL n travels on VL n modulo the number of VLs. Classes with
- * kinds keep that VL (or the one they ask for) if no class of another kind has
- * it. Otherwise classes are put together by kind, until there are no more
- * groups than VLs:
+ * Without kinds, SL n uses VL n modulo the number of VLs. Classes with kinds keep that VL, or the
+ * requested one, if no class of another kind has it. Otherwise classes are merged by kind until
+ * there are no more groups than VLs:
  *
  *	PBE with BE
  *	DB classes with each other, neighbours (in the order of SLs) first
@@ -19,8 +17,8 @@
  *	DBTS with DB
  *	all (one VL)
  *
- * So DBTS and DB share no VL with PBE, BE and CH where there are two VLs. An SL
- * without a class travels with BE.
+ * With two VLs or more, DBTS and DB therefore share no VL with PBE, BE and CH. An SL without a
+ * class uses the VL of BE.
  */
 
 #include "qos/tables/classes.h"
@@ -28,7 +26,7 @@
 
 #define VL_ANY (-1)
 
-/* What one class asks for. */
+/* Requirements of one class. */
 struct vl_class {
 	uint8_t sl;
 	unsigned kind;   /* enum traffic_class; TC_COUNT: none (of all or no) */
@@ -37,7 +35,7 @@ struct vl_class {
 	uint64_t weight; /* in 64-byte blocks; 255 per entry */
 };
 
-/* Entries of a table that is given; without any, if `entries` is not NULL. */
+/* Entries of a given table; an empty table if `entries` is not NULL. */
 struct vl_entries {
 	const struct vlarb_entry *entries; /* NULL: made from the classes */
 	uint8_t n;
@@ -45,12 +43,14 @@ struct vl_entries {
 
 struct vl_plan {
 	unsigned vls;
-	/* SL n on VL n modulo the VLs if NULL. On links with all VLs both this
-	 * and what classes ask for is kept, whichever kinds share a VL. */
+	/*
+	 * NULL: SL n uses VL n modulo the number of VLs. Links with all VLs keep this map and the
+	 * requested VLs, whichever kinds share a VL.
+	 */
 	const struct sl2vl *map;
 	const struct vl_class *classes;
 	size_t n_classes;
-	unsigned block; /* VLs of each class, from its own on; 0: only that */
+	unsigned block; /* VLs per class, from its own on; 0: one */
 	struct vl_entries high, low;
 	uint8_t high_limit;
 };
@@ -67,10 +67,9 @@ bool qos_vls_tables(const struct vl_plan *p, struct vlarb *out);
 /* The map of each link at end ports and on every way through a switch. */
 void qos_vls_program(struct subnet *s, const struct vl_plan *p);
 /*
- * For a routing algorithm that needs VLs: a block of them for each class, or,
- * if there are too few and classes have kinds, for classes that are put
- * together as on a link with one VL per block. `blocks` has the block of each
- * SL that applications ask for. HD_ERR_UNFIT if there is no room.
+ * For a routing algorithm that needs VLs: assigns a block of VLs to each class. If there are too
+ * few and classes have kinds, classes are merged as on a link with one VL per block. `blocks` has
+ * the block of each SL that applications request. HD_ERR_UNFIT: too few VLs.
  */
 HD_MUST_CHECK enum hd_status qos_vls_split(struct subnet *s, const struct vl_plan *p,
 					   struct diag *d, struct sl2vl *blocks);

@@ -120,7 +120,7 @@ static inline bool cut_has(const struct domain_partition *c, uint32_t part)
 	return part >= c->first && part < c->last;
 }
 
-/* Whether the port is in this process, or at the far end of a link of such a port. */
+/* Whether the port is in this process, or at the far end of a link to a port in it. */
 static inline bool cut_has_row(const struct domain_partition *c, const struct sim_setup *setup,
 			       uint32_t port)
 {
