@@ -78,7 +78,7 @@ static json_t *partner(json_t *rows, json_t *of)
 	return NULL;
 }
 
-/* A file may have been edited: what is computed with must be sensible. */
+/* A file may have been edited: values used in computations must be valid. */
 static enum hd_status check_row(const char *file, const char *test, const json_t *row,
 				struct diag *d)
 {

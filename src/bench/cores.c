@@ -269,7 +269,7 @@ static void drain(struct endpoint *e, const struct stretch *s)
 	}
 }
 
-/* How far a side that sends and receives has come. */
+/* Progress of a side that sends and receives. */
 struct both {
 	uint64_t posted, sent, got;
 };
@@ -297,7 +297,7 @@ static void both_receive(struct endpoint *e, struct both *b, uint64_t n, uint64_
 	}
 }
 
-/* As both at once, until the last receive; bytes of both ways count. */
+/* Streams in both directions until the last receive; bytes of both count. */
 static void stream_both(struct endpoint *e, const struct stretch *s)
 {
 	uint64_t half = e->p->window > 1 ? e->p->window / 2 : 1;
@@ -352,7 +352,7 @@ static void compute_once(struct endpoint *e, hd_time work)
 		bench_take_sends(e, e->p->window);
 }
 
-/* What does not count shows how long an iteration is without work. */
+/* Untimed iterations measure the duration of one without computation. */
 static void compute(struct endpoint *e, const struct stretch *s)
 {
 	struct bench_found *f = &e->point->found;

@@ -32,7 +32,7 @@ static bool make_qp(struct endpoint *e, struct nic_qp *qp)
 	return false;
 }
 
-/* Create, one modify, destroy; the one that is asked for is timed. */
+/* Creates, modifies and destroys a queue pair; times the selected step. */
 static void time_qp(struct endpoint *e, enum bench_cost what)
 {
 	const struct nic_path path = { .pkey = e->p->pkey };
@@ -58,7 +58,7 @@ static void time_qp(struct endpoint *e, enum bench_cost what)
 	}
 }
 
-/* RESET to RTS: three modifies; or the destruction of what is connected. */
+/* Times RESET to RTS (three modifies), or the destruction of a connected queue pair. */
 static void time_connection(struct endpoint *e, enum bench_cost what)
 {
 	struct nic_qp qp;
@@ -135,7 +135,7 @@ static void time_mr(struct endpoint *e, enum bench_cost what)
 
 /* ---- posting and polling ---------------------------------------------- */
 
-/* Takes all that was posted; polls that find one are timed if asked for. */
+/* Polls all completions; times successful polls if requested. */
 static void take_all(struct endpoint *e, uint64_t n, bool timed)
 {
 	struct completion wc;
@@ -155,7 +155,7 @@ static void take_all(struct endpoint *e, uint64_t n, bool timed)
 	}
 }
 
-/* How long a message takes until its completion is here. */
+/* Time from posting a message to its completion. */
 static hd_time one_message(struct endpoint *e)
 {
 	hd_time start = e->ops->now(e->nic);

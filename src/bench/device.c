@@ -140,7 +140,7 @@ static enum hd_status device_run(struct nic_backend *b, unsigned n_ranks, nic_pr
 	return HD_OK;
 }
 
-/* One point as it was asked for; its letter follows the head. */
+/* Serves one point of the suite; its message follows the header. */
 static enum hd_status serve_point(struct device_backend *v, const struct point_head *head,
 				  void *letter, device_point_fn *run, struct diag *d)
 {

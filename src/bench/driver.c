@@ -69,7 +69,7 @@ static void add_sizes(struct bench_points *s, uint64_t from, uint64_t to, uint64
 		s->sizes[s->n_sizes++] = to; /* the last is always there */
 }
 
-/* Can the back-end do it at all? */
+/* Whether the back-end supports the test. */
 static bool fits(const struct nic_backend *b, const struct bench_test *t, uint64_t value)
 {
 	if (!bench_axis_has(t->axis, value))
@@ -284,8 +284,9 @@ static void summarise(const struct bench_point *point, struct bench_row *row)
 		row->bandwidth = bench_bandwidth(f);
 		/* They are the same where nothing varies, but for rounding. */
 		row->peak = f->peak > row->bandwidth ? f->peak : row->bandwidth;
-		/* Of few windows each may have found what came before it: the
-		 * whole run is a stretch, too, and the least is not above it.
+		/*
+		 * With few windows, each may include earlier completions, so the whole run also
+		 * counts as a window: the minimum is not above it.
 		 */
 		row->least = f->window_min > 0 && f->window_min < row->bandwidth ? f->window_min
 										 : row->bandwidth;
@@ -315,8 +316,10 @@ static enum hd_status run_point(struct nic_backend *b, struct bench_row *row, st
 	if (status == HD_OK && !point->found.done) {
 		row->failed = true;
 		row->why = point->found.why;
-		/* What cannot be begun is a refusal; what fails later is the
-		 * outcome where that is what the test is about. */
+		/*
+		 * A failed start is an error; a later failure is a result if the test is about
+		 * failures.
+		 */
 		if (!point->found.opened || !row->params.may_fail)
 			status = diag_fail(d, point->found.opened ? HD_ERR_ENV : HD_ERR_UNFIT,
 					   "%s, %llu bytes: %s", row->test->name,

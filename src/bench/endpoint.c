@@ -45,7 +45,7 @@ uint64_t bench_buffer(unsigned scheme, unsigned reuse, uint64_t pool, uint64_t i
 	bool same = reuse && (i == 0 || i * reuse / 100 != (i - 1) * reuse / 100);
 	uint64_t sames = reuse ? i * reuse / 100 + 1 : 0;
 
-	/* Of the i + 1 messages until now the others had buffers 1, 2, ... */
+	/* Among the i + 1 messages so far, the others had buffers 1, 2, ... */
 	return same ? 0 : 1 + (i - sames) % (pool - 1);
 }
 

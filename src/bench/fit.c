@@ -67,7 +67,7 @@ struct fitting {
 	enum hd_status status;
 };
 
-/* As little as says what many iterations would. */
+/* The fewest iterations with the same result as many. */
 static enum hd_status run_point(struct fitting *f, struct fit_point *p)
 {
 	struct bench_options o = *f->options;
@@ -152,7 +152,7 @@ static double error_of(void *context, const double *x)
 
 #define MOST_ROWS 512
 
-/* How the residuals change with each cost: columns of `n` numbers. */
+/* Derivatives of the residuals by each cost: columns of `n` numbers. */
 struct slopes {
 	size_t n;
 	double of[FIT_PARAMETERS][MOST_ROWS];
@@ -241,7 +241,7 @@ static double error_of_cost(const struct slopes *s, size_t n_free, size_t of,
 	return own > 0 ? sqrt(sum) / own : INFINITY;
 }
 
-/* The other cost whose effect is most like this one's. */
+/* The other cost with the most similar effect. */
 static const char *most_like(const struct fitting *f, const struct slopes *s, size_t of)
 {
 	const double *mine = s->of[of];
@@ -321,7 +321,7 @@ static size_t judge_costs(struct fitting *f, const double *x, double *worst)
 
 #define BETTER 0.98 /* of what a search found before: worth another one */
 
-/* Searches from `at`; keeps what is better in x. True: it is much better. */
+/* Searches from `at`; keeps an improvement in x. True: a large improvement. */
 static bool improves(struct fitting *f, double *at, double *best, double *x)
 {
 	const struct minimise_options o = { 0.3, 2e-3, 120 };
@@ -378,7 +378,7 @@ static void begin(struct fitting *f)
 	}
 }
 
-/* One cost is what it was to begin with, and the others make up for it. */
+/* Holds one cost at its initial value; the others adapt. */
 static void hold(struct fitting *f, size_t which, double *x)
 {
 	struct fit_cost *c = &f->fit->costs[f->free[which]];

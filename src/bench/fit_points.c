@@ -27,7 +27,7 @@ static bool is_curve(const struct bench_test *t)
 	return t && t->axis == AXIS_NONE && t->metric != METRIC_COST;
 }
 
-/* What is typical does not follow a single late message. */
+/* The typical value does not depend on a single late message. */
 static double value_of(const json_t *row, const struct bench_test *t)
 {
 	double typical = bench_number(row, "t_typical");

@@ -48,7 +48,7 @@ static void begin_test(struct perftest_reader *r, const char *test)
 	r->layout = (struct perftest_layout){ 0 };
 }
 
-/* How many words stand before `word` in a heading; 0: it is not there. */
+/* Number of words before `word` in a heading; 0: not found. */
 static unsigned words_before(const char *line, const char *word)
 {
 	const char *end = strstr(line, word);

@@ -98,7 +98,7 @@ enum hd_status bench_read_number(const uint8_t *bytes, size_t size, struct diag 
 	return status;
 }
 
-/* As IEEE 754 has it in 64 bits, which every host of InfiniBand speaks. */
+/* IEEE 754, 64 bits, in network order. */
 void bench_write_real(double real, uint8_t out[NUMBER_SIZE])
 {
 	struct byte_writer w;

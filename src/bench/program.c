@@ -128,7 +128,7 @@ static void run_core(struct endpoint *e, core_fn *core)
 		core(e, &s);
 }
 
-/* What loaders tell rank 1, and it them, may have to go through rank 0. */
+/* Messages between loaders and rank 1 may pass through rank 0. */
 static void carry_loaders(struct endpoint *e)
 {
 	const struct bench_params *p = e->p;

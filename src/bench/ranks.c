@@ -28,7 +28,7 @@ static bool is_going(const struct bench_ranks *r)
 	return !r->going || r->going(r->context);
 }
 
-/* True when there is something to read, if only that the peer is gone. */
+/* True: there is something to read, or the peer has closed the connection. */
 static bool wait_readable(const struct bench_ranks *r, int fd)
 {
 	while (is_going(r)) {

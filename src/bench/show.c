@@ -9,7 +9,7 @@
 
 #define MIB 1048576.0
 
-/* What a row of the suite shows; numbers that were not measured are NaN. */
+/* A row of the suite's table; numbers without a measurement are NaN. */
 struct shown_row {
 	uint64_t axis, bytes, iterations;
 	double min, max, typical, average, deviation, p90, p99, p999, p9999;

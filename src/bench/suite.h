@@ -38,7 +38,7 @@ HD_MUST_CHECK enum hd_status suite_add(struct bench_suite *s, const char *word, 
 /* "64" or "64..1MiB". */
 HD_MUST_CHECK enum hd_status suite_set_sizes(struct bench_suite *s, const char *text,
 					     struct diag *d);
-/* Of the axis: "1,2,8". */
+/* Values of the axis: "1,2,8". */
 HD_MUST_CHECK enum hd_status suite_set_values(struct bench_suite *s, const char *text,
 					      struct diag *d);
 /* Adds a condition (bench.h). */

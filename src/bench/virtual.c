@@ -179,7 +179,7 @@ static void op_qp_free(struct nic *nic, struct nic_qp *qp)
 	v_qp_free(qp->impl);
 }
 
-/* As a subnet manager would answer: the least along the route. */
+/* Like the response of a subnet manager: the minimum along the route. */
 static uint32_t path_mtu(const struct v_device *dev, const struct nic_path *p)
 {
 	uint32_t most = p->to.lid && p->to.lid < LID_FIRST_MCAST ? v_path_mtu(dev, p->to.lid) : 0;
@@ -271,7 +271,7 @@ static enum hd_status op_wait(struct nic *nic, struct nic_cq *cq, struct complet
 	return unless_ended(nic, v_poll_wait(((struct virtual_cq *)cq->impl)->cq, wc));
 }
 
-/* What handler and semaphore cost is in the profile's time of an event. */
+/* The profile's time of an event includes handler and semaphore. */
 static enum hd_status op_wait_event(struct nic *nic, struct nic_cq *cq, struct completion *wc)
 {
 	struct virtual_cq *c = cq->impl;
@@ -570,7 +570,7 @@ static const struct column describe_columns[] = {
 	{ NULL },
 };
 
-/* Those with a cable, as a lab counts its hosts. */
+/* Number of ends with a cable, which are the hosts of a lab. */
 static uint32_t count_ends(const struct sim_setup *setup)
 {
 	uint32_t n = 0;

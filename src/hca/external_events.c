@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Messages of programs outside of the simulation: which are in flight, where
- * their packets are, and the events that say what has become of them.
+ * Messages of programs outside of the simulation: those in flight, the positions of their packets,
+ * and the events that report their results.
  */
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* How far a reflection, an expansion and a contraction go. */
+/* Factors of reflection, expansion and contraction. */
 #define REFLECT  1.0
 #define EXPAND   2.0
 #define CONTRACT 0.5

@@ -33,7 +33,7 @@ static double beta_fraction(double x, double a, double b)
 	return value;
 }
 
-/* Threads may ask at the same time: lgamma tells the sign by a global. */
+/* lgamma stores the sign in a global variable, which is not thread-safe. */
 static double log_gamma(double x)
 {
 	int sign;

@@ -161,7 +161,7 @@ static void measure(const struct credit_link *link, const struct sums *sums,
 	r->flow_error = fmax(fabs(in - out), fabs(over - out)) / out;
 }
 
-/* Probabilities of (i, j), whatever the phases of the credits. */
+/* Sums the probabilities of (i, j) over the phases of the credits. */
 static void fold(const struct credit_link *link, const struct credit_states *states,
 		 const double *p, double *grid)
 {

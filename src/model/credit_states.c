@@ -92,7 +92,7 @@ static size_t moved(const struct credit_link *link, unsigned *v, size_t dimensio
 	return rank;
 }
 
-/* What leaves a vector whatever i is: services at node 2, credit phases. */
+/* Transitions from a vector independent of i: services at node 2, credit phases. */
 struct exits {
 	size_t n;
 	size_t vector[CREDIT_MAX_DIMENSIONS];

@@ -97,7 +97,7 @@ static double residual(const struct queue_class *c, double use)
 	return use * (1 + c->cs2) / (2 * c->mu);
 }
 
-/* How much of the server each class gets; 0 for those that starve. */
+/* Share of the server of each class; 0 for classes that starve. */
 static void divide_server(const struct queue_class *classes, size_t n, double *use)
 {
 	double left = 1;

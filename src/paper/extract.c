@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "paper/paper.h"
 
-#define MINE "my" /* the number of what is handed over */
+#define MINE "my" /* id of an extracted experiment */
 
 /* A file that a command may read: one of the paper's, or built in. */
 struct input_file {

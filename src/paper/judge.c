@@ -127,8 +127,10 @@ static struct finding judge_equal(const struct paper_expectation *p, double x)
 	double off = fabs(x - p->number);
 	struct finding f = { .verdict = VERDICT_NOT, .value = x };
 
-	/* What prints as the published digits is equal; a digit that is printed
-	 * between two may be rounded either way. */
+	/*
+	 * Values that print as the published digits are equal; a value halfway between two digits
+	 * may be rounded either way.
+	 */
 	if (off <= p->digits * (1 + 1e-9))
 		f.verdict = p->computed ? VERDICT_COMPUTED : VERDICT_MATCHED;
 	else if (off <= p->tolerance * fabs(p->number))
@@ -237,14 +239,14 @@ static struct finding judge_text(const struct paper_check *c, const struct paper
 
 /* ---- all cases ---------------------------------------------------------- */
 
-/* Adds what was found in a case. */
+/* Adds the result of a case. */
 static void count(struct judgement *j, struct finding *f, const struct bindings *in, double *worst)
 {
 	bool first = j->cases++ == 0;
 
 	j->holds += f->verdict <= VERDICT_TREND;
 	j->unclear += f->unclear;
-	/* Of holding ones the worst verdict, else how many hold. */
+	/* If all hold, the worst verdict; otherwise the number of cases that hold. */
 	if (first || f->verdict > j->verdict)
 		j->verdict = f->verdict;
 	if (first || f->beyond > *worst) {

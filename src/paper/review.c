@@ -476,7 +476,7 @@ static void put_words(const char *folder, const char *words, struct strbuf *out)
 	strbuf_puts(out, words);
 }
 
-/* What of it varies, as a comment. */
+/* Writes its axes as a comment. */
 static void put_axes(const struct review_item *item, bool quick, struct strbuf *out)
 {
 	const struct paper_experiment *e = item->experiment;

@@ -35,7 +35,7 @@ static const char *verdict_of(struct table *t, enum paper_verdict v, const char 
 	return table_take(t, &text);
 }
 
-/* Of all runs that there would be, if one takes that long. */
+/* Estimated time of all runs if one takes this long. */
 static double seconds(const struct review_item *item, hd_time one)
 {
 	return (double)one / (double)HD_S * (double)item->grid.study.n_points;
@@ -98,7 +98,7 @@ void review_records(const struct paper_review *s, struct results *r)
 		struct strbuf id = STRBUF_INIT;
 
 		strbuf_printf(&id, "%s/%s", item->paper->id, item->experiment->id);
-		/* The id and what it shows are its title. */
+		/* The title has the id and the subject. */
 		struct column columns[sizeof(list_columns) / sizeof(*list_columns)];
 		size_t n = 0;
 
@@ -129,7 +129,7 @@ static const struct column brief_columns[] = {
 	{ NULL },
 };
 
-/* As many words as there is place for. */
+/* The first words that fit. */
 static const char *brief(struct table *t, const char *text, size_t place)
 {
 	if (strlen(text) <= place)
@@ -239,7 +239,7 @@ static const struct column verdict_columns[] = {
 	{ NULL },
 };
 
-/* One line; whether the verdict is what it was. */
+/* Writes one line; returns whether the verdict equals the recorded one. */
 static bool put_verdict(struct table *t, const struct paper_review *s,
 			const struct review_item *item)
 {
@@ -466,7 +466,7 @@ static void put_mark(struct table *t, const struct paper_check *c, const struct 
 	strbuf_fini(&missing);
 }
 
-/* Of an experiment that is this one run. */
+/* Writes the marks of an experiment with a single run. */
 static void put_marks(struct table *t, const struct review_item *item, const struct results *r)
 {
 	for (size_t i = 0; i < item->experiment->n_checks; i++)
@@ -512,6 +512,6 @@ void review_annotate(const struct paper_review *s, size_t job)
 		strbuf_printf(&name, " and %u more", named - MOST_NAMES);
 	free(r->command);
 	r->command = strbuf_detach(&name);
-	/* Its own ran in a folder that is gone. */
+	/* The original arguments refer to a removed folder. */
 	results_set_arguments(r, "");
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* FNV-1a, 64 bits: enough to tell two runs apart, and short. */
+/* FNV-1a, 64 bits: sufficient to distinguish two runs. */
 #define HASH_START UINT64_C(0xcbf29ce484222325)
 #define HASH_PRIME UINT64_C(0x00000100000001b3)
 

@@ -37,8 +37,8 @@ struct results_comparison {
 };
 
 /*
- * Rows are known by what was given. What was found is a value also where it is
- * said in words, as a verdict is; only where nothing was given do texts label.
+ * Rows are identified by their inputs. Results are values, also in words, such as verdicts; texts
+ * are labels only in tables without inputs.
  */
 static bool is_label(const struct table *t, const struct column *c)
 {
@@ -278,7 +278,7 @@ static bool is_headline(const struct table *t)
 	return t->kind == TABLE_RECORD || strcmp(t->name, "curves") == 0;
 }
 
-/* Half of a confidence interval tells how well another value is known. */
+/* Half of a confidence interval is the uncertainty of another value. */
 static bool is_spread(const struct column *c)
 {
 	size_t len = strlen(c->name);
@@ -541,7 +541,7 @@ static void compare_parameters(struct results_comparison *c)
 	}
 }
 
-/* Runs of different commands were told different things, all of them. */
+/* Runs of different commands have no input in common. */
 static bool has_another_command(const struct results_comparison *c)
 {
 	const char *first = c->runs[0].results->command;

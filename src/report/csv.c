@@ -36,7 +36,7 @@ static bool is_formula(const char *text)
 	return *end != '\0';
 }
 
-/* One cell, on one line whatever it holds; a quote keeps a formula a text. */
+/* Writes one cell on one line; a quote prevents the interpretation as a formula. */
 static void put_field(const char *text, struct strbuf *out)
 {
 	struct strbuf shown = STRBUF_INIT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Opening a database, and what it is. */
+/* Opens a database and checks its format. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -157,7 +157,7 @@ static void check_shape(struct database *l)
 	sqlite3_finalize(s);
 }
 
-/* Called by SQLite now and then; anything but 0 ends what it does. */
+/* SQLite calls it regularly; a result other than 0 interrupts the operation. */
 static int count_steps(void *context)
 {
 	struct database *l = context;

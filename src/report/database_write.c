@@ -207,7 +207,7 @@ static void insert_table(struct database *l, int64_t run, const struct table *t)
 	insert_cells(l, result, t);
 }
 
-/* Adds to a refusal what was lost: counted again, from the file itself. */
+/* Adds the lost results to an error, counted from the file. */
 static void tell_losses(const char *path, const struct results *r, struct diag *d)
 {
 	struct diag ignored = { .status = HD_OK };

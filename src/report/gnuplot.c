@@ -89,8 +89,7 @@ static size_t x_column(const struct table *t)
 	return time < t->n_columns ? time : first;
 }
 
-/* A series is a curve for each choice of its words and of what was given; any
- * other table is one block. */
+/* A series has a curve per combination of words and inputs; any other table is one block. */
 static void put_label(const struct table *t, size_t row, size_t x, struct strbuf *out)
 {
 	for (size_t i = 0; t->kind == TABLE_SERIES && i < t->n_columns; i++) {

@@ -156,8 +156,7 @@ static enum hd_status keep_table(struct results *r, const char *name, struct dia
 	return HD_OK;
 }
 
-/* What no screen has room for is named instead; the first table is what a
- * command is about. */
+/* Tables too large for a screen are listed by name; the first table is always shown. */
 static void keep_short(struct results *r)
 {
 	struct strbuf left = STRBUF_INIT;

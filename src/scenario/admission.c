@@ -49,7 +49,7 @@ uint16_t scenario_controlled_sls(const struct scenario *s)
 	return s->congestion.sls.sls & (uint16_t)~scenario_promised_sls(s);
 }
 
-/* A list of SLs for congestion control has none whose rate is promised. */
+/* SLs for congestion control must not include those with a guaranteed rate. */
 static enum hd_status check_control(const struct scenario *s, struct diag *d)
 {
 	uint16_t said = s->congestion.sls.sls;
@@ -137,7 +137,7 @@ static enum hd_status check_tables(const struct scenario *s, struct diag *d)
 	return HD_OK;
 }
 
-/* A deadline needs a promise, and packets whose bursts have a limit. */
+/* A deadline needs a reservation, and packets with bounded bursts. */
 static enum hd_status check_deadline(const struct scenario *s, struct diag *d,
 				     const struct scn_traffic *t)
 {
@@ -158,7 +158,7 @@ static enum hd_status check_deadline(const struct scenario *s, struct diag *d,
 	return HD_OK;
 }
 
-/* What a row must say where tables hold what is reserved and no more. */
+/* Required fields of a row if tables only have reservations. */
 static enum hd_status check_row(const struct scenario *s, struct diag *d,
 				const struct scn_traffic *t)
 {
@@ -193,7 +193,7 @@ static bool is_shared(const struct scenario *s, unsigned sl, size_t job)
 	return false;
 }
 
-/* Steps whose packets take other paths than those between the job's hosts. */
+/* Whether packets of a step take other paths than those between the hosts of the job. */
 static bool leaves_hosts(const struct scn_job *j)
 {
 	for (size_t k = 0; k < j->n_program; k++) {
@@ -206,7 +206,7 @@ static bool leaves_hosts(const struct scn_job *j)
 	return false;
 }
 
-/* A job sends what it can: its class is DB, and its own. */
+/* A job is not paced: its class must be of kind DB, and used by no other row. */
 static enum hd_status check_reserve(const struct scenario *s, struct diag *d, size_t job,
 				    const struct scn_class *c)
 {

@@ -33,7 +33,7 @@ void scenario_fill_bands(struct scenario *s)
 	}
 }
 
-/* A kind whose SL the rate chooses. */
+/* Whether the kind's SL depends on the rate. */
 static bool is_banded(const struct scenario *s, const char *name, enum traffic_class *kind)
 {
 	return s->qos.bands && class_parse(name, kind) == HD_OK && *kind <= TC_DB;

@@ -452,10 +452,7 @@ enum hd_status overrides_apply(const struct overrides *o, const struct schema_ro
 	return status;
 }
 
-/*
- * Notes which overrides have a part in what is below a node: a value of theirs,
- * not what was made on the way to it.
- */
+/* Marks overrides with a value below a node; nodes created on the path to it do not count. */
 static void note_left(struct document *doc, int index, size_t n, bool *left)
 {
 	const yaml_node_t *node = document_node(doc, index);

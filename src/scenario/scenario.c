@@ -161,7 +161,7 @@ uint64_t scenario_largest_packet(const struct scenario *s)
 		if (payload > mtu)
 			payload = mtu;
 		payload += scenario_overhead(s, t);
-		/* Queue pairs agree on an MTU, not on what they send. */
+		/* The ends of a queue pair agree on an MTU, not on the payload. */
 		if (t->transport)
 			payload = mtu + MOST_OVERHEAD;
 		if (payload > most)
@@ -589,7 +589,7 @@ static enum hd_status check_manager(const struct scenario *s, struct diag *d)
 {
 	const struct scn_sm *m = &s->sm;
 
-	/* "never" may be meant, as --explain says it. */
+	/* "never" may be intended, as --explain prints it. */
 	if (!schema_place_of(&s->places, m) || is_stated(s, &m->sweep) || is_stated(s, &m->trap))
 		return HD_OK;
 	return scenario_refuse(

@@ -218,7 +218,7 @@ static bool beyond(const struct schema_row *f, const char *bound_text, const uni
 
 	if (!bound_text)
 		return false;
-	/* Bounds of an amount hold in whatever unit it was written. */
+	/* Bounds of an amount apply in any unit. */
 	enum hd_status status = f->type == SCHEMA_AMOUNT
 					? hd_uint_parse(bound_text, NULL, &bound.whole)
 					: parse_value(f, bound_text, NULL, &bound);
@@ -238,7 +238,7 @@ static enum hd_status check_range(const struct schema_row *f, const char *text,
 	if (f->low && f->high)
 		return diag_fail(d, HD_ERR_RANGE, "'%.80s' is out of range (%s to %s)", text,
 				 f->low, f->high);
-	/* 1 is all of it, so 15 is hardly what was meant. */
+	/* 1 means 100 %, so 15 is probably a mistake. */
 	bool bare = f->type == SCHEMA_SHARE && !strchr(text, '%');
 
 	return diag_fail(d, HD_ERR_RANGE,

@@ -29,7 +29,7 @@ extern const char *const scn_traffic_words[];
 extern const char *const scn_pattern_words[];
 extern const char *const scn_transport_words[];
 extern const char *const scn_echo_words[];
-extern const char *const scn_share_words[]; /* what has a throttle of its own */
+extern const char *const scn_share_words[]; /* owner of a throttle */
 extern const char *const scn_gap_words[];
 extern const char *const scn_event_words[];
 extern const char *const scn_place_words[]; /* enum placement */

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "study/sweep.h"
 
-#define FEW_PORTS 4 /* of each variant, unless all are asked for */
+#define FEW_PORTS 4 /* per variant, without --all */
 
 /* ---- tables of all variants --------------------------------------------- */
 

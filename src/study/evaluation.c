@@ -155,7 +155,7 @@ static enum hd_status fill_fabric(struct evaluation *e, struct diag *d, struct e
 
 	params.mode = plan->fill;
 	params.high_sls = class_sls_of(TC_DBTS);
-	/* As in the paper only what is reserved is sent. */
+	/* As in the paper, only reserved traffic is sent. */
 	params.floor_sls = params.unreserved_sls = 0;
 	asked.seed = plan->seed;
 	asked.tried = plan->tried;
@@ -196,7 +196,7 @@ static hd_time draw_deadline(struct rng *rng, uint8_t sl)
 	return low + rng_below(rng, high - low + 1);
 }
 
-/* Payload bits per second of what was reserved. */
+/* Reserved payload rate in bits per second. */
 static uint64_t payload_rate(const struct eval_plan *p, struct hd_rate wire)
 {
 	/* At most 300 Mb/s times two packet sizes: 64 bits are plenty. */

@@ -71,7 +71,7 @@ struct eval_plan {
 /* Default plan: irregular, 16 switches, 1x, 4096 bytes, no limit on connections, quick. */
 struct eval_plan eval_plan_default(void);
 
-/* Packets of a connection or of many that came within 1/32 ... of the IAT. */
+/* Packets of one or more connections that arrived within 1/32 ... of the IAT. */
 struct eval_shares {
 	uint64_t packets;
 	uint64_t within[SIM_DEADLINES];

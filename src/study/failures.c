@@ -18,7 +18,7 @@ struct suffering {
 	const struct failure *of;
 	enum verdict verdict;
 	double slowdown;  /* of the slowest job; NAN without jobs */
-	double delivered; /* share of what was, in %; NAN: nothing was */
+	double delivered; /* share of the previous value in %; NAN: it was 0 */
 	double p99, lost;
 	const char *why; /* refused */
 };
@@ -61,7 +61,7 @@ static bool misses_goals(const struct results *now)
 	return false;
 }
 
-/* How much slower the slowest job is; INFINITY if one does not end. */
+/* Slowdown of the slowest job; INFINITY if a job does not end. */
 static double slowdown_of(const struct results *now, const struct results *was)
 {
 	const struct table *a = results_find(now, "jobs");

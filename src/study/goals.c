@@ -53,7 +53,7 @@ static enum hd_status read_sl(const char *number, struct diag *d, struct class_g
 	return HD_OK;
 }
 
-/* One phrase of a goal; blanks around it are gone. */
+/* Parses one phrase of a goal without surrounding blanks. */
 static enum hd_status read_phrase(const char *phrase, uint32_t mtu, struct diag *d,
 				  struct class_goal *g)
 {

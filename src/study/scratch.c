@@ -43,8 +43,10 @@ _Noreturn static void watch(const char *folder, int end)
 	_exit(0);
 }
 
-/* Without a watcher the folder is removed by an orderly end only. A socket and
- * no pipe: to tell a watcher that is gone is no signal to us. */
+/*
+ * Without a watcher, only an orderly end removes the folder. A socket instead of a pipe, because
+ * writing to it raises no signal if the watcher has ended.
+ */
 static void begin_watch(struct scratch *s)
 {
 	int ends[2];

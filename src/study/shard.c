@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "study/sweep.h"
 
-/* A variable of the batch system; what it has is left if it is not set. */
+/* Reads a variable of the batch system; leaves *out unchanged if it is not set. */
 static bool read_number(const char *name, uint64_t *out)
 {
 	const char *text = getenv(name);

@@ -57,7 +57,7 @@ struct study_search {
 typedef const struct option *const *study_options_fn(const char *command);
 
 struct study {
-	/* As written; strings belong to the schema. */
+	/* As in the file; the schema owns strings. */
 	char *title;
 	char *command_text; /* NULL: "sim" */
 	char *arguments;    /* of the command, after the scenario; may be NULL */

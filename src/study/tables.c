@@ -372,7 +372,7 @@ static void put_kept(const struct study_sweep *w, struct results *r)
 	}
 }
 
-/* As for a run: goals were missed, or jobs did not finish. */
+/* As for a single run: goals were missed, or jobs did not finish. */
 static bool is_missed(const struct study_sweep *w, const struct point_outcome *o)
 {
 	size_t goals = study_measure_index(&w->study->measures, GOALS_MET);

@@ -130,7 +130,7 @@ enum {
 	ATTR_LED_INFO = 0x31,
 };
 
-/* Of performance management. */
+/* Attributes of performance management. */
 enum {
 	ATTR_PORT_SAMPLES_CONTROL = 0x10,
 	ATTR_PORT_COUNTERS = 0x12,
@@ -154,7 +154,7 @@ enum {
 	ATTR_PORT_RCV_DATA_SL = 0x37,
 };
 
-/* Of subnet administration. */
+/* Attributes of subnet administration. */
 enum {
 	ATTR_INFORM_INFO = 0x03,
 	ATTR_NODE_RECORD = 0x11,
@@ -175,7 +175,7 @@ enum {
 	ATTR_INFORM_INFO_RECORD = 0xF3,
 };
 
-/* Of congestion control. */
+/* Attributes of congestion control. */
 enum {
 	ATTR_CONGESTION_INFO = 0x11,
 	ATTR_CONGESTION_KEY_INFO = 0x12,
@@ -187,7 +187,7 @@ enum {
 	ATTR_TIME_STAMP = 0x18,
 };
 
-/* Of communication management. */
+/* Attributes of communication management. */
 enum {
 	ATTR_CM_REQ = 0x10,
 	ATTR_CM_MRA = 0x11,

@@ -251,8 +251,10 @@ static bool scatter_halving_op(const struct workload_step *s, struct group_membe
 			 half_bytes(s->size, k, peer, low), out);
 }
 
-/* How p ranks become 2^k: of the first 2e, even ones give what they have to
- * their neighbours, and get the result from them. */
+/*
+ * Reduction of p ranks to 2^k: among the first 2e, even ranks send their data to their neighbours
+ * and receive the result.
+ */
 struct fold {
 	unsigned k;
 	uint32_t e, n;
@@ -567,7 +569,7 @@ static bool is_grid(const struct workload_step *s, uint32_t p)
 	return n == p;
 }
 
-/* Of segments or requests that its bytes are cut into. */
+/* Size of the segments or requests. */
 static uint64_t smallest_piece(const struct workload_step *s)
 {
 	uint64_t piece = s->size;

@@ -129,8 +129,7 @@ static enum hd_status read_link(struct goal *p, const struct token *t)
 	return HD_OK;
 }
 
-/* What may stand behind an operation; the token behind all that is left in
- * `next`. */
+/* Parses the words after an operation; `next` is the first token that does not belong to it. */
 static enum hd_status read_extras(struct goal *p, struct op *op, struct token *next)
 {
 	enum hd_status status = HD_OK;

@@ -8,7 +8,7 @@
 
 enum { EV_ARRIVES, EV_WAKES };
 #define KEY_SHIFT 32
-/* What an instant and one computation more cannot wrap around. */
+/* Latest time: adding one computation does not overflow. */
 #define LAST_TIME ((hd_time)1 << 63)
 
 struct ideal_message {
@@ -47,7 +47,7 @@ static uint64_t key_of(unsigned kind, uint32_t what)
 	return (uint64_t)kind << KEY_SHIFT | what;
 }
 
-/* `delay` from `when` on; what is too late never comes, and is refused. */
+/* Schedules an event `delay` after `when`; an event after LAST_TIME fails the run. */
 static void push(struct ideal *i, hd_time when, hd_time delay, uint64_t key, uint32_t line)
 {
 	if (when <= LAST_TIME && delay <= LAST_TIME - when)

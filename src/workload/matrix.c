@@ -31,7 +31,7 @@ struct trigger {
 struct matrix {
 	struct tokenizer *in;
 	uint64_t n_nodes;
-	/* As the head has them; UINT64_MAX: it does not. */
+	/* Values of the header; UINT64_MAX: absent. */
 	uint64_t n_connections, n_triggers_said;
 	struct connection *items;
 	size_t n, cap;

@@ -129,7 +129,7 @@ static void note_group(MPI_Comm comm, struct recording_group *g)
 	free(ranks);
 }
 
-/* Collective over its members, who agree on a number of its first one. */
+/* Collective over the members, which agree on a number of the first one. */
 static void group_add(MPI_Comm comm, bool is_world)
 {
 	struct recording_group *g;
@@ -461,7 +461,7 @@ int MPI_Sendrecv_replace(void *b, int n, MPI_Datatype t, int to, int tag, int fr
 	return recording_leave(result);
 }
 
-/* Those that are begun again and again. */
+/* Records persistent requests. */
 static void prepared(const MPI_Request *r, MPI_Comm c, bool receives, int peer, int tag,
 		     long long bytes)
 {

@@ -26,7 +26,7 @@ static const char *allreduce(long long bytes)
 	return bytes > LARGE_ALLREDUCE ? "allreduce ring" : "allreduce doubling";
 }
 
-/* NAME, what is noted of it, bytes, root, parameters, arguments. */
+/* NAME, recorded properties, bytes, root, parameters, arguments. */
 #define STEP(name, what, bytes, root, parameters, arguments)   \
 	int MPI_##name parameters                              \
 	{                                                      \
@@ -215,7 +215,7 @@ int MPI_Alltoallv(const void *b, const int n[], const int at[], MPI_Datatype t, 
 	return recording_leave(PMPI_Alltoallv(b, n, at, t, o, rn, rat, rt, c));
 }
 
-/* From each to the next, who needs it. */
+/* Records a chain from each rank to the next. */
 static void note_chain(MPI_Comm c, long long bytes)
 {
 	const struct recording_group *g = recording_group(c);

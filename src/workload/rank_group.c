@@ -514,7 +514,7 @@ static bool is_at_work(const struct rank *r)
 	return r->began != HD_TIME_NEVER && r->ended == HD_TIME_NEVER;
 }
 
-/* Can the rank do it now? */
+/* Whether the rank may execute the operation. */
 static bool op_is_sound(const struct job *j, const struct rank *r, const struct op *op)
 {
 	bool is_any = op->kind == OP_RECV && op->peer == OP_ANY;

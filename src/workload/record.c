@@ -13,7 +13,7 @@
 #define NO_OP      UINT32_MAX
 #define ANY_SOURCE (-1)
 
-/* World ranks of a communicator, as each of its members tells them. */
+/* World ranks of a communicator, as reported by each member. */
 struct comm {
 	uint32_t *ranks;
 	uint32_t n;

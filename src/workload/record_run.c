@@ -13,7 +13,7 @@
 
 #define LIBRARY "libheddle-record.so"
 
-/* NAME=first:what was there */
+/* Sets NAME=first:previous value. */
 static void put_before(const char *name, const char *first)
 {
 	const char *old = getenv(name);
@@ -80,7 +80,7 @@ enum hd_status record_run(char **words, const struct record_how *how, struct dia
 		status = diag_fail(d, HD_ERR_IO, "no scratch folder %s: %s", folder.text,
 				   strerror(errno));
 	} else {
-		/* A signal ends the program; us, once the folder has gone. */
+		/* A signal ends the program, and this process after removing the folder. */
 		status = launch(words, folder.text, library, how->aside, d);
 		if (status == HD_OK && !cleanup_signal_is_pending())
 			status = record_read(folder.text, how->has_compute, d, out);

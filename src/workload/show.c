@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 
-#define FEW 20 /* rows that are shown without being asked for */
+#define FEW 20 /* number of rows without --all */
 
 __extension__ typedef unsigned __int128 u128;
 

@@ -47,7 +47,7 @@ static inline int look(struct tokenizer *r)
 		return (unsigned char)r->buffer[r->at];
 	if (r->ended)
 		return -1;
-	/* Words that were read stand in the other one until it is full. */
+	/* Earlier words remain in the other buffer until it is full. */
 	char *other = r->before;
 
 	r->before = r->buffer;
@@ -147,7 +147,7 @@ static inline bool is_word(int c)
 	return c != -1 && yes[c];
 }
 
-/* Words mostly end before the buffer does, and are used where they stand. */
+/* Most words end inside the buffer and are used in place. */
 static uint32_t word_here(struct tokenizer *r)
 {
 	size_t end = r->at;

@@ -99,7 +99,7 @@ static void sent(struct credit_des *t, hd_time now)
 	try_send(t, now);
 }
 
-/* How long one credit takes. */
+/* Draws the return time of one credit. */
 static double credit_delay(struct credit_des *t)
 {
 	const struct credit_link *l = t->link;

@@ -41,7 +41,7 @@ const struct interval *ge_des_get(const struct ge_des_result *r, enum ge_des_mea
 	return values[m];
 }
 
-/* What the recursion can solve: one class, and a batch may fill it all. */
+/* Whether the recursion applies: one class, and a batch may fill the whole capacity. */
 static bool is_simple(const struct batch_queue *q)
 {
 	for (size_t i = 0; i < q->service.n_regions; i++) {

@@ -15,9 +15,9 @@ static uint64_t key_of(unsigned kind, size_t vl)
 }
 
 /*
- * Customers who wait, oldest first: a ring that grows, of 2^k places. Beyond
- * LINE_MAX_WAITING, which only an overloaded class ever sees, newcomers are not
- * kept: the class always has work anyway, and its waiting time is not measured.
+ * Waiting customers, oldest first: a growing ring of 2^k places. Beyond LINE_MAX_WAITING, which
+ * only an overloaded class reaches, new customers are not stored: the class always has work, and
+ * its waiting time is not measured.
  */
 #define LINE_MAX_WAITING ((size_t)1 << 24)
 
@@ -67,11 +67,11 @@ struct queue_server {
 	size_t present; /* of all classes */
 
 	bool busy;
-	size_t serving;  /* whose turn it is */
+	size_t serving;  /* class being served */
 	unsigned served; /* in this turn */
 	hd_time arrived; /* the one in service */
 
-	struct window waiting; /* expected work of those who wait */
+	struct window waiting; /* expected work of waiting customers */
 	uint64_t arrivals, from, until;
 };
 
@@ -115,7 +115,7 @@ static bool next_by_turns(struct queue_server *s)
 	return false;
 }
 
-/* The work in the queues changes with who waits, not with who is served. */
+/* The work in the queues changes with waiting customers, not with the one in service. */
 static void show_waiting(struct queue_server *s, hd_time now)
 {
 	double work = 0;

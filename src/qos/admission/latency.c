@@ -33,7 +33,7 @@ struct view {
 	uint32_t *where;
 };
 
-/* Number of connections, including a requesting one that is not recorded yet. */
+/* Number of connections; a new one is after the existing ones. */
 static uint32_t count_of(const struct latency *l)
 {
 	const struct broker *b = l->broker;

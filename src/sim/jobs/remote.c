@@ -11,10 +11,10 @@
 #include "sim/jobs/jobs_internal.h"
 
 enum {
-	LETTER_MESSAGE,  /* a message for this process */
-	LETTER_RELEASED, /* a destination has returned the message */
+	REMOTE_MESSAGE,  /* a message for this process */
+	REMOTE_RELEASED, /* a destination has returned the message */
 	REMOTE_ARRIVED,  /* the message has arrived before its receive */
-	LETTER_LOST,     /* a packet of the message is lost */
+	REMOTE_LOST,     /* a packet of the message is lost */
 };
 
 void job_domains_init_remote(struct placed_job *p, const struct sim_cut *how)
@@ -54,12 +54,12 @@ void message_announce(struct job_domain *s, uint32_t id)
 	if (!s->outgoing || m->kind == MSG_REDUCE)
 		return; /* destinations receive only its result */
 	if (!m->dlid) {
-		tell(s, job_domain_of(p, m->target), LETTER_MESSAGE, id);
+		tell(s, job_domain_of(p, m->target), REMOTE_MESSAGE, id);
 		return;
 	}
 	for (uint32_t i = 0; i < p->n_shares; i++) {
 		if (p->shares[i].has_ranks)
-			tell(s, i, LETTER_MESSAGE, id);
+			tell(s, i, REMOTE_MESSAGE, id);
 	}
 }
 
@@ -74,7 +74,7 @@ void message_return(struct job_domain *s, uint32_t id)
 
 	if (!m->dlid)
 		m->target = RANK_GROUP_NONE; /* a stray packet must not match it */
-	tell(s, message_part(s->of, id), LETTER_RELEASED, id);
+	tell(s, message_part(s->of, id), REMOTE_RELEASED, id);
 }
 
 void message_tell_arrived(struct job_domain *s, uint32_t id)
@@ -85,7 +85,7 @@ void message_tell_arrived(struct job_domain *s, uint32_t id)
 void message_tell_lost(struct job_domain *s, uint32_t id)
 {
 	for (uint32_t i = 0; i < s->of->n_shares; i++)
-		tell(s, i, LETTER_LOST, id);
+		tell(s, i, REMOTE_LOST, id);
 }
 
 /* ---- message encoding --------------------------------------------------- */
@@ -180,9 +180,9 @@ static void pack_outgoing(void *context, struct pack *k, const struct remote_mes
 {
 	const struct job_message_reader *r = context;
 	struct placed_job *p = r->of;
-	bool comes = x->what == LETTER_MESSAGE;
+	bool comes = x->what == REMOTE_MESSAGE;
 
-	if (k->reads && !pack_check(k, x->what <= LETTER_LOST && x->id != RANK_GROUP_NONE))
+	if (k->reads && !pack_check(k, x->what <= REMOTE_LOST && x->id != RANK_GROUP_NONE))
 		return;
 	if (comes) {
 		pack_message(&p->shares[r->to], k, x->id, r->from);
@@ -192,10 +192,10 @@ static void pack_outgoing(void *context, struct pack *k, const struct remote_mes
 		return;
 	bool ours = message_is_ours(p, x->id) && message_part(p, x->id) == r->to;
 
-	/* A domain that loses a packet does not know whose message it is. */
-	if (x->what == LETTER_LOST && ours)
+	/* A domain that loses a packet does not know the owner of its message. */
+	if (x->what == REMOTE_LOST && ours)
 		message_at(p, x->id)->lost++;
-	else if (x->what != LETTER_LOST && pack_check(k, ours))
+	else if (x->what != REMOTE_LOST && pack_check(k, ours))
 		read_note(&p->shares[r->to], x);
 }
 

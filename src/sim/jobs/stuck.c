@@ -152,7 +152,7 @@ static void add_message(struct job_problems *all, const struct placed_job *p,
 		 });
 }
 
-/* Messages of this process, and what is known of those of other processes. */
+/* Messages of this process, and the known state of those of others. */
 static void add_messages(struct job_problems *all, const struct placed_job *p)
 {
 	for (uint32_t i = 0; i < p->n_shares; i++) {
