@@ -404,7 +404,7 @@ static void rejects_impossible_values(void **state)
 		const char *reason;
 	} cases[] = {
 		{ MCAST_XY, true, 5, "need the routing engine 'xy'" },
-		{ MCAST_SHORTEST, false, 5, "needs a source" },
+		{ MCAST_SHORTEST, false, 5, "requires a source" },
 		{ MCAST_SHARED, false, 0, "a group needs members" },
 		{ MCAST_UNION, true, 25, "meet again" },
 	};
