@@ -50,6 +50,8 @@ start follow.yaml
 url=$(cat url)
 start evil.yaml
 evil=$(cat url)
+start "$SRC/examples/jobs.yaml"
+jobs=$(cat url)
 echo 'fabric: {topology: {kind: fat-tree, radix: 4, levels: 2}}' >live.yaml
 "$HEDDLE" live up live.yaml -q --sm ftree
 "$HEDDLE" live inject-error h3 SymbolErrorCounter 7
@@ -57,6 +59,6 @@ start --live fabric
 fabric=$(cat url)
 "$HEDDLE" live up evil.ibnet -q --name evil
 start --live evil
-timeout 300 node "$SRC/web/test/live.mjs" "$WEB" "$PWD" "$WEB/shots-live" "$url" "$evil" "$fabric" "$(cat url)"
+timeout 300 node "$SRC/web/test/live.mjs" "$WEB" "$PWD" "$WEB/shots-live" "$url" "$evil" "$jobs" "$fabric" "$(cat url)"
 "$HEDDLE" live down -q --name evil
 rm -rf profile-live

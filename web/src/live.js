@@ -105,6 +105,7 @@ function rows(state) {
   const key = JSON.stringify(state.rows);
   if (at("rows").dataset.key === key) return;
   at("rows").dataset.key = key;
+  at("traffic-panel").hidden = !state.rows.length;
   at("rows").replaceChildren(...state.rows.map((r) => {
     if (!r.load) return el("p", { class: "controls" }, r.name, el("span", { class: "hint" }, "has no load that could be changed"));
     const value = el("input", { type: "text", value: r.load, size: 9, maxlength: 30, "aria-label": `load of ${r.name}` });
@@ -126,16 +127,21 @@ function reroute(state) {
     el("button", { type: "button", "data-do": "reroute", onclick: () => tell("/reroute") }, "let the subnet manager re-route"));
 }
 
-// Number of finished ranks, for jobs whose ranks are listed; and the measured
-// values.
+// Number of finished iterations or, of a job with one, of finished ranks if they
+// are listed; and the measured values.
 function jobs(run) {
-  const ranks = run.table("ranks"), of = run.table("jobs");
+  const ranks = run.table("ranks"), of = run.table("jobs"), iterations = run.table("iterations");
   at("jobs-panel").hidden = !of;
   if (!of) return;
   show(at("jobs"), of);
-  const done = new Map(of.cells("job").map((job, i) => [job, { all: of.cells("ranks")[i], ended: of.cells("completion")[i] === null ? 0 : of.cells("ranks")[i] }]));
-  if (ranks) ranks.cells("job").forEach((job, i) => { const j = done.get(job); if (j.ended < j.all && ranks.cells("end")[i] !== null) j.ended++; });
-  at("jobs").prepend(...[...done].map(([job, j]) => el("p", {}, el("label", {}, `${job}: ${j.ended} of ${j.all} ranks have ended `, el("progress", { max: j.all, value: j.ended })))));
+  const done = new Map(of.cells("job").map((job, i) => {
+    const by = iterations && of.cells("iterations")[i] > 1 ? "iterations" : "ranks", all = of.cells(by)[i];
+    return [job, { by, all, ended: of.cells("completion")[i] === null ? 0 : all }];
+  }));
+  const count = (table, by) => table?.cells("job").forEach((job, i) => { const j = done.get(job); if (j.by === by && j.ended < j.all && table.cells("end")[i] !== null) j.ended++; });
+  count(iterations, "iterations");
+  count(ranks, "ranks");
+  at("jobs").prepend(...[...done].map(([job, j]) => el("p", {}, el("label", {}, `${job}: ${j.ended} of ${j.all} ${j.by} have ended `, el("progress", { max: j.all, value: j.ended })))));
 }
 
 // ---- what is found ---------------------------------------------------------------
@@ -157,7 +163,15 @@ function show(where, ...tables) {
   return there.length > 0;
 }
 
-function found(run, warm) {
+// A job that still runs has missed no goal.
+function withoutVerdict(goals) {
+  const isOpen = goals.cells("found").map((f) => f === "never" || f === "unknown");
+  const cells = { found: (f, i) => (isOpen[i] ? "not yet" : f), met: (met, i) => (isOpen[i] ? null : met) };
+  for (const c of goals.columns) if (cells[c.name]) c.cells = c.cells.map(cells[c.name]);
+}
+
+function found(run, warm, hasEnded) {
+  if (run.table("job goals") && !hasEnded) withoutVerdict(run.table("job goals"));
   // A value that is not measured yet has missed no goal.
   const line = warm && verdictLine(run);
   at("verdict").replaceChildren(...(line ? [line] : []));
@@ -207,6 +221,7 @@ function head(state, run) {
   at("state").textContent = `${words[state.state]} at ${us(state.now)}${state.warm ? "" : ", still warming up"}${state.changing ? ", while a change is computed" : ""}${state.failure ? `: ${state.failure}` : ""}`;
   at("state").dataset.state = state.state;
   at("share").value = state.share || 0;
+  at("share").hidden = !state.share && !state.rows.length; // the end of jobs is not known
   at("go").textContent = state.state === "running" ? "Pause" : "Run";
   for (const id of ["go", "step"]) at(id).disabled = !["running", "paused"].includes(state.state);
 }
@@ -234,7 +249,7 @@ async function look() {
   reroute(state);
   // Unchanged parts are not drawn again.
   const key = `${state.version} ${state.now} ${state.state}`;
-  if (key !== last) found(run, state.warm);
+  if (key !== last) found(run, state.warm, state.state === "ended");
   last = key;
 }
 

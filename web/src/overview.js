@@ -10,6 +10,7 @@ export const isGoals = (table) => GOALS.includes(table.name) && (table.has("met"
 // The goal in row i and its outcome, in words; null if unknown.
 function outcomeOf(t, i) {
   const say = (name) => format(t.column(name), t.cells(name)[i]);
+  if (t.has("met") && t.cells("met")[i] === null) return null;
   if (t.has("met")) return { met: t.cells("met")[i], words: `${say(t.has("job") ? "job" : "traffic")} ${say("goal")}: asked ${say("asked")}, found ${say("found")}` };
   const found = t.columns.filter((c) => c.origin === "simulated" && c.unit && c.cells[i] !== null).map((c) => `${c.name} ${format(c, c.cells[i])} ${c.unit}`);
   return t.cells("verdict")[i] ? { met: t.cells("verdict")[i] === "met", words: `${say("class")}: asked ${say("goal")}, found ${found.join(", ")}` } : null;

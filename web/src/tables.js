@@ -18,7 +18,7 @@ function head(table) {
 function row(table, i) {
   return el("tr", {}, ...table.columns.map((c) => {
     const met = c.name === "met" && c.type === "bool";
-    const text = (met ? (c.cells[i] ? "✓ " : "✗ ") : "") + format(c, c.cells[i]);
+    const text = (met && c.cells[i] !== null ? (c.cells[i] ? "✓ " : "✗ ") : "") + format(c, c.cells[i]);
     const classes = [isNumber(c) ? "" : "text", text.length > 60 && /^[\d\s:,.-]+$/.test(text) ? "long" : text.length > 60 ? "words" : "",
       c.type === "bool" && c.cells[i] === false ? "no" : met ? "yes" : ""].filter(Boolean).join(" ");
     return el("td", { class: classes || null }, text);

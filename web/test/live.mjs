@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Follows a run in Chromium as a person would: watches, pauses, steps, cuts a
 // cable, changes a load and weights, and sees goals turn red.
-// Then a live fabric, whose cable is pulled.
-// Usage: node live.mjs WEB FOLDER SHOTS URL EVIL-URL LIVE-URL EVIL-LIVE-URL
+// Then jobs, and a live fabric, whose cable is pulled.
+// Usage: node live.mjs WEB FOLDER SHOTS URL EVIL-URL JOBS-URL LIVE-URL EVIL-LIVE-URL
 import { createRequire } from "node:module";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-const [web, folder, shots, url, evil, fabric, evilFabric] = process.argv.slice(2);
+const [web, folder, shots, url, evil, withJobs, fabric, evilFabric] = process.argv.slice(2);
 const require = createRequire(join(web, "package.json"));
 const { chromium } = require("playwright-core");
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
@@ -112,6 +112,25 @@ expect(!(await page.evaluate(() => window.smuggled)), "a name ran as a script");
 expect((await page.locator("main img, main script").count()) === 0, "a name became an element");
 expect((await page.textContent("#title")).includes("<img src=x"), "the title is not shown as it is");
 expect((await page.textContent("#rows")).includes("<img src=x"), "the row is not shown as it is");
+
+// Jobs show how far they are; a goal is missed when its job has ended, not before.
+await page.goto(withJobs);
+await stateIs("paused");
+await page.selectOption("#by", "10us");
+for (let i = 1; i <= 12; i++) {
+  await page.click("#step");
+  await page.waitForFunction((t) => document.getElementById("state").textContent.includes(`at ${t}0.000 us`), i);
+}
+await page.waitForFunction(() => /train: 1 of 3 iterations/.test(document.getElementById("jobs").textContent));
+expect((await verdict()) === "", `jobs are judged before they end: ${await verdict()}`);
+expect((await page.$$eval("#goals td", (all) => all.filter((c) => /not yet/.test(c.textContent)).length)) === 2, "open goals are not shown as open");
+expect(!(await page.locator("#goals td.no").count()), "an open goal is red");
+expect(!(await page.locator("#traffic-panel").isVisible()), "a panel for traffic that the scenario lacks");
+await page.selectOption("#speed", "1ms");
+await page.click("#go");
+await stateIs("ended");
+await page.waitForSelector("#verdict .verdict");
+expect(/train/.test(await page.textContent("#goals")) && !/not yet/.test(await page.textContent("#goals")), "goals stay open after the end");
 
 // A live fabric: no run to steer, but cables to pull.
 await page.goto(fabric);
