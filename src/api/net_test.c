@@ -486,7 +486,7 @@ static void receivers_without_messages_are_refused(void **state)
 		  "traffic: [{name: t, kind: cbr, load: 1%, payload: 64}]\n",
 		  "packets of 4122 bytes do not fit" },
 		{ STAR "qos: {thresholds: {capacity: 9}}\n",
-		  "messages need qos.thresholds.ports: switches" },
+		  "messages are not possible with qos.thresholds.capacity" },
 	};
 
 	(void)state;

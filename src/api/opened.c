@@ -66,7 +66,7 @@ static enum hd_status build(const struct api_opening *what, struct diag *d, stru
 
 	if (status != HD_OK)
 		return status;
-	status = what->outside ? scenario_has_no_host_sharing((*out)->scenario, "messages", d)
+	status = what->outside ? scenario_has_no_capacity((*out)->scenario, "messages", d)
 			       : scenario_needs_traffic((*out)->scenario, d);
 	if (status != HD_OK)
 		fabric_free(*out);

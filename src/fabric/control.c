@@ -321,14 +321,13 @@ enum hd_status fabric_build_control(struct fabric *fabric, struct diag *d)
 
 	if (c->algorithm == SCN_CONTROL_SAME)
 		return HD_OK;
-	if (fabric->setup.vl_sharing.hosts)
-		return scenario_refuse(
-			fabric->scenario, d, &c->algorithm,
-			"congestion.algorithm needs qos.thresholds.ports: switches, because throttled flows of a host have no VL queue");
+	enum hd_status status = scenario_has_no_capacity(fabric->scenario, "throttled flows", d);
+
+	if (status != HD_OK)
+		return status;
 	g.algorithm = fabric_algorithm(c->algorithm);
 	g.control = fabric_keep(fabric, 1, sizeof(*g.control));
-	enum hd_status status = add_flows(&g);
-
+	status = add_flows(&g);
 	if (status != HD_OK)
 		return status;
 	g.control->marking = fabric_marking(c);

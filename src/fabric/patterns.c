@@ -433,16 +433,13 @@ static enum hd_status build_row(struct fabric *fabric, uint32_t number, struct d
 
 	if (t->kind == SIM_TRACE)
 		return fabric_build_trace(fabric, number, d);
-	if (t->transport && fabric->setup.vl_sharing.hosts)
-		return scenario_refuse(
-			fabric->scenario, d, &t->transport,
-			"traffic '%s': transport needs qos.thresholds.ports: switches, because queue pairs of a host have no VL queue",
-			t->name);
 	r.lists = hd_alloc(fabric->topo.n_subnets + 1, sizeof(*r.lists));
 	rng_init(&r.rng, fabric->scenario->run.seed, fabric_stream(STREAM_PATTERN, t->name));
 	enum hd_status status =
-		resolve(&r, &t->source, "traffic[].source", STREAM_SOURCES, &r.sources);
+		t->transport ? scenario_has_no_capacity(fabric->scenario, "queue pairs", d) : HD_OK;
 
+	if (status == HD_OK)
+		status = resolve(&r, &t->source, "traffic[].source", STREAM_SOURCES, &r.sources);
 	if (status == HD_OK)
 		status = resolve(&r, &t->destination, "traffic[].destination", STREAM_DESTINATIONS,
 				 &r.destinations);

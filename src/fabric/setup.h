@@ -159,7 +159,7 @@ struct sim_control_change {
 };
 
 /*
- * VL sharing (docs/timing-rules.md, B1 to B8) at end ports, outputs of switches or both: a VL with
+ * VL sharing (docs/timing-rules.md, B1 to B9) at end ports, outputs of switches or both: a VL with
  * many packets acquires other VLs. The capacity of the injection queues belongs to it.
  */
 #define SIM_MAX_ACQUIRED (N_DATA_VLS - 1)

@@ -58,7 +58,7 @@ static enum hd_status read_users(struct testbed *bed, const char *path,
 		return status;
 	status = scenario_lacks_jobs(bed->fabric->scenario, "heddle bench", d);
 	if (status == HD_OK)
-		status = scenario_has_no_host_sharing(bed->fabric->scenario, "adapters", d);
+		status = scenario_has_no_capacity(bed->fabric->scenario, "adapters", d);
 	if (status != HD_OK)
 		fabric_free(bed->fabric);
 	return status;

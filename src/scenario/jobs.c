@@ -110,7 +110,7 @@ enum hd_status check_jobs(const struct scenario *s, struct diag *d)
 		return scenario_refuse(s, d, &s->jobs[SCN_MOST_JOBS], "more than %u jobs",
 				       SCN_MOST_JOBS);
 	if (s->n_jobs)
-		status = scenario_has_no_host_sharing(s, "jobs", d);
+		status = scenario_has_no_capacity(s, "jobs", d);
 	for (size_t i = 0; i < s->n_jobs && status == HD_OK; i++)
 		status = check_job(s, d, &s->jobs[i]);
 	return status;

@@ -57,13 +57,14 @@ bool scenario_shares_at_hosts(const struct scenario *s)
 	return scenario_shares(s) && s->qos.thresholds.ports != SCN_SHARE_SWITCHES;
 }
 
-enum hd_status scenario_has_no_host_sharing(const struct scenario *s, const char *what,
-					    struct diag *d)
+enum hd_status scenario_has_no_capacity(const struct scenario *s, const char *what, struct diag *d)
 {
-	return scenario_shares_at_hosts(s)
+	const uint64_t *capacity = &s->qos.thresholds.capacity;
+
+	return *capacity
 		       ? scenario_refuse(
-				 s, d, &s->qos.thresholds.mechanism,
-				 "%s need qos.thresholds.ports: switches, because their packets wait in no VL queue of a host",
+				 s, d, capacity,
+				 "%s are not possible with qos.thresholds.capacity, because hosts never refuse their packets",
 				 what)
 		       : HD_OK;
 }

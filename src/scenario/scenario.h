@@ -565,12 +565,14 @@ HD_MUST_CHECK enum hd_status scenario_lacks_jobs(const struct scenario *s, const
 						 struct diag *d);
 /* Whether queues have limited length, or VLs are shared. */
 bool scenario_shares(const struct scenario *s);
-/* Like scenario_shares, at end ports, where only the flows' packets wait in VL queues. */
+/* Like scenario_shares, at end ports. */
 bool scenario_shares_at_hosts(const struct scenario *s);
-/* Rejects sharing at hosts together with `what` ("adapters"), whose packets
- * wait in other queues. */
-HD_MUST_CHECK enum hd_status scenario_has_no_host_sharing(const struct scenario *s, const char *who,
-							  struct diag *d);
+/*
+ * Rejects qos.thresholds.capacity together with `what` ("adapters"), whose
+ * packets are not lost at their hosts.
+ */
+HD_MUST_CHECK enum hd_status scenario_has_no_capacity(const struct scenario *s, const char *what,
+						      struct diag *d);
 /* Rejects a scenario without traffic. */
 HD_MUST_CHECK enum hd_status scenario_needs_traffic(const struct scenario *s, struct diag *d);
 

@@ -56,7 +56,7 @@ refused 3 "'h0' has no destination other than itself" sim pairs.yaml \
 	--set traffic.q.destination=h0
 refused 3 "payload of 8192 bytes is more than the MTU" sim pairs.yaml \
 	--set traffic.q.transport=ud --set traffic.q.payload=8KiB
-refused 3 "transport needs qos.thresholds.ports: switches" sim pairs.yaml \
+refused 3 "queue pairs are not possible with qos.thresholds.capacity" sim pairs.yaml \
 	--set qos.thresholds.capacity=10
 refused 3 "goes over queue pairs, which --pcap does not have" sim pairs.yaml \
 	--pcap pairs.pcap

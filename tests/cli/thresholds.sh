@@ -19,6 +19,33 @@ cp out one
 status 0 "$HEDDLE" sim "$file" --format checksum --threads 2
 cmp out one || fail "another result on two threads"
 
+# At hosts too, where senders are polled: two throttled flows, a queue pair and a job of A1 share
+# VL 0, which also uses VL 1 from the second packet that may start on.
+cat >hosts.yaml <<END
+title: thresholds at a host with senders
+fabric: {topology: {kind: two-switch, remote: 4, local: 4, victims: 1}, link: {rate: 1GB/s}}
+qos: {vls: 2, high: none, low: "0:1,1:1", thresholds: {mechanism: et, at: 2}}
+traffic:
+  - {name: one, kind: saturating, pattern: pairs, source: A1, destination: B1}
+  - {name: two, kind: saturating, pattern: pairs, source: A1, destination: A2}
+  - {name: pair, kind: cbr, rate: 1Gb/s, pattern: pairs, source: A1, destination: A3, transport: rc}
+jobs: [{name: train, ranks: 2, on: "A1, B2", repeat: 40, program: [{allreduce: 32KiB}]}]
+congestion: {algorithm: fimd}
+run: {seed: 1, warmup: 0us, measure: 10ms}
+END
+status 0 "$HEDDLE" sim hosts.yaml --json
+jq -e '.tables["VL sharing"].rows[0] | .port == "A1" and .acquired > 10 and .sharing > 1' out >jq.out ||
+	fail "a host: $(jq -c '.tables["VL sharing"].rows' out)"
+# The same results on two threads, and from a checkpoint.
+status 0 "$HEDDLE" sim hosts.yaml --format checksum --threads 1
+cp out one
+status 0 "$HEDDLE" sim hosts.yaml --format checksum --threads 2 --checkpoint kept --every-simulated 500us
+cmp out one || fail "another result on two threads"
+status 0 "$HEDDLE" sim hosts.yaml --format checksum --restart kept
+cmp out one || fail "another result after a restart"
+status 3 "$HEDDLE" sim hosts.yaml --set qos.thresholds.capacity=9
+has err "are not possible with qos.thresholds.capacity"
+
 # "bursty" and "bulk" come over fast links; at the output bursty has every second packet, or two of
 # three with the acquired VL 1. A packet of bursty takes 232 ns, one of bulk 2152 ns in the mean: 0.41946
 # and 0.76453 per us. The variation of bulk gives the service of bursty a Cs2 of 1.

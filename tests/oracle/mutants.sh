@@ -230,10 +230,19 @@ mutant vl_sharing.c '	waiters_serve(s, b, s->now);
 mutant vl_sharing.c 'holder != NO_USER && b->users[holder].waiting > 0 ? holder : vl;' \
 	'holder != NO_USER && b->users[vl].waiting == 0 ? holder : vl;' \
 	'B8: an acquired VL sends its own packets first'
-mutant hop.h '		in = hop_pick_input(s, port, port_vl, credits);' \
+mutant hop.h '		in = hop_pick_input(s, port, port_vl, *credits);' \
 	'		in = hop_pick_input(s, port, port_vl, s->credits[port_vl - s->port_vls]);' \
 	"B8: the credits of the user's VL count"
 mutant hop.h 'IS_NOT_GENERAL ? vl : p->out_vl, IS_NOT_GENERAL' \
 	'vl, IS_NOT_GENERAL' 'B8: a packet is marked as one of the acquired VL'
+mutant hop.h 'injection_take(s, port, port_vl, *credits)' \
+	'injection_take(s, port, port_vl, s->credits[port_vl - s->port_vls])' \
+	"B9: the credits of the user's VL count at hosts"
+mutant injection.c '			link_request(s, p->out); /* B9' '			(void)0; /* B9' \
+	'B9: a packet behind others of its sender acquires no VL'
+mutant throttle.c '	if (s->sharing && t->offers == NONE)' '	if (s->sharing)' \
+	'B9: a throttle that changes its offer has two jobs'
+mutant vl_sharing.c '	if (output_is_free(s, port))
+		link_request(s, port);' '' 'B9: what is returned for a withdrawn packet is not used'
 echo "$caught caught, $missed missed, $hung hang, of $count scenarios each"
 [ "$missed" -eq 0 ] && [ "$hung" -eq 0 ] && { [ -n "$rules" ] || [ "$caught" -ge 40 ]; }

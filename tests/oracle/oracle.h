@@ -299,6 +299,7 @@ enum oracle_mutation {
 	MUT_SHARE_FIRST_RETURNED,        /* B7: not the last acquired */
 	MUT_SHARE_OWN_FIRST,             /* B8: an acquired VL sends its own first */
 	MUT_SHARE_USERS_CREDITS,         /* B8: of the user's VL, to choose by */
+	MUT_SHARE_HELD_BACK,             /* B9: packets that throttles hold back are jobs */
 	MUT_MAD_FREED_AT_TAIL,           /* A5 */
 	MUT_MAD_OF_SWITCH_BY_LAST_INPUT, /* A5: not input 0 */
 	MUT_MAD_OF_SWITCH_AT_ONCE,       /* A5: without r + a */

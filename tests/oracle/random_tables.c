@@ -314,7 +314,17 @@ void tables_draw(struct scenario *s, struct rng *r)
 		n->vlarb_of_port[p] = below(r, n->n_vlarb_tables);
 }
 
-/* ---- VL sharing at switches (B7) ---- */
+/* ---- VL sharing at switches (B7) and end ports (B9) ---- */
+
+/* Some end port has senders 1, 2, ... */
+static bool has_senders(const struct scenario *s)
+{
+	bool any = s->pairs.n > 0 || s->jobs.n > 0 || (s->control && s->control->n_throttles > 0);
+
+	for (size_t i = 0; i < s->n_arrivals && !any; i++)
+		any = s->arrivals[i].sender > 0;
+	return any;
+}
 
 /* ET, or AJT with VLs that are users, shareable or both. */
 void sharing_draw(struct scenario *s, struct rng *r)
@@ -323,7 +333,7 @@ void sharing_draw(struct scenario *s, struct rng *r)
 	bool et = chance(r, 40);
 	uint16_t shareable = (uint16_t)(rng_next(r) & 0x7fff);
 
-	b->on = b->switches = true;
+	b->on = true;
 	for (unsigned vl = 0; vl < N_DATA_VLS; vl++) {
 		uint32_t at = 1;
 
@@ -334,6 +344,8 @@ void sharing_draw(struct scenario *s, struct rng *r)
 		}
 		b->shareable[vl] = (uint16_t)((et ? 0x7fffu : shareable) & ~(1u << vl));
 	}
+	b->hosts = chance(r, 60) && has_senders(s);
+	b->switches = !b->hosts || chance(r, 60);
 }
 
 /* ---- partitions ---- */

@@ -290,7 +290,7 @@ static bool offer_find(const struct oracle *o, uint32_t port, uint32_t s, uint8_
 	struct flow *f;
 
 	*held = false;
-	*pull = (struct pull){ .sender = s };
+	*pull = (struct pull){ .sender = s, .vl = vl };
 	if (sender->throttle == SIM_NONE) {
 		if (q->n > 0)
 			pull->packet = q->items[0].packet;
@@ -314,7 +314,7 @@ static int *pointer_of(struct oracle *o, uint32_t port, uint8_t vl)
 }
 
 /* The first sender after `last` that has something which may go. */
-static bool candidate_after(struct oracle *o, uint32_t port, uint8_t vl, int last,
+static bool candidate_after(struct oracle *o, uint32_t port, uint8_t of, uint8_t on, int last,
 			    struct pull *pull)
 {
 	uint32_t n = o->ports[port].n_senders;
@@ -323,45 +323,72 @@ static bool candidate_after(struct oracle *o, uint32_t port, uint8_t vl, int las
 		uint32_t s = ((uint32_t)(last + 1) + k - 1) % n;
 		bool held;
 
-		if (!offer_find(o, port, s, vl, pull, &held))
+		if (!offer_find(o, port, s, of, pull, &held))
 			continue;
 		if (held && o->mutation == MUT_HELD_BACK_BLOCKS)
 			return false;
 		if (!held && (o->mutation == MUT_SENDER_BEFORE_CREDITS ||
-			      link_fits(o, port, vl, pull->packet)))
+			      link_fits(o, port, on, pull->packet)))
 			return true;
 	}
 	return false;
 }
 
-bool end_candidate(struct oracle *o, uint32_t port, uint8_t vl, struct pull *pull)
+bool end_candidate(struct oracle *o, uint32_t port, uint8_t of, uint8_t on, struct pull *pull)
 {
-	int *pointer = pointer_of(o, port, vl);
+	int *pointer = pointer_of(o, port, of);
 	int last = o->mutation == MUT_SENDER_0_FIRST ? -1 : *pointer;
 
-	if (!candidate_after(o, port, vl, last, pull))
+	if (!candidate_after(o, port, of, on, last, pull))
 		return false;
 	if (o->mutation == MUT_SENDER_POINTER_MOVES)
 		*pointer = (int)pull->sender;
-	return link_fits(o, port, vl, pull->packet);
+	return link_fits(o, port, on, pull->packet);
 }
 
 void end_take(struct oracle *o, uint32_t port, uint8_t vl, const struct pull *pull)
 {
 	struct sender *s = &o->ports[port].senders[pull->sender];
+	uint8_t of = pull->vl;
 	struct pull other;
 
-	if (candidate_after(o, port, vl, (int)pull->sender, &other) && other.sender != pull->sender)
+	if (candidate_after(o, port, of, vl, (int)pull->sender, &other) &&
+	    other.sender != pull->sender)
 		o->stats->sender_turns++;
-	*pointer_of(o, port, vl) = (int)pull->sender;
+	*pointer_of(o, port, of) = (int)pull->sender;
 	if (pull->flow) {
 		throttle_take(o, s->throttle, port, pull->flow);
 		return;
 	}
-	o->stats->queued += s->queues[vl].items[0].ready < o->now;
-	queue_pop(o, &s->queues[vl]);
-	if (s->queues[vl].n == 0)
-		s->waiting &= (uint16_t) ~(1u << vl);
+	o->stats->queued += s->queues[of].items[0].ready < o->now;
+	queue_pop(o, &s->queues[of]);
+	if (s->queues[of].n == 0)
+		s->waiting &= (uint16_t) ~(1u << of);
+}
+
+uint32_t end_ready_count(const struct oracle *o, uint32_t port, uint32_t *jobs)
+{
+	const struct port *p = &o->ports[port];
+	uint32_t all = 0;
+
+	for (uint32_t s = 0; s < p->n_senders; s++) {
+		const struct queue *queues = p->senders[s].queues;
+		uint32_t i = p->senders[s].throttle;
+		const struct flow *f = i == SIM_NONE ? NULL : throttle_flow(o, i);
+
+		for (int vl = 0; vl < ALL_VLS; vl++) {
+			jobs[vl] += (uint32_t)queues[vl].n;
+			all += (uint32_t)queues[vl].n;
+		}
+		if (!f)
+			continue;
+		bool held = eligible_from(o, i, port, f->waiting.items[0].packet) > o->now;
+
+		held &= o->mutation != MUT_SHARE_HELD_BACK;
+		jobs[f->waiting.items[0].vl] += !held;
+		all += !held;
+	}
+	return all;
 }
 
 /* Set of VLs for which some sender has a packet. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* VL sharing at outputs of switches and routers: B3, B7, B8. */
+/* VL sharing at outputs of switches and routers, and at end ports with senders: B3, B7, B8, B9. */
 #include "state.h"
 
 void shares_init(struct oracle *o)
@@ -14,7 +14,13 @@ void shares_init(struct oracle *o)
 
 static bool shares(const struct oracle *o, uint32_t port)
 {
-	return o->setup->vl_sharing.switches && is_switch_port(o, port);
+	return is_switch_port(o, port) ? o->setup->vl_sharing.switches : o->setup->vl_sharing.hosts;
+}
+
+static uint32_t count_jobs(const struct oracle *o, uint32_t port, uint32_t *jobs)
+{
+	return is_switch_port(o, port) ? ready_count(o, port, jobs)
+				       : end_ready_count(o, port, jobs);
 }
 
 /* B3: number of additional VLs that `jobs` jobs entitle to. */
@@ -116,7 +122,7 @@ void share_update(struct oracle *o, uint32_t port)
 	uint8_t queue[N_DATA_VLS];
 	unsigned vls = o->setup->ports[port].vls, n;
 
-	if (!shares(o, port) || ready_count(o, port, jobs) == 0)
+	if (!shares(o, port) || count_jobs(o, port, jobs) == 0)
 		return;
 	for (unsigned vl = 0; vl < vls; vl++)
 		give_back(o, s, vl, jobs[vl]);
@@ -137,7 +143,7 @@ uint8_t share_source(const struct oracle *o, uint32_t port, uint8_t vl)
 
 	if (!shares(o, port) || user == NO_VL)
 		return vl;
-	ready_count(o, port, jobs);
+	count_jobs(o, port, jobs);
 	if (o->mutation == MUT_SHARE_OWN_FIRST && jobs[vl] > 0)
 		return vl;
 	return jobs[user] > 0 ? (uint8_t)user : vl;

@@ -479,6 +479,7 @@ struct pull { /* what a sender offers */
 	uint32_t sender;
 	struct flow *flow; /* of a throttle; NULL: of a queue */
 	const struct packet *packet;
+	uint8_t vl; /* whose it is */
 };
 void ends_init(struct oracle *o);
 void ends_fini(struct oracle *o);
@@ -489,11 +490,14 @@ int end_vl(struct oracle *o, uint32_t port, const struct packet *packet);
 /* Generation (phase 3). */
 void end_enter(struct oracle *o, uint32_t port, const struct packet *packet);
 unsigned end_vls_wanted(const struct oracle *o, uint32_t port);
-bool end_candidate(struct oracle *o, uint32_t port, uint8_t vl, struct pull *pull);
+/* Of the packets of VL `of`, one that fits the credits of VL `on` (B8). */
+bool end_candidate(struct oracle *o, uint32_t port, uint8_t of, uint8_t on, struct pull *pull);
 void end_take(struct oracle *o, uint32_t port, uint8_t vl, const struct pull *pull);
 /* T14: some packet may start on this VL, credits aside. */
 bool end_waits(struct oracle *o, uint32_t port, uint8_t vl, bool *fits);
 size_t end_packets(const struct oracle *o, uint32_t port);
+/* B9: packets that may start, by VL, credits aside; returns their number. */
+uint32_t end_ready_count(const struct oracle *o, uint32_t port, uint32_t *jobs);
 hd_time end_next_due(const struct oracle *o, uint32_t port);
 
 /* marks.c: switches that mark (C3, C4). */

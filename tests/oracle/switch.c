@@ -444,16 +444,15 @@ static const struct packet *link_candidate(struct oracle *o, uint32_t port, uint
 					   struct source *from)
 {
 	const struct queue *q = &o->ports[port].queues[vl];
+	uint8_t of = share_source(o, port, vl);
+	uint8_t on = o->mutation == MUT_SHARE_USERS_CREDITS ? of : vl;
 
 	if (sends_from_inputs(o, port)) {
-		uint8_t of = share_source(o, port, vl);
-		uint8_t on = o->mutation == MUT_SHARE_USERS_CREDITS ? of : vl;
-
 		return candidate_find(o, port, of, on, &from->offer) ? from->offer.copy->packet
 								     : NULL;
 	}
 	if (!is_switch_port(o, port))
-		return end_candidate(o, port, vl, &from->pull) ? from->pull.packet : NULL;
+		return end_candidate(o, port, of, on, &from->pull) ? from->pull.packet : NULL;
 	if (q->n > 0 && q->items[0].ready <= o->now && link_fits(o, port, vl, q->items[0].packet))
 		return q->items[0].packet;
 	return NULL;

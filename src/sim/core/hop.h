@@ -262,12 +262,12 @@ HOT bool hop_offers(struct sim *s, uint32_t port, const struct sim_output *l,
 
 	if (credits >= s->max_blk && !IF_GENERAL(s->n_readers))
 		return true;
-	if (l->flags & L_QUEUED)
-		return IF_SENDERS(l->flags & L_PULLS)
-			       ? injection_pick(s, port, port_vl) != NONE
-			       : blocks_of(packet_at(s, port_vl->queue.first)->bytes) <= credits;
 	if (IF_GENERAL(s->sharing != NULL))
 		port_vl = vl_sharing_queue(s, port, port_vl, vl);
+	if (l->flags & L_QUEUED)
+		return IF_SENDERS(l->flags & L_PULLS)
+			       ? injection_pick(s, port, port_vl, credits) != NONE
+			       : blocks_of(packet_at(s, port_vl->queue.first)->bytes) <= credits;
 	return hop_pick_input(s, port, port_vl, credits) != NONE;
 }
 
@@ -318,21 +318,20 @@ HOT struct packet_record *hop_take(struct sim *s, uint32_t port, struct sim_outp
 				   struct port_vl *port_vl, unsigned vl,
 				   const enum hop_variant variant)
 {
+	const uint16_t *credits = &s->credits[port_vl - s->port_vls];
 	unsigned in;
-
-	if (l->flags & L_QUEUED) {
-		if (IF_SENDERS(l->flags & L_PULLS))
-			return injection_take(s, port, port_vl, vl);
-		return hop_queue_pop(s, l, port_vl, vl, variant);
-	}
-	uint32_t credits = s->credits[port_vl - s->port_vls];
 
 	if (IF_GENERAL(s->sharing != NULL))
 		port_vl = vl_sharing_queue(s, port, port_vl, vl);
+	if (l->flags & L_QUEUED) {
+		if (IF_SENDERS(l->flags & L_PULLS))
+			return injection_take(s, port, port_vl, *credits);
+		return hop_queue_pop(s, l, port_vl, vl, variant);
+	}
 	if (IS_NOT_GENERAL && likely(!(l->low_credit >> vl & 1)))
 		in = bits_after(port_vl->inputs, port_vl->rr & 63);
 	else
-		in = hop_pick_input(s, port, port_vl, credits);
+		in = hop_pick_input(s, port, port_vl, *credits);
 	assert(in < 256);
 	struct packet_record *p = voq_pop(s, port_vl, in, IS_NOT_GENERAL);
 
@@ -411,7 +410,7 @@ HOT uint32_t hop_grant(struct sim *s, uint32_t port, struct sim_output *l, struc
 		c->bytes += bytes;
 		c->packets++;
 	}
-	if (IF_GENERAL(s->sharing != NULL) && !(l->flags & L_END))
+	if (IF_GENERAL(s->sharing != NULL))
 		vl_sharing_granted(s, port, p);
 	if (IF_SENDERS(s->notifies_passages))
 		injection_packet_passes(s, port, p);

@@ -9,15 +9,15 @@
 #include "sim/routing/routes.h"
 
 /*
- * VL sharing (docs/timing-rules.md, B1 to B8).
+ * VL sharing (docs/timing-rules.md, B1 to B9).
  *
  * At end ports, a packet of the user moves to the head of the queue of the acquired VL and then
  * counts as one of that VL. Grants since the last update are derived from the VL counters: a port
  * is updated before each of its arbitrations and sends one packet at a time. A departure is
  * therefore noticed late, but accounted at its own time.
  *
- * At outputs of switches, packets stay in the queues of their VL; a grant of an acquired VL takes
- * them from there (vl_sharing_queue).
+ * At outputs of switches, and at end ports of runs with senders, packets stay in the queues of
+ * their VL; a grant of an acquired VL takes them from there (vl_sharing_queue).
  */
 
 #define NO_USER      255
@@ -57,7 +57,7 @@ struct sharing_port {
 	struct user *users;
 	struct shared_vl *port_vls;
 	uint8_t n;                              /* data VLs in operation; 0: VLs are not shared */
-	bool is_output;                         /* output of a switch or router (B7, B8) */
+	bool at_grants;                         /* B7, B8 hold, and not B1, B2, B4, B5 */
 	uint8_t sending;                        /* user whose packet is on the link, or NO_USER */
 	uint8_t waiters[N_DATA_VLS], n_waiters; /* users that wait for a VL, in order */
 };
@@ -299,7 +299,7 @@ static void port_update(struct sim *s, uint32_t port, struct sharing_port *b)
 {
 	hd_time end = s->links[port].busy_until;
 
-	if (!b->is_output)
+	if (!b->at_grants)
 		account_grant(s, port, b);
 	if (b->sending == NO_USER || end > s->now)
 		return;
@@ -310,7 +310,7 @@ static void port_update(struct sim *s, uint32_t port, struct sharing_port *b)
 	b->users[u].sent_with[b->users[u].n_held]++;
 	b->sending = NO_USER;
 	jobs_changed(s, b, u, end);
-	if (b->is_output)
+	if (b->at_grants)
 		return; /* B7: releases happen before the next grant */
 	for (unsigned v = 0; v < b->n; v++) {
 		if (b->users[v].n_held)
@@ -333,7 +333,7 @@ static void all_vls_fill(struct sim *s, uint32_t port, struct sharing_port *b)
 	}
 }
 
-/* ---- outputs of switches -------------------------------------------------- */
+/* ---- outputs of switches, end ports with senders --------------------------- */
 
 /* B8: the VL whose packets a VL of an output sends now. */
 static unsigned output_source(const struct sharing_port *b, unsigned vl)
@@ -378,7 +378,7 @@ void vl_sharing_ready(struct sim *s, uint32_t port, unsigned vl)
 {
 	struct sharing_port *b = &s->sharing->ports[port];
 
-	if (!b->is_output || vl >= b->n)
+	if (!b->at_grants || vl >= b->n)
 		return;
 	struct user *u = &b->users[vl];
 
@@ -393,7 +393,7 @@ struct port_vl *vl_sharing_queue(struct sim *s, uint32_t port, struct port_vl *p
 {
 	const struct sharing_port *b = &s->sharing->ports[port];
 
-	if (!b->is_output || vl >= b->n)
+	if (!b->at_grants || vl >= b->n)
 		return port_vl;
 	return &s->port_vls[port * s->n_vls + output_source(b, vl)];
 }
@@ -402,13 +402,14 @@ void vl_sharing_granted(struct sim *s, uint32_t port, const struct packet_record
 {
 	struct sharing_port *b = &s->sharing->ports[port];
 
-	if (!b->is_output || p->out_vl >= b->n)
+	if (!b->at_grants || p->out_vl >= b->n)
 		return;
 	struct user *u = &b->users[p->out_vl];
 
 	u->waiting--;
 	b->sending = p->out_vl;
-	batch_means_add(&u->stay, (double)(s->links[port].busy_until - p->ready));
+	batch_means_add(&u->stay, (double)(s->links[port].busy_until -
+					   (s->links[port].flags & L_END ? p->born : p->ready)));
 	output_requests(s, port, b);
 }
 
@@ -416,12 +417,23 @@ void vl_sharing_discarded(struct sim *s, uint32_t port, unsigned vl)
 {
 	struct sharing_port *b = &s->sharing->ports[port];
 
-	if (!b->is_output || vl >= b->n)
+	if (!b->at_grants || vl >= b->n)
 		return;
 	port_update(s, port, b);
 	b->users[vl].waiting--;
 	jobs_changed(s, b, vl, s->now);
 	output_requests(s, port, b);
+	if (output_is_free(s, port))
+		link_request(s, port); /* other VLs may acquire what is released */
+}
+
+void vl_sharing_withdrawn(struct sim *s, uint32_t port, unsigned vl)
+{
+	struct sharing_port *b = &s->sharing->ports[port];
+
+	vl_sharing_discarded(s, port, vl);
+	if (vl < b->n && b->users[vl].offered)
+		b->users[vl].offered--;
 }
 
 /* ---- interface of the engine ---------------------------------------------- */
@@ -438,7 +450,9 @@ bool vl_sharing_admit(struct sim *s, struct packet_record *p)
 	uint32_t capacity = s->sharing->rules->capacity;
 	unsigned vl = p->out_vl;
 
-	if (b->n == 0 || b->is_output || vl == VL_MANAGEMENT)
+	if (b->at_grants)
+		vl_sharing_ready(s, p->out, vl);
+	if (b->n == 0 || b->at_grants || vl == VL_MANAGEMENT)
 		return true;
 	struct user *u = &b->users[vl];
 
@@ -468,7 +482,7 @@ void vl_sharing_prepare(struct sim *s)
 		if (b->n == 0)
 			continue;
 		port_update(s, port, b);
-		if (!b->is_output) {
+		if (!b->at_grants) {
 			all_vls_fill(s, port, b);
 		} else if (output_is_free(s, port)) {
 			output_share(s, b);
@@ -554,7 +568,7 @@ void vl_sharing_init(struct sim *s)
 
 		if (!is_shared(s, port))
 			continue;
-		b->is_output = !is_end(s, port);
+		b->at_grants = !is_end(s, port);
 		b->n = (uint8_t)switch_tables_max_vls(s, port);
 		b->sending = NO_USER;
 		b->users = hd_alloc(b->n, sizeof(*b->users));
@@ -565,6 +579,12 @@ void vl_sharing_init(struct sim *s)
 			b->port_vls[v].of_holder = NONE;
 		}
 	}
+}
+
+void vl_sharing_with_senders(struct sim *s)
+{
+	for (uint32_t port = 0; port < s->setup->n_ports; port++)
+		s->sharing->ports[port].at_grants = s->sharing->ports[port].n > 0;
 }
 
 void vl_sharing_fini(struct sim *s)

@@ -11,6 +11,7 @@
 #include "sim/checkpoint/checkpoint_state.h"
 #include "sim/core/engine.h"
 #include "sim/core/numset.h"
+#include "sim/core/vl_sharing.h"
 #include "sim/injection/control.h"
 #include "sim/injection/injection.h"
 #include "sim/injection/source.h"
@@ -59,9 +60,8 @@ static uint32_t offered_by(struct sim *s, const struct pull *u, uint32_t number,
 
 /* `vl_index` is the index of `zero` among the VLs of its port. */
 static inline uint32_t pick(struct sim *s, const struct pull *u, uint32_t vl_index,
-			    const struct port_vl *zero)
+			    const struct port_vl *zero, uint32_t credits)
 {
-	uint32_t credits = s->credits[zero - s->port_vls];
 	uint32_t turn = u->turns[vl_index];
 
 	look_at_zero(u, vl_index, zero);
@@ -82,9 +82,11 @@ static inline uint32_t pick(struct sim *s, const struct pull *u, uint32_t vl_ind
 	return NONE;
 }
 
-uint32_t injection_pick(struct sim *s, uint32_t port, const struct port_vl *zero)
+uint32_t injection_pick(struct sim *s, uint32_t port, const struct port_vl *zero, uint32_t credits)
 {
-	return pick(s, pull_at(s, port), (uint32_t)(zero - s->port_vls) - port * s->n_vls, zero);
+	uint32_t vl_index = (uint32_t)(zero - s->port_vls) - port * s->n_vls;
+
+	return pick(s, pull_at(s, port), vl_index, zero, credits);
 }
 
 static uint32_t queue_pop(struct sim *s, struct packet_queue *q)
@@ -107,11 +109,11 @@ static void zero_pop(struct sim *s, struct port_vl *zero)
 }
 
 struct packet_record *injection_take(struct sim *s, uint32_t port, struct port_vl *zero,
-				     unsigned vl)
+				     uint32_t credits)
 {
 	struct pull *u = pull_at(s, port);
 	uint32_t vl_index = (uint32_t)(zero - s->port_vls) - port * s->n_vls;
-	uint32_t number = pick(s, u, vl_index, zero);
+	uint32_t number = pick(s, u, vl_index, zero, credits);
 	uint32_t id = offered_by(s, u, number, vl_index, zero);
 	uint64_t *offers = offers_of(u, vl_index);
 
@@ -131,7 +133,7 @@ struct packet_record *injection_take(struct sim *s, uint32_t port, struct port_v
 	}
 	look_at_zero(u, vl_index, zero);
 	if (numset_is_empty(offers, u->words))
-		s->links[port].requests &= (uint16_t) ~(1u << vl);
+		s->links[port].requests &= (uint16_t) ~(1u << packet_at(s, id)->out_vl);
 	if (s->ends.n && s->pool.extras) {
 		u->endpoint = s->pool.extras[id].endpoint;
 		u->cookie = s->pool.extras[id].cookie;
@@ -205,6 +207,8 @@ void sender_withdraw(struct sim *s, uint32_t port, uint32_t number, unsigned vl)
 	look_at_zero(u, vl_index, &s->port_vls[port * s->n_vls + vl_index]);
 	if (numset_is_empty(offers_of(u, vl_index), u->words))
 		outlet_unrequest(s, &s->links[port], vl);
+	if (s->sharing)
+		vl_sharing_withdrawn(s, port, vl);
 }
 
 /* ---- plain senders --------------------------------------------------- */
@@ -218,6 +222,8 @@ void sender_enter(struct sim *s, uint32_t number, uint32_t id)
 	const struct pull *u = pull_at(s, p->out);
 
 	assert(number < u->n);
+	if (s->sharing)
+		vl_sharing_ready(s, p->out, p->out_vl);
 	const struct injection_sender *to = sender_at(s, u, number);
 	struct packet_queue *q = &s->pull.queues[to->queues + index_of_vl(s, p->out_vl)];
 
@@ -225,6 +231,8 @@ void sender_enter(struct sim *s, uint32_t number, uint32_t id)
 	if (q->first != NONE) {
 		packet_at(s, q->last)->next = id;
 		q->last = id;
+		if (s->sharing)
+			link_request(s, p->out); /* B9: the VL may acquire another one */
 		return;
 	}
 	q->first = q->last = id;
@@ -371,7 +379,8 @@ void injection_init(struct sim *s)
 	}
 	place_throttles(s);
 	free(counts);
-	assert(!setup->vl_sharing.hosts || s->pull.n_ports == 0);
+	if (s->sharing && s->pull.n_ports)
+		vl_sharing_with_senders(s);
 	if (s->pull.n_ports && s->hop_variant == HOP_FAST)
 		s->hop_variant = HOP_CONTROLLED;
 }

@@ -14,10 +14,13 @@ void injection_init(struct sim *s);
 void injection_fini(struct sim *s);
 /* True if this port has senders other than sender 0. */
 bool injection_port_pulls(const struct sim *s, uint32_t port);
-/* T13p: the sender that the VL serves next, or NONE. Sender 0 is the queue of the VL. */
-uint32_t injection_pick(struct sim *s, uint32_t port, const struct port_vl *zero);
+/*
+ * T13p: the sender that the VL serves next, or NONE; its packet fits `credits`. Sender 0 is the
+ * queue of the VL.
+ */
+uint32_t injection_pick(struct sim *s, uint32_t port, const struct port_vl *zero, uint32_t credits);
 struct packet_record *injection_take(struct sim *s, uint32_t port, struct port_vl *zero,
-				     unsigned vl);
+				     uint32_t credits);
 /* Call after the grant of the packet that injection_take() returned. */
 void injection_granted(struct sim *s, uint32_t port);
 /* A5: the head of a packet of an endpoint that routes its packets has reached a node. */

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "sim/checkpoint/checkpoint_state.h"
 #include "sim/core/numset.h"
+#include "sim/core/vl_sharing.h"
 #include "sim/injection/control.h"
 #include "sim/injection/injection.h"
 #include "sim/injection/mark.h"
@@ -43,6 +44,8 @@ static void offer(struct sim *s, struct throttle *t, uint32_t id)
 		withdraw(s, t);
 	bool is_new = t->offers != id; /* may fit where the previous packet did not */
 
+	if (s->sharing && t->offers == NONE)
+		vl_sharing_ready(s, t->port, vl);
 	t->offers = id;
 	t->offers_vl = (uint8_t)vl;
 	if (is_new)
