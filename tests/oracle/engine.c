@@ -540,6 +540,7 @@ static uint32_t case_run_replay(const struct oracle_case *c, struct sim_replay_c
 	}
 	if (n_mads(c) > 0) {
 		rules.injects = rules.injects_management = rules.injects_at_switches = true;
+		rules.injects_sls = 0; /* all, not those of jobs only */
 		for (uint32_t i = 0; i < c->mads->n; i++)
 			if (c->mads->list[i].bytes > rules.injects_bytes)
 				rules.injects_bytes = c->mads->list[i].bytes;
