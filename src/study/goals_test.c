@@ -33,6 +33,20 @@ static void goals_are_parsed_from_plain_words(void **state)
 	goals_fini(&g);
 }
 
+static void senders_are_a_positive_number(void **state)
+{
+	static const char text[] =
+		"mds: latency 20us, senders 2\nb: latency 30us, senders 1000000\n";
+	struct diag d = { .status = HD_OK };
+	struct goals g;
+
+	(void)state;
+	assert_int_equal(goals_read(text, strlen(text), 4096, &d, &g), HD_OK);
+	assert_int_equal(g.items[0].senders, 2);
+	assert_int_equal(g.items[1].senders, 1000000);
+	goals_fini(&g);
+}
+
 struct refusal {
 	const char *text, *says;
 	unsigned line;
@@ -49,6 +63,11 @@ static const struct refusal refusals[] = {
 	{ "a: packets 256\n", "no goal is given", 1 },
 	{ "a: leftovers, 5%\n", "cannot be combined", 1 },
 	{ "a: 10%\na: 5%\n", "given twice", 2 },
+	{ "a: 10%, senders 0\n", "invalid number of senders '0'", 1 },
+	{ "a: 10%, senders -1\n", "invalid number of senders '-1'", 1 },
+	{ "a: 10%, senders 1000001\n", "invalid number of senders '1000001'", 1 },
+	{ "a: 10%, senders 2x\n", "invalid number of senders '2x'", 1 },
+	{ "a: 10%, senders 2, senders 3\n", "'senders 3' repeats", 1 },
 	{ "- a\n", "not a list", 1 },
 	{ "a: [1, 2]\n", "not a list", 1 },
 	/* 80 + 40 in 94: 62.6 and 31.3. */
@@ -148,6 +167,7 @@ static void random_goals_are_met(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(senders_are_a_positive_number),
 		cmocka_unit_test(goals_are_parsed_from_plain_words),
 		cmocka_unit_test(nonsense_is_refused_with_its_line),
 		cmocka_unit_test(random_goals_are_met),

@@ -339,6 +339,25 @@ static void more_ports_than_lids_are_refused(void **state)
 	topo_fini(&t);
 }
 
+/* Two limited members do not talk to each other; another partition's key never passes. */
+static void keys_pass_by_partition_and_membership(void **state)
+{
+	uint16_t full[] = { 0x8001, 0xFFFF }, limited[] = { 0x0001 };
+	const struct pkey_table of_full = { .keys = full, .n = 2 };
+	const struct pkey_table of_limited = { .keys = limited, .n = 1 };
+	const struct pkey_table empty = { .n = 0 };
+
+	(void)state;
+	assert_true(pkey_passes(&of_full, 0x8001));
+	assert_true(pkey_passes(&of_full, 0x0001));
+	assert_true(pkey_passes(&of_full, 0x7FFF));
+	assert_false(pkey_passes(&of_full, 0x8002));
+	assert_true(pkey_passes(&of_limited, 0x8001));
+	assert_false(pkey_passes(&of_limited, 0x0001));
+	assert_false(pkey_passes(&of_limited, 0xFFFF));
+	assert_false(pkey_passes(&empty, 0xFFFF));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -352,6 +371,7 @@ int main(void)
 		cmocka_unit_test(equal_tables_are_stored_once),
 		cmocka_unit_test(packets_for_other_subnets_go_to_a_router),
 		cmocka_unit_test(more_ports_than_lids_are_refused),
+		cmocka_unit_test(keys_pass_by_partition_and_membership),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

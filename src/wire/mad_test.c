@@ -575,6 +575,25 @@ static void any_bytes_print(void **state)
 	}
 }
 
+static void responses_have_their_bit_or_repress_a_trap(void **state)
+{
+	static const struct {
+		uint8_t method;
+		bool is_response;
+	} methods[] = {
+		{ MAD_GET, false },         { MAD_SET, false },     { MAD_TRAP, false },
+		{ MAD_REPORT, false },      { MAD_GET_RESP, true }, { MAD_GET_TABLE_RESP, true },
+		{ MAD_TRAP_REPRESS, true },
+	};
+	uint8_t bytes[MAD_SIZE] = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(methods) / sizeof(*methods); i++) {
+		bytes[3] = methods[i].method; /* the standard's offset */
+		assert_int_equal(mad_is_response(bytes), methods[i].is_response);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -595,6 +614,7 @@ int main(void)
 		cmocka_unit_test(texts_from_the_wire_cannot_command_a_terminal),
 		cmocka_unit_test(other_sizes_and_versions_are_refused),
 		cmocka_unit_test(any_bytes_print),
+		cmocka_unit_test(responses_have_their_bit_or_repress_a_trap),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

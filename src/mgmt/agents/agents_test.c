@@ -489,6 +489,23 @@ static void changes_name_existing_fields_and_counters(void **state)
 	finish(&w);
 }
 
+/* GUIDCap counts GUIDs by blocks of eight and is 0 at external ports of switches. */
+static void ports_that_have_an_agent_have_a_guid_table(void **state)
+{
+	struct rng r;
+	struct agents_fixture w;
+
+	(void)state;
+	rng_init(&r, 27, 0);
+	random_fixture(&w, &r);
+	for (port_id p = 0; p < w.topo.n_ports; p++) {
+		bool external = !topo_is_end_port(&w.topo, p) && w.topo.ports[p].number > 0;
+
+		assert_int_equal(agents_port_get(w.agents, p, PORT_GUID_CAP), external ? 0 : 8);
+	}
+	finish(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -499,6 +516,7 @@ int main(void)
 		cmocka_unit_test(counters_saturate_and_sets_write_selected_ones),
 		cmocka_unit_test(short_mads_are_padded_with_zeros),
 		cmocka_unit_test(changes_name_existing_fields_and_counters),
+		cmocka_unit_test(ports_that_have_an_agent_have_a_guid_table),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
