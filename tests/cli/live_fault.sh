@@ -65,7 +65,7 @@ h0 post=ESRCH|is one of EAGAIN, EINVAL, ENOMEM
 h0 post=EAGAIN times=-1|a number from 0
 h0 post=EAGAIN chance=2|above 0 and at most 1
 h0 post=EAGAIN rnr=1ms x=1|a fault has one action
-h0 what=1|is no part of a fault
+h0 what=1|is not a part of a fault
 ROWS
 "$HEDDLE" live down -q
 printf '# of the first host\nh0 post=EAGAIN times=5 # five\n\n' >faults
