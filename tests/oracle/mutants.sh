@@ -242,7 +242,5 @@ mutant injection.c '			link_request(s, p->out); /* B9' '			(void)0; /* B9' \
 	'B9: a packet behind others of its sender acquires no VL'
 mutant throttle.c '	if (s->sharing && t->offers == NONE)' '	if (s->sharing)' \
 	'B9: a throttle that changes its offer has two jobs'
-mutant vl_sharing.c '	if (output_is_free(s, port))
-		link_request(s, port);' '' 'B9: what is returned for a withdrawn packet is not used'
 echo "$caught caught, $missed missed, $hung hang, of $count scenarios each"
 [ "$missed" -eq 0 ] && [ "$hung" -eq 0 ] && { [ -n "$rules" ] || [ "$caught" -ge 40 ]; }
