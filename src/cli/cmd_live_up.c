@@ -8,6 +8,7 @@
 #include "cli/scenario.h"
 #include "fabric/fabric.h"
 #include "hca/profile.h"
+#include "live/tables/tables.h"
 #include "mgmt/agents/agents.h"
 
 struct live_up_options {
@@ -68,7 +69,7 @@ static int bring_up(struct live_up_options *v, const char *path)
 	if (fabric_choice_overrides(&v->fabric, SEED_OF_SCENARIO, &d) != HD_OK ||
 	    fabric_open_bare(path, &v->fabric.overrides, &d, &fabric) != HD_OK)
 		return command_refuse(&d);
-	if (is_simulated(v) && cli_live_times(fabric, &d, &times) != HD_OK) {
+	if (is_simulated(v) && live_tables_timing(fabric, &d, &times) != HD_OK) {
 		fabric_free(fabric);
 		return command_refuse(&d);
 	}

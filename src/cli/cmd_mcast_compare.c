@@ -35,7 +35,7 @@ static const struct option options[] = {
 	{ "tree", 0, OPT_LIST, FIELD(how.trees), "KIND", NULL,
 	  "xy, union, shortest, shared, dual-path, multi-path or double-xy; all that the fabric allows if none is named",
 	  .words = mcast_compare_tree_words },
-	{ "sl", 0, OPT_UINT, FIELD(how.sl), "N", "0", "the first SL of the messages", .high = 15 },
+	{ "sl", 0, OPT_UINT, FIELD(how.sl), "SL", "0", "the first SL of the messages", .high = 15 },
 	{ "vls", 0, OPT_UINT, FIELD(how.vls), "N", "1",
 	  "SLs that messages are spread over, from --sl", .low = 1, .high = 15 },
 	{ "per-packet", 0, OPT_FLAG, FIELD(how.per_packet), NULL, NULL,

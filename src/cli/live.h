@@ -5,9 +5,7 @@
 /* Functions shared by the commands of 'heddle live'. */
 
 #include "cli/command.h"
-#include "fabric/fabric.h"
 #include "live/live.h"
-#include "sim/sim.h"
 
 #define LIVE_USUAL_NAME "fabric"
 #define LIVE_NAME_OPTION(type)                                                        \
@@ -38,32 +36,6 @@ extern const struct option cli_live_name_options[];
 /* Function of commands whose words are sent to the daemon unchanged; prints its output or error. */
 int cli_live_forward(const struct command *self, void *values, int n, char **words);
 
-/*
- * Programmed tables of the live fabric `name`: those at the start of a run, and later changes.
- * Opening fails with `needs_manager` if the subnet manager does not respond; without it,
- * applications then choose the SLs.
- */
-struct cli_live_tables;
-HD_MUST_CHECK enum hd_status cli_live_tables_open(const char *name, bool needs_manager,
-						  struct diag *d, struct cli_live_tables **out);
-void cli_live_tables_free(struct cli_live_tables *l);
-/* True if other tables are programmed than when they were opened. */
-bool cli_live_tables_changed(struct cli_live_tables *l);
-/* Queries the tables again; changed tables are valid from time `at` of the run on. */
-HD_MUST_CHECK enum hd_status cli_live_tables_update(struct cli_live_tables *l,
-						    const struct fabric *fabric, hd_time at,
-						    struct diag *d, bool *changed);
-
-/*
- * Builds the fabric of the scenario in `path` with the live fabric's state. Its topology must
- * equal the live fabric's. LIDs, routes, VLs, tables and partitions are the programmed ones; links
- * that are not active are down; later changes apply at their times. The fabric refers to `l` and
- * must be freed first.
- */
-HD_MUST_CHECK enum hd_status cli_live_fabric_read(struct cli_live_tables *l, const char *path,
-						  const struct overrides *o, struct diag *d,
-						  struct fabric **out);
-
 /* Parameters to start a fabric with its engine or subnet manager. */
 struct cli_live_start {
 	const char *name;
@@ -76,14 +48,6 @@ struct cli_live_start {
 	bool stays;          /* runs in the foreground */
 	struct live_options options;
 };
-
-/*
- * Delays of MADs in an idle fabric; the caller frees `cables`. Fails if packets of the scenario
- * follow rules that MADs do not.
- */
-struct agents_timing;
-HD_MUST_CHECK enum hd_status cli_live_times(const struct fabric *fabric, struct diag *d,
-					    struct agents_timing *out);
 
 /* Starts all processes, or none. False, with a message, if the subnet is not up yet. */
 bool cli_live_bring_up(const struct cli_live_start *w, const struct topo *t, struct diag *d);
@@ -122,31 +86,5 @@ void cli_live_engine_leave(void);
 enum cli_live_pause cli_live_engine_carry(void);
 /* Counters of packets of programs; NULL in other processes. */
 const struct sim_counters *cli_live_program_counters(port_id port);
-
-/*
- * Congestion control as programmed by a subnet manager, in place of the scenario's: marking by
- * switches, and the response of a port on an SL (false: none). Fails if switches have different
- * settings.
- */
-struct agents;
-HD_MUST_CHECK enum hd_status cli_live_control(const struct agents *a, struct scn_congestion *c,
-					      struct diag *d);
-bool cli_live_throttle(const struct agents *a, port_id source, unsigned sl, struct cc_config *c);
-/* For flows that are controlled at another time: disabled control instead of none. */
-HD_MUST_CHECK enum hd_status cli_live_control_or_off(const struct agents *a,
-						     struct scn_congestion *c, struct diag *d);
-bool cli_live_throttle_or_off(const struct agents *a, port_id source, unsigned sl,
-			      struct cc_config *c);
-
-/* Adds the counters of a run to those of the live fabric's ports. */
-HD_MUST_CHECK enum hd_status cli_live_count(const char *name, const struct fabric *fabric,
-					    const struct sim_metrics *m, struct diag *d);
-
-/* Records packets that a run's ports refuse, and reports them to the fabric. */
-struct cli_live_watch;
-struct cli_live_watch *cli_live_watch_new(const struct fabric *fabric, struct sim *s);
-HD_MUST_CHECK enum hd_status cli_live_watch_report(const struct cli_live_watch *w, const char *name,
-						   struct diag *d);
-void cli_live_watch_free(struct cli_live_watch *w);
 
 #endif

@@ -13,10 +13,11 @@
 #include "cli/live.h"
 #include "hca/lab.h"
 #include "live/clock/timed.h"
+#include "live/tables/tables.h"
 
 struct engine_origin {
 	const struct cli_live_start *wish;
-	struct cli_live_tables *tables;
+	struct live_tables *tables;
 	struct fabric *fabric;
 };
 
@@ -32,7 +33,7 @@ static void close_run(void *context, struct run *run)
 	if (o->fabric)
 		fabric_free(o->fabric);
 	o->fabric = NULL;
-	cli_live_tables_free(o->tables);
+	live_tables_free(o->tables);
 	o->tables = NULL;
 }
 
@@ -41,12 +42,12 @@ static enum hd_status open_run(void *context, struct diag *d, struct run **out)
 	struct engine_origin *o = context;
 	struct run_load load = { .ends_without_memory = true };
 	const struct run_options options = { .load = &load, .carries_programs = true };
-	enum hd_status status = cli_live_tables_open(o->wish->name, false, d, &o->tables);
+	enum hd_status status = live_tables_open(o->wish->name, false, d, &o->tables);
 
 	lab_program_rules(&load.rules);
 	if (status == HD_OK)
-		status = cli_live_fabric_read(o->tables, o->wish->path, o->wish->overrides, d,
-					      &o->fabric);
+		status = live_tables_fabric(o->tables, o->wish->path, o->wish->overrides, d,
+					    &o->fabric);
 	if (status == HD_OK)
 		status = run_open(o->fabric, &options, d, out);
 	if (status != HD_OK)
@@ -58,7 +59,7 @@ static bool is_old(void *context)
 {
 	const struct engine_origin *o = context;
 
-	return cli_live_tables_changed(o->tables);
+	return live_tables_changed(o->tables);
 }
 
 /* ---- attached traffic: 'heddle sim' in this process, with the client's output and folder */

@@ -6,6 +6,7 @@
 
 #include "cli/live.h"
 #include "cli/output.h"
+#include "live/tables/tables.h"
 #include "subnet/routing/route.h"
 
 void fabric_choice_fini(struct fabric_choice *c)
@@ -50,7 +51,7 @@ enum hd_status fabric_choice_overrides(struct fabric_choice *c, uint64_t seed, s
 	return status;
 }
 
-enum hd_status fabric_choice_open_scenario(struct fabric_choice *c, struct cli_live_tables *live,
+enum hd_status fabric_choice_open_scenario(struct fabric_choice *c, struct live_tables *live,
 					   const char *path, uint64_t *seed, struct diag *d,
 					   struct fabric **out)
 {
@@ -58,7 +59,7 @@ enum hd_status fabric_choice_open_scenario(struct fabric_choice *c, struct cli_l
 	enum hd_status status = fabric_choice_overrides(c, *seed, d);
 
 	if (status == HD_OK)
-		status = live ? cli_live_fabric_read(live, path, &c->overrides, d, &fabric)
+		status = live ? live_tables_fabric(live, path, &c->overrides, d, &fabric)
 			      : fabric_read(path, &c->overrides, d, &fabric);
 	if (status != HD_OK)
 		return status;

@@ -67,11 +67,11 @@ HD_MUST_CHECK enum hd_status fabric_choice_overrides(struct fabric_choice *c, ui
  * Opens a scenario with traffic, on a live fabric unless `live` is NULL; *seed becomes the
  * scenario's.
  */
-struct cli_live_tables;
+struct live_tables;
 HD_MUST_CHECK enum hd_status fabric_choice_open_scenario(struct fabric_choice *c,
-							 struct cli_live_tables *live,
-							 const char *path, uint64_t *seed,
-							 struct diag *d, struct fabric **out);
+							 struct live_tables *live, const char *path,
+							 uint64_t *seed, struct diag *d,
+							 struct fabric **out);
 /* Prints the scenario with all defaults; returns the exit status. */
 int fabric_choice_print(struct fabric_choice *c, const struct common_options *common,
 			const char *path);

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "cli/live.h"
 #include "cli/sim_session.h"
+#include "live/tables/tables.h"
 
 static const hd_time LOOK = HD_MS * 20; /* interval of checks, by the machine's clock */
 
@@ -19,7 +20,7 @@ struct live_run {
 	struct sim_session_options *v;
 	const char *file;
 	struct run **s;
-	struct cli_live_watch *watch;
+	struct live_tables_watch *watch;
 	hd_time begun; /* by the machine's clock */
 	hd_time slice; /* simulated time until the next check */
 };
@@ -38,7 +39,7 @@ static enum hd_status remake(struct live_run *r, hd_time now, struct diag *d)
 	struct run *next;
 	struct fabric *fabric;
 	enum hd_status status =
-		cli_live_fabric_read(r->v->tables, r->file, &r->v->scenario.overrides, d, &fabric);
+		live_tables_fabric(r->v->tables, r->file, &r->v->scenario.overrides, d, &fabric);
 
 	if (status == HD_OK)
 		status = run_open(fabric, &r->v->run, d, &next);
@@ -47,9 +48,9 @@ static enum hd_status remake(struct live_run *r, hd_time now, struct diag *d)
 	if (cli_live_is_engine())
 		cli_live_engine_leave();
 	run_close(*r->s);
-	cli_live_watch_free(r->watch);
+	live_tables_watch_free(r->watch);
 	*r->s = next;
-	r->watch = cli_live_watch_new(fabric, run_sim(next));
+	r->watch = live_tables_watch_new(fabric, run_sim(next));
 	return cli_live_is_engine() ? cli_live_engine_enter(next, now, d)
 				    : run_advance(next, now, d);
 }
@@ -61,7 +62,7 @@ static enum hd_status look(struct live_run *r, struct diag *d)
 	hd_time at = (now / HD_NS + 1) * HD_NS;
 	bool changed;
 	enum hd_status status =
-		cli_live_tables_update(r->v->tables, run_fabric(*r->s), at, d, &changed);
+		live_tables_update(r->v->tables, run_fabric(*r->s), at, d, &changed);
 
 	return status == HD_OK && changed ? remake(r, now, d) : status;
 }
@@ -152,7 +153,7 @@ enum hd_status sim_session_live(struct sim_session_options *v, const char *file,
 		.v = v,
 		.file = file,
 		.s = s,
-		.watch = cli_live_watch_new(run_fabric(*s), run_sim(*s)),
+		.watch = live_tables_watch_new(run_fabric(*s), run_sim(*s)),
 		.begun = clock_time(),
 		.slice = HD_US,
 	};
@@ -162,9 +163,10 @@ enum hd_status sim_session_live(struct sim_session_options *v, const char *file,
 		status = go_on(&r, d);
 
 	if (status == HD_OK)
-		status = cli_live_count(v->live, run_fabric(*s), sim_metrics(run_sim(*s)), d);
+		status = live_tables_count(v->live, run_fabric(*s), sim_metrics(run_sim(*s)),
+					   cli_live_program_counters, d);
 	if (status == HD_OK)
-		status = cli_live_watch_report(r.watch, v->live, d);
-	cli_live_watch_free(r.watch);
+		status = live_tables_watch_report(r.watch, v->live, d);
+	live_tables_watch_free(r.watch);
 	return status;
 }

@@ -10,6 +10,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/threads.h"
+#include "live/tables/tables.h"
 
 /* Adds a remark about the interruption of the run. */
 static void put_interruption(const struct sim_session_options *v, const struct run *s,
@@ -238,12 +239,12 @@ int sim_session_run(struct sim_session_options *v, const char *file)
 	if (v->explain)
 		status = explain(v, file);
 	else if ((!v->live || v->world.n > 1 ||
-		  cli_live_tables_open(v->live, true, &d, &v->tables) == HD_OK) &&
+		  live_tables_open(v->live, true, &d, &v->tables) == HD_OK) &&
 		 choose(v, file, &d, &fabric) == HD_OK)
 		status = simulate(v, file, fabric);
 	else
 		status = refuse(v, &d);
-	cli_live_tables_free(v->tables);
+	live_tables_free(v->tables);
 	world_close(&v->world);
 	return status;
 }

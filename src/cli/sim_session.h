@@ -15,9 +15,9 @@ struct sim_session_options {
 	struct common_options common;
 	struct fabric_choice scenario;
 	struct run_options run;
-	const char *live;               /* name of a live fabric, or NULL */
-	double pace;                    /* simulated seconds per second; 0: no limit */
-	struct cli_live_tables *tables; /* tables of the live fabric */
+	const char *live;           /* name of a live fabric, or NULL */
+	double pace;                /* simulated seconds per second; 0: no limit */
+	struct live_tables *tables; /* tables of the live fabric */
 	bool explain, all, counters, checksum;
 	struct world world;
 };

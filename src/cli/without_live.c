@@ -4,6 +4,7 @@
 #include "cli/live.h"
 #include "cli/live_serve.h"
 #include "cli/sim_session.h"
+#include "live/tables/tables.h"
 
 static enum hd_status refuse(struct diag *d)
 {
@@ -31,8 +32,8 @@ int cli_live_serve(const struct command *self, const char *name,
 	return run(self, 0, NULL);
 }
 
-enum hd_status cli_live_tables_open(const char *name, bool needs_manager, struct diag *d,
-				    struct cli_live_tables **out)
+enum hd_status live_tables_open(const char *name, bool needs_manager, struct diag *d,
+				struct live_tables **out)
 {
 	(void)name;
 	(void)needs_manager;
@@ -40,13 +41,13 @@ enum hd_status cli_live_tables_open(const char *name, bool needs_manager, struct
 	return refuse(d);
 }
 
-void cli_live_tables_free(struct cli_live_tables *l)
+void live_tables_free(struct live_tables *l)
 {
 	(void)l;
 }
 
-enum hd_status cli_live_fabric_read(struct cli_live_tables *l, const char *path,
-				    const struct overrides *o, struct diag *d, struct fabric **out)
+enum hd_status live_tables_fabric(struct live_tables *l, const char *path,
+				  const struct overrides *o, struct diag *d, struct fabric **out)
 {
 	(void)l;
 	(void)path;

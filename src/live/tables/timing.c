@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "live/tables/tables.h"
+
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "cli/live.h"
 #include "mgmt/agents/agents.h"
 
 /* Delays of MADs in-band: those of VL15 packets in a run of the scenario. */
@@ -32,8 +33,8 @@ static enum hd_status check_switches(const struct scenario *s, struct diag *d)
 	return HD_OK;
 }
 
-enum hd_status cli_live_times(const struct fabric *fabric, struct diag *d,
-			      struct agents_timing *out)
+enum hd_status live_tables_timing(const struct fabric *fabric, struct diag *d,
+				  struct agents_timing *out)
 {
 	const struct scn_switch *sw = &fabric->scenario->fabric.sw;
 	struct fabric_cable *cables = NULL;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "live/tables/tables.h"
+
 #include <string.h>
 
 #include "cc/marking.h"
-#include "cli/live.h"
 #include "mgmt/agents/agents.h"
 #include "scenario/words.h"
 #include "wire/mad.h"
@@ -89,7 +90,7 @@ static bool is_per_sl(const struct agents *a)
 	return false;
 }
 
-enum hd_status cli_live_control(const struct agents *a, struct scn_congestion *c, struct diag *d)
+enum hd_status live_tables_control(const struct agents *a, struct scn_congestion *c, struct diag *d)
 {
 	const uint8_t *setting;
 	enum hd_status status = common_setting(a, d, &setting);
@@ -104,11 +105,11 @@ enum hd_status cli_live_control(const struct agents *a, struct scn_congestion *c
 	return HD_OK;
 }
 
-enum hd_status cli_live_control_or_off(const struct agents *a, struct scn_congestion *c,
-				       struct diag *d)
+enum hd_status live_tables_control_or_off(const struct agents *a, struct scn_congestion *c,
+					  struct diag *d)
 {
 	struct scn_congestion is = *c;
-	enum hd_status status = cli_live_control(a, &is, d);
+	enum hd_status status = live_tables_control(a, &is, d);
 
 	if (status != HD_OK)
 		return status;
@@ -146,7 +147,7 @@ static void take_table(const struct agents *a, port_id source, struct cc_config 
 		c->ccti_limit = CCT_MAX_ENTRIES - 1;
 }
 
-bool cli_live_throttle(const struct agents *a, port_id source, unsigned sl, struct cc_config *c)
+bool live_tables_throttle(const struct agents *a, port_id source, unsigned sl, struct cc_config *c)
 {
 	const struct record *r = record_of(ATTR_CA_CONGESTION);
 	const uint8_t *s = agents_congestion(a, source, ATTR_CA_CONGESTION, 0);
@@ -163,10 +164,10 @@ bool cli_live_throttle(const struct agents *a, port_id source, unsigned sl, stru
 }
 
 /* Control with a CCT without delays, which does not throttle. */
-bool cli_live_throttle_or_off(const struct agents *a, port_id source, unsigned sl,
-			      struct cc_config *c)
+bool live_tables_throttle_or_off(const struct agents *a, port_id source, unsigned sl,
+				 struct cc_config *c)
 {
-	if (cli_live_throttle(a, source, sl, c))
+	if (live_tables_throttle(a, source, sl, c))
 		return true;
 	memset(c->cct, 0, sizeof(c->cct));
 	c->ccti_limit = c->ccti_min = c->trigger = 0;

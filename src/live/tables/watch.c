@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "live/tables/tables.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "cli/live.h"
+#include "live/live.h"
 
 /*
  * Number of packets that a port of a run refused for their P_Key, and the first of them, which the
@@ -15,14 +17,14 @@ struct refusal {
 	uint8_t sl;
 };
 
-struct cli_live_watch {
+struct live_tables_watch {
 	const struct fabric *fabric;
 	struct refusal *ports; /* per sim port */
 };
 
 static void note(void *context, const struct sim_event_record *e, const struct sim_packet *p)
 {
-	struct cli_live_watch *w = context;
+	struct live_tables_watch *w = context;
 	const struct sim_setup *u = &w->fabric->setup;
 	struct refusal *r = &w->ports[e->where];
 
@@ -36,9 +38,9 @@ static void note(void *context, const struct sim_event_record *e, const struct s
 	r->sl = p->sl;
 }
 
-struct cli_live_watch *cli_live_watch_new(const struct fabric *fabric, struct sim *s)
+struct live_tables_watch *live_tables_watch_new(const struct fabric *fabric, struct sim *s)
 {
-	struct cli_live_watch *w = hd_alloc(1, sizeof(*w));
+	struct live_tables_watch *w = hd_alloc(1, sizeof(*w));
 	const struct sim_observer o = { .context = w, .ended = note };
 
 	w->fabric = fabric;
@@ -47,7 +49,7 @@ struct cli_live_watch *cli_live_watch_new(const struct fabric *fabric, struct si
 	return w;
 }
 
-void cli_live_watch_free(struct cli_live_watch *w)
+void live_tables_watch_free(struct live_tables_watch *w)
 {
 	if (!w)
 		return;
@@ -71,8 +73,8 @@ static enum hd_status notify_one(const char *dir, port_id port, const struct ref
 	return status;
 }
 
-enum hd_status cli_live_watch_report(const struct cli_live_watch *w, const char *name,
-				     struct diag *d)
+enum hd_status live_tables_watch_report(const struct live_tables_watch *w, const char *name,
+					struct diag *d)
 {
 	const struct sim_setup *u = &w->fabric->setup;
 	char *dir = live_folder(name);

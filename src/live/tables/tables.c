@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "live/tables/tables.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "cli/live.h"
+#include "live/live.h"
 #include "live/protocol.h"
 #include "mgmt/agents/agents.h"
 #include "sim/report/perfquery.h"
@@ -29,7 +31,7 @@ struct moment {
 	bool *down;
 };
 
-struct cli_live_tables {
+struct live_tables {
 	const char *name;
 	char *dir;
 	uint64_t version;
@@ -43,7 +45,7 @@ struct cli_live_tables {
 
 /* Context of the callbacks that give a fabric's builder the tables at the start of the run. */
 struct programmed {
-	struct cli_live_tables *tables;
+	struct live_tables *tables;
 	struct agents *agents;
 	bool is_old; /* the programmed state has changed meanwhile */
 };
@@ -96,7 +98,7 @@ static const char *managed_host(const struct agents *a, const struct topo *t, ui
 
 /* ---- SLs of paths: queried once for each state and stored with it */
 
-static enum hd_status ask_version(const struct cli_live_tables *l, struct diag *d, uint64_t *out)
+static enum hd_status ask_version(const struct live_tables *l, struct diag *d, uint64_t *out)
 {
 	const char *const words[] = { "version" };
 	struct strbuf text = STRBUF_INIT;
@@ -108,8 +110,8 @@ static enum hd_status ask_version(const struct cli_live_tables *l, struct diag *
 }
 
 /* Queries the version and, if it has changed, the state. */
-static enum hd_status fetch(const struct cli_live_tables *l, struct strbuf *image,
-			    uint64_t *version, struct diag *d)
+static enum hd_status fetch(const struct live_tables *l, struct strbuf *image, uint64_t *version,
+			    struct diag *d)
 {
 	const char *const all[] = { "image" };
 	uint64_t before = *version;
@@ -129,7 +131,7 @@ static bool is_same(const struct strbuf *a, const struct strbuf *b)
  * True if the current state differs from `image`; managers often program unchanged values, which
  * increments the version.
  */
-static enum hd_status compare(const struct cli_live_tables *l, const struct strbuf *image,
+static enum hd_status compare(const struct live_tables *l, const struct strbuf *image,
 			      uint64_t *version, struct diag *d, bool *differ)
 {
 	struct strbuf now = STRBUF_INIT;
@@ -147,7 +149,7 @@ struct found {
 	uint64_t version;
 };
 
-static void note_told(struct cli_live_tables *l, uint8_t **rows, uint32_t n)
+static void note_told(struct live_tables *l, uint8_t **rows, uint32_t n)
 {
 	struct told *g = hd_alloc(1, sizeof(*g));
 
@@ -161,8 +163,8 @@ static void note_told(struct cli_live_tables *l, uint8_t **rows, uint32_t n)
  * Queries the manager's SLs for these tables. If the tables change meanwhile, the answer may be
  * for the new tables and is discarded.
  */
-static enum hd_status ask_sls(struct cli_live_tables *l, const struct agents *a,
-			      const struct subnet *s, const struct found *x, struct diag *d)
+static enum hd_status ask_sls(struct live_tables *l, const struct agents *a, const struct subnet *s,
+			      const struct found *x, struct diag *d)
 {
 	uint16_t sm_lid;
 	const char *host = managed_host(a, s->topo, &sm_lid);
@@ -191,7 +193,7 @@ static enum hd_status program(void *context, struct subnet *s, struct diag *d)
 {
 	static const struct told none;
 	struct programmed *p = context;
-	struct cli_live_tables *l = p->tables;
+	struct live_tables *l = p->tables;
 	const struct found x = { &l->image, 0, l->version };
 	enum hd_status status = HD_OK;
 
@@ -218,11 +220,11 @@ static bool is_down(void *context, port_id port)
 static enum hd_status control(void *context, struct scn_congestion *c, struct diag *d)
 {
 	const struct programmed *p = context;
-	enum hd_status status = cli_live_control(p->agents, c, d);
+	enum hd_status status = live_tables_control(p->agents, c, d);
 
 	for (const struct moment *m = p->tables->first;
 	     m && status == HD_OK && c->algorithm == SCN_CONTROL_SAME; m = m->next) {
-		status = cli_live_control(m->agents, c, d);
+		status = live_tables_control(m->agents, c, d);
 		c->threshold = 0;
 	}
 	return status;
@@ -232,13 +234,13 @@ static bool throttle(void *context, port_id source, unsigned sl, struct cc_confi
 {
 	const struct programmed *p = context;
 
-	if (cli_live_throttle(p->agents, source, sl, c))
+	if (live_tables_throttle(p->agents, source, sl, c))
 		return true;
 	for (const struct moment *m = p->tables->first; m; m = m->next) {
 		struct cc_config later = *c;
 
-		if (cli_live_throttle(m->agents, source, sl, &later))
-			return cli_live_throttle_or_off(p->agents, source, sl, c);
+		if (live_tables_throttle(m->agents, source, sl, &later))
+			return live_tables_throttle_or_off(p->agents, source, sl, c);
 	}
 	return false;
 }
@@ -247,14 +249,14 @@ static enum hd_status control_then(void *context, struct scn_congestion *c, stru
 {
 	const struct moment *m = context;
 
-	return cli_live_control_or_off(m->agents, c, d);
+	return live_tables_control_or_off(m->agents, c, d);
 }
 
 static bool throttle_then(void *context, port_id source, unsigned sl, struct cc_config *c)
 {
 	const struct moment *m = context;
 
-	return cli_live_throttle_or_off(m->agents, source, sl, c);
+	return live_tables_throttle_or_off(m->agents, source, sl, c);
 }
 
 /* ---- later states */
@@ -269,7 +271,7 @@ static void free_moment(struct moment *m)
 }
 
 /* Queries SLs at a later state. Senders keep their SLs while the manager is busy or unreachable. */
-static enum hd_status ask_again(struct cli_live_tables *l, const struct moment *m,
+static enum hd_status ask_again(struct live_tables *l, const struct moment *m,
 				const struct found *x, struct diag *d)
 {
 	struct diag here = { .status = HD_OK };
@@ -282,8 +284,8 @@ static enum hd_status ask_again(struct cli_live_tables *l, const struct moment *
 }
 
 /* Appends a state on a fabric of the same nodes. */
-static enum hd_status add_moment(struct cli_live_tables *l, const struct topo *t,
-				 const struct found *x, struct diag *d)
+static enum hd_status add_moment(struct live_tables *l, const struct topo *t, const struct found *x,
+				 struct diag *d)
 {
 	const struct lid_options lids = { .order = LIDS_KEEP };
 	struct moment *m = hd_alloc(1, sizeof(*m));
@@ -318,33 +320,33 @@ static enum hd_status add_moment(struct cli_live_tables *l, const struct topo *t
 }
 
 /* Creates the first state, which is valid from now on. */
-static enum hd_status begin(struct cli_live_tables *l, struct diag *d)
+static enum hd_status begin(struct live_tables *l, struct diag *d)
 {
 	l->version = UINT64_MAX;
 	strbuf_clear(&l->image);
 	return fetch(l, &l->image, &l->version, d);
 }
 
-enum hd_status cli_live_tables_open(const char *name, bool needs_manager, struct diag *d,
-				    struct cli_live_tables **out)
+enum hd_status live_tables_open(const char *name, bool needs_manager, struct diag *d,
+				struct live_tables **out)
 {
-	struct cli_live_tables *l = hd_alloc(1, sizeof(*l));
+	struct live_tables *l = hd_alloc(1, sizeof(*l));
 
-	*l = (struct cli_live_tables){ .name = name,
-				       .dir = live_folder(name),
-				       .needs_manager = needs_manager,
-				       .latest = STRBUF_INIT,
-				       .image = STRBUF_INIT };
+	*l = (struct live_tables){ .name = name,
+				   .dir = live_folder(name),
+				   .needs_manager = needs_manager,
+				   .latest = STRBUF_INIT,
+				   .image = STRBUF_INIT };
 	enum hd_status status = begin(l, d);
 
 	if (status == HD_OK)
 		*out = l;
 	else
-		cli_live_tables_free(l);
+		live_tables_free(l);
 	return status;
 }
 
-void cli_live_tables_free(struct cli_live_tables *l)
+void live_tables_free(struct live_tables *l)
 {
 	if (!l)
 		return;
@@ -369,7 +371,7 @@ void cli_live_tables_free(struct cli_live_tables *l)
 	free(l);
 }
 
-bool cli_live_tables_changed(struct cli_live_tables *l)
+bool live_tables_changed(struct live_tables *l)
 {
 	struct diag d = { .status = HD_OK };
 	uint64_t version = l->version;
@@ -381,8 +383,8 @@ bool cli_live_tables_changed(struct cli_live_tables *l)
 	return false;
 }
 
-enum hd_status cli_live_tables_update(struct cli_live_tables *l, const struct fabric *fabric,
-				      hd_time at, struct diag *d, bool *changed)
+enum hd_status live_tables_update(struct live_tables *l, const struct fabric *fabric, hd_time at,
+				  struct diag *d, bool *changed)
 {
 	struct strbuf image = STRBUF_INIT;
 	uint64_t version = l->version;
@@ -410,7 +412,7 @@ enum hd_status cli_live_tables_update(struct cli_live_tables *l, const struct fa
 }
 
 /* Applies the states found later, at their times. */
-static enum hd_status follow(const struct cli_live_tables *l, struct fabric *fabric, struct diag *d)
+static enum hd_status follow(const struct live_tables *l, struct fabric *fabric, struct diag *d)
 {
 	enum hd_status status = HD_OK;
 
@@ -428,8 +430,8 @@ static enum hd_status follow(const struct cli_live_tables *l, struct fabric *fab
 	return status;
 }
 
-enum hd_status cli_live_fabric_read(struct cli_live_tables *l, const char *path,
-				    const struct overrides *o, struct diag *d, struct fabric **out)
+enum hd_status live_tables_fabric(struct live_tables *l, const char *path,
+				  const struct overrides *o, struct diag *d, struct fabric **out)
 {
 	enum { MOST = 100 };
 	struct programmed p;
@@ -515,8 +517,9 @@ static void put(void *context, const char *name, uint64_t value)
 			      (unsigned)c->port, counter, value);
 }
 
-enum hd_status cli_live_count(const char *name, const struct fabric *fabric,
-			      const struct sim_metrics *m, struct diag *d)
+enum hd_status live_tables_count(const char *name, const struct fabric *fabric,
+				 const struct sim_metrics *m, live_tables_counters_fn *of_programs,
+				 struct diag *d)
 {
 	enum { OF_A_PORT = 80 * 48 }; /* most bytes for a port */
 	char *dir = live_folder(name);
@@ -531,7 +534,7 @@ enum hd_status cli_live_count(const char *name, const struct fabric *fabric,
 		counters.link_downed = 0;
 		c.port = fabric->setup.ports[i].origin;
 		if (fabric->setup.ports[i].peer != SIM_NONE) {
-			subtract_programs(&counters, cli_live_program_counters(c.port));
+			subtract_programs(&counters, of_programs(c.port));
 			perfquery_each(fabric, i, &counters, put, &c);
 		}
 		if (c.text.len + OF_A_PORT > LIVE_TEXT / 2)
