@@ -153,6 +153,21 @@ static void entries_are_not_spent_without_need(void **state)
 	assert_int_equal(fit.n, 0);
 }
 
+/* Shares that weights of a whole packet can give are given by such weights. */
+static void weights_hold_a_packet_of_the_largest_mtu(void **state)
+{
+	double wanted[N_DATA_VLS] = { 0.25, 0.75 };
+	struct shares_vl vls[N_DATA_VLS] = { shares_vl_of(282), shares_vl_of(282) };
+	struct vlarb_entry table[VLARB_MAX];
+
+	(void)state;
+	struct shares_fit fit = shares_weights(wanted, 1, vls, VLARB_MAX, table);
+
+	assert_true(fit.n >= 2 && fit.short_by <= SHARES_NEAR);
+	for (unsigned i = 0; i < fit.n; i++)
+		assert_true(table[i].weight >= SHARES_LARGEST);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -161,6 +176,7 @@ int main(void)
 		cmocka_unit_test(chosen_weights_achieve_what_was_wanted),
 		cmocka_unit_test(mixed_sizes_have_the_mean_of_their_turns),
 		cmocka_unit_test(entries_are_not_spent_without_need),
+		cmocka_unit_test(weights_hold_a_packet_of_the_largest_mtu),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
