@@ -100,7 +100,7 @@ enum hd_status file_read_rest(FILE *in, size_t limit, struct diag *d, struct str
 			strbuf_add(out, chunk, n);
 	}
 	if (too_large)
-		return diag_fail(d, HD_ERR_INPUT, "is larger than %zu bytes", limit);
+		return diag_fail(d, HD_ERR_INPUT, "is larger than the limit of %zu bytes", limit);
 	return ferror(in) ? refuse_read(d, errno) : HD_OK;
 }
 
@@ -367,7 +367,7 @@ static void release(struct file_writer *w)
 	*w = (struct file_writer){ 0 };
 }
 
-/* `from` is a file whose beginning is copied, or -1. */
+/* `from`: -1, or the descriptor of a file; file_cut copies the part of it that was kept. */
 static enum hd_status create(struct file_writer *w, const char *path, int from, struct diag *d)
 {
 	struct stat st;

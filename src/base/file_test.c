@@ -84,7 +84,7 @@ static void a_file_over_the_limit_is_refused_whole(void **state)
 	assert_int_equal(file_write(inside("x"), "123456789", 9, &d), HD_OK);
 	assert_int_equal(file_read(inside("x"), 8, &d, &got), HD_ERR_INPUT);
 	assert_string_equal(got.text, "before");
-	assert_string_equal(d.message, "is larger than 8 bytes");
+	assert_string_equal(d.message, "is larger than the limit of 8 bytes");
 	strbuf_fini(&got);
 }
 

@@ -137,7 +137,7 @@ static uint64_t power_of_ten(unsigned exponent)
 	return power;
 }
 
-/* num/den as a decimal; false if it never ends or has too many digits. */
+/* num/den, in lowest terms, as a decimal; false if it never ends or has too many digits. */
 static bool to_decimal(u128 num, uint64_t den, struct decimal *out)
 {
 	for (unsigned places = 0; places <= MAX_PLACES; places++) {

@@ -70,7 +70,11 @@ static struct endpoint *host_contenders(struct nic *nic, struct bench_point *poi
 
 /* ---- one point ---------------------------------------------------------- */
 
-/* Posts the receives that must exist before the first message arrives. */
+/*
+ * Posts the receives that must exist before the first SEND arrives. `first`: this side sends first.
+ * Ping-pong: one per queue pair of the other side. Bandwidth: all entries of a queue but one, at
+ * each side that receives.
+ */
 static void post_ahead(struct endpoint *e, bool first)
 {
 	const struct bench_params *p = e->p;

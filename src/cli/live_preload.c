@@ -38,7 +38,7 @@ static bool add_library(const char *name, struct strbuf *all, struct strbuf *fol
 	if (folder->len && strpbrk(folder->text, ":;"))
 		diag_fail(
 			d, HD_ERR_ENV,
-			"%s cannot be preloaded from '%s': the path contains a colon or semicolon",
+			"%s cannot be preloaded from '%s': the path contains a colon or semicolon; install Heddle in another folder",
 			name, folder->text);
 	free(path);
 	return d->status == HD_OK;

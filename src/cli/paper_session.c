@@ -63,8 +63,10 @@ static enum hd_status vary(struct paper_catalogue *c, const char *text, struct d
 	for (size_t i = 0; i < c->n && status == HD_OK; i++)
 		status = paper_vary(c->papers[i], text, d, &known);
 	if (status == HD_OK && !known)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "option --vary: no study has an open parameter '%s'", text);
+		return diag_fail(
+			d, HD_ERR_INPUT,
+			"option --vary '%s': no study has this axis; use AXIS=VALUES with an axis of the paper's file",
+			text);
 	return status;
 }
 

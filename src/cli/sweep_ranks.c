@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/sweep_ranks.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,7 +126,9 @@ static int join_if_last(struct sweep_session_options *v, const struct study *stu
 
 	if (!lock(all->lock, &file)) {
 		d.file = all->lock;
-		diag_fail(&d, HD_ERR_IO, "cannot be locked");
+		diag_fail(&d, HD_ERR_IO,
+			  "cannot be locked: %s; ranks need --db on a file system with POSIX locks",
+			  strerror(errno));
 		code = command_refuse(&d);
 	} else if (all_are_done(all, study)) {
 		code = join(v, study, all);

@@ -17,7 +17,7 @@
 /* The connections of a row with admission. */
 struct stream {
 	uint32_t n;     /* arriving in the run */
-	uint32_t group; /* the same for all that have a link in common */
+	uint32_t group; /* number of one of the group's streams; see find_groups */
 	struct hd_rate rate;
 	double load; /* erlangs */
 	uint8_t sl;
@@ -123,7 +123,10 @@ static void merge(struct network *w, uint32_t a, uint32_t b)
 	}
 }
 
-/* Preferential best effort has a share to itself. */
+/*
+ * Streams that cross the same link are in one group. PBE has slots of its own on every link, so its
+ * streams are in groups of their own.
+ */
 static void find_groups(struct network *w)
 {
 	for (port_id p = 0; p < w->n_ports; p++) {
@@ -178,8 +181,7 @@ static void add_need(const struct network *w, uint32_t k, port_id port, struct n
 	n->vls |= 1u << vl;
 }
 
-/* Entries for the group if one of its VLs sends: the others may be at their
- * floors. */
+/* Entries for the group if one of its VLs sends: its other VLs may be at their floors. */
 static uint32_t entries_left(const struct need *n)
 {
 	bool floors = (n->fill->floors & n->vls) != 0;
@@ -377,7 +379,7 @@ static void judge(struct network *w, uint32_t group, struct fabric_loss *out)
 
 	for (uint32_t k = 0; k < w->n; k++) {
 		if (w->streams[k].group == group && w->streams[k].why)
-			why = "none: others on its links have none";
+			why = "none: another row on its links has none";
 	}
 	if (!why)
 		why = find_link(w, group, &port, &places);

@@ -173,7 +173,7 @@ static const struct {
 	{ STAR("3", WHOLE) ROW("a", "db", ONE, "500Mb/s", "12us", "90us")
 		  ROW("b", "db", "source: h0, destination: h2", "500Mb/s",
 		      "{gap: 12us, distribution: constant}", "90us"),
-	  "none: others on its links have none" },
+	  "none: another row on its links has none" },
 	/* VLs that leave parts of entries free, and no entry to spare. */
 	{ STAR("2", BROKEN) ROW("a", "db", ONE, "700Mb/s", "12us", "90us")
 		  ROW("b", "db2", ONE, "500Mb/s", "12us", "90us"),

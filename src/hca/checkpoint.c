@@ -65,7 +65,7 @@ void hca_slot_pack_headers(struct pack *p, struct hca_slot *s)
 	s->packet.payload_len = len;
 }
 
-/* Decodes a slot into the pool of its sender. */
+/* Decodes a packet into a new slot of the sending adapter's lab; returns the slot's id. */
 static uint32_t read_slot(struct lab *lab, struct pack *p)
 {
 	uint32_t node = 0;

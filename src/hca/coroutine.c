@@ -86,7 +86,7 @@ static void *lay_out(char *top, struct coroutine *c)
 	*--sp = (uintptr_t)hd_coroutine_start;
 	*--sp = 0; /* rbp = 0 ends a backtrace */
 	*--sp = 0;
-	*--sp = (uintptr_t)c;
+	*--sp = (uintptr_t)c; /* r12, read by hd_coroutine_start */
 	*--sp = 0;
 	*--sp = 0;
 	*--sp = 0;
@@ -133,13 +133,14 @@ __asm__(".text\n"
 	"	brk #1\n"
 	".size hd_coroutine_start,.-hd_coroutine_start\n");
 
+/* x19-x30, d8-d15. */
 static void *lay_out(char *top, struct coroutine *c)
 {
 	uintptr_t *sp = (uintptr_t *)(void *)(top - 160);
 
 	for (unsigned i = 0; i < 20; i++)
 		sp[i] = 0;
-	sp[0] = (uintptr_t)c;
+	sp[0] = (uintptr_t)c;                   /* x19, read by hd_coroutine_start */
 	sp[11] = (uintptr_t)hd_coroutine_start; /* x30 */
 	return sp;
 }
@@ -175,7 +176,7 @@ void coroutine_free(struct coroutine *c)
 	free(c);
 }
 
-/* ---- switching, with the sanitizer told ---------------------------------- */
+/* ---- switching, with calls of the sanitizer ------------------------------ */
 
 static void enter_begin(struct coroutine *c)
 {

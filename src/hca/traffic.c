@@ -128,7 +128,7 @@ static enum hd_status posting_open(struct hca_traffic *t, uint32_t flow, struct 
 		.receives = RECV_DEPTH,
 		.pkey = f->pkey,
 		.sl = f->sl,
-		/* RC loses no message. */
+		/* The receiver of UC and UD finds losses by the numbers; RC loses no message. */
 		.has_number = row->transport != SCN_RC,
 		.ack_timeout = row->ack_timeout,
 		.listener = &listener,

@@ -184,7 +184,7 @@ static uint32_t wqe_size(uint32_t max_sge)
 	return (32 + 16 * max_sge + 63) / 64 * 64;
 }
 
-/* Limited by the profile of the adapter, or by the fabric's host settings. */
+/* The larger `out_of_order` of the adapter's profile and fabric.host, in packets; RC only. */
 uint32_t v_window(const struct v_device *dev, enum qp_kind kind)
 {
 	uint64_t adapter = dev->lab->profile->out_of_order;

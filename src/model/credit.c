@@ -44,9 +44,10 @@ static enum hd_status check_rate(const char *name, double value, struct diag *d)
 static enum hd_status check_size(const struct credit_link *link, struct diag *d)
 {
 	if (link->upstream < 1)
-		return diag_fail(d, HD_ERR_RANGE, "upstream capacity 0: must be at least 1");
+		return diag_fail(d, HD_ERR_RANGE, "upstream capacity 0: must be at least 1 packet");
 	if (link->downstream < 1)
-		return diag_fail(d, HD_ERR_RANGE, "downstream capacity 0: must be at least 1");
+		return diag_fail(d, HD_ERR_RANGE,
+				 "downstream capacity 0: must be at least 1 packet");
 	size_t limit = link->delay > 0 ? MAX_DELAYED_STATES : SPARSE_MAX_STATES;
 
 	if (credit_states_of(link, limit).n == 0)

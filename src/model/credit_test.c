@@ -393,8 +393,8 @@ static void each_refusal_names_its_rule(void **state)
 	link = thesis_link(12, 2);
 	link.mu2 = NAN;
 	refuses(link, "mu2 = nan: a rate must be above 0");
-	refuses(thesis_link(0, 2), "upstream capacity 0: must be at least 1");
-	refuses(thesis_link(2, 0), "downstream capacity 0: must be at least 1");
+	refuses(thesis_link(0, 2), "upstream capacity 0: must be at least 1 packet");
+	refuses(thesis_link(2, 0), "downstream capacity 0: must be at least 1 packet");
 	refuses(thesis_link(4000, 4000),
 		"upstream 4000 and downstream 4000 need more than 4194304 states");
 	link = thesis_link(12, 2);

@@ -28,7 +28,7 @@ static enum hd_status check_thresholds(const struct ge_queue *q, struct diag *d)
 		if (i == 0 && t < 2)
 			return diag_fail(
 				d, HD_ERR_RANGE,
-				"threshold %zu leaves no room for the first rate: it must be at least 2",
+				"threshold %zu: must be at least 2, the first service rate applies below it",
 				t);
 		if (i > 0 && t <= before)
 			return diag_fail(d, HD_ERR_RANGE,
@@ -60,13 +60,15 @@ enum hd_status ge_check(const struct ge_queue *q, struct diag *d)
 	if (check_rates(q, d) != HD_OK)
 		return d->status;
 	if (!(q->ca2 >= 1 && q->ca2 <= 1e9))
-		return diag_fail(d, HD_ERR_RANGE,
-				 "arrival variability Ca2 = %g: a GE distribution needs C2 >= 1",
-				 q->ca2);
+		return diag_fail(
+			d, HD_ERR_RANGE,
+			"arrivals: squared coefficient of variation Ca2 = %g: must be 1 to 1e9",
+			q->ca2);
 	if (!(q->cs2 >= 1 && q->cs2 <= 1e9))
-		return diag_fail(d, HD_ERR_RANGE,
-				 "service variability Cs2 = %g: a GE distribution needs C2 >= 1",
-				 q->cs2);
+		return diag_fail(
+			d, HD_ERR_RANGE,
+			"service: squared coefficient of variation Cs2 = %g: must be 1 to 1e9",
+			q->cs2);
 	if (q->capacity < 1 || q->capacity > GE_MAX_CAPACITY)
 		return diag_fail(d, HD_ERR_RANGE, "capacity %zu: must be 1 to %d", q->capacity,
 				 GE_MAX_CAPACITY);

@@ -212,16 +212,16 @@ static void each_refusal_names_its_rule(void **state)
 	refuses(q, "service rate -3: must be above 0");
 	q = et_queue(4, 8);
 	q.ca2 = 0.5;
-	refuses(q, "arrival variability Ca2 = 0.5: a GE distribution needs C2 >= 1");
+	refuses(q, "arrivals: squared coefficient of variation Ca2 = 0.5: must be 1 to 1e9");
 	q = et_queue(4, 8);
 	q.cs2 = 0.99;
-	refuses(q, "service variability Cs2 = 0.99: a GE distribution needs C2 >= 1");
+	refuses(q, "service: squared coefficient of variation Cs2 = 0.99: must be 1 to 1e9");
 	q = et_queue(4, 8);
 	q.capacity = 0;
 	refuses(q, "capacity 0: must be 1 to 10000000");
 	refuses(et_queue(4, 17), "threshold 17 lies beyond the capacity 16");
 	refuses(et_queue(4, 1),
-		"threshold 1 leaves no room for the first rate: it must be at least 2");
+		"threshold 1: must be at least 2, the first service rate applies below it");
 	refuses(ajt_queue(4, 8, 8, 24), "threshold 8 follows 8: thresholds must rise");
 	refuses(ajt_queue(4, 12, 4, 24), "threshold 4 follows 12: thresholds must rise");
 	q = et_queue(4, 8);

@@ -156,7 +156,7 @@ struct product {
 	uint64_t *values;
 };
 
-static bool differ_only_in(const struct product *a, const struct product *b, size_t n, size_t axis)
+static bool same_except(const struct product *a, const struct product *b, size_t n, size_t axis)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (i != axis && a->values[i] != b->values[i])
@@ -170,7 +170,7 @@ static bool differ_only_in(const struct product *a, const struct product *b, siz
 static size_t merge_into_first(struct product *sets, size_t n, size_t n_axes, size_t axis)
 {
 	for (size_t k = 1; k < n;) {
-		if (!differ_only_in(&sets[0], &sets[k], n_axes, axis)) {
+		if (!same_except(&sets[0], &sets[k], n_axes, axis)) {
 			k++;
 			continue;
 		}

@@ -52,7 +52,8 @@ enum hd_status shard_parse(const char *text, struct diag *d, size_t *shard, size
 		 of > STUDY_MOST_POINTS)
 		status = diag_fail(
 			d, HD_ERR_USAGE,
-			"invalid shard '%.40s' (expected 3/10, the third of ten, or auto)", text);
+			"invalid shard '%.40s' (expected K/N, such as 3/10 for the third of ten, or auto)",
+			text);
 	free(left);
 	if (status != HD_OK)
 		return status;

@@ -169,11 +169,11 @@ static const struct option routed_params[] = {
 const struct option generator_common[] = {
 	TEXT(link, "link", "LINK", "4x HDR", "best width and speed that ports support"),
 	TEXT(host_link, "host-link", "LINK", NULL,
-	     "the same for ports of hosts and routers (default: --link)"),
+	     "width and speed of ports of hosts and routers (default: --link)"),
 	TEXT(trunk_link, "trunk-link", "LINK", NULL,
-	     "the same for ports between switches (default: --link)"),
+	     "width and speed of ports between switches (default: --link)"),
 	COUNT(vls, "vls", "15", 1, 15, "data VLs that ports support: 1, 2, 4, 8 or 15"),
-	COUNT(host_vls, "host-vls", "0", 0, 15, "the same for hosts and routers; 0 is as --vls"),
+	COUNT(host_vls, "host-vls", "0", 0, 15, "data VLs of hosts and routers; 0 is as --vls"),
 	{ .name = "mtu",
 	  .kind = OPT_SIZE,
 	  .offset = FIELD(mtu),
@@ -185,7 +185,7 @@ const struct option generator_common[] = {
 	  .offset = FIELD(host_mtu),
 	  .value = "BYTES",
 	  .initial = "0",
-	  .help = "the same for hosts and routers; 0 is as --mtu" },
+	  .help = "largest MTU of hosts and routers; 0 is as --mtu" },
 	END,
 };
 
@@ -468,8 +468,8 @@ static void put_value(const struct option *row, const struct topo_params *p, str
 	strbuf_fini(&value);
 }
 
-static bool is_usual(const struct option *row, const struct topo_params *p,
-		     const struct topo_params *usual)
+static bool is_default(const struct option *row, const struct topo_params *p,
+		       const struct topo_params *defaults)
 {
 	static const size_t sizes[] = {
 		[OPT_UINT] = sizeof(uint64_t),
@@ -478,7 +478,7 @@ static bool is_usual(const struct option *row, const struct topo_params *p,
 		[OPT_CHOICE] = sizeof(unsigned),
 	};
 	const char *a = (const char *)p + row->offset;
-	const char *b = (const char *)usual + row->offset;
+	const char *b = (const char *)defaults + row->offset;
 
 	if (row->kind != OPT_TEXT)
 		return memcmp(a, b, sizes[row->kind]) == 0;
@@ -487,22 +487,22 @@ static bool is_usual(const struct option *row, const struct topo_params *p,
 	return x == y || (x && y && strcmp(x, y) == 0);
 }
 
-/* "mesh --columns=5": what differs from the usual. */
+/* "mesh --columns=5": the options that differ from their defaults. */
 static char *make_recipe(const struct generator *g, const struct topo_params *p)
 {
 	const struct option *tables[] = { g->params, generator_common };
 	struct strbuf out = STRBUF_INIT;
-	struct topo_params usual;
+	struct topo_params defaults;
 
-	topo_params_init(g, &usual);
+	topo_params_init(g, &defaults);
 	strbuf_puts(&out, g->name);
 	for (unsigned i = 0; i < 2; i++) {
 		for (const struct option *row = tables[i]; row->name; row++) {
-			if (!is_usual(row, p, &usual))
+			if (!is_default(row, p, &defaults))
 				put_value(row, p, &out);
 		}
 	}
-	if (g->family == FAMILY_IRREGULAR && p->seed != usual.seed)
+	if (g->family == FAMILY_IRREGULAR && p->seed != defaults.seed)
 		strbuf_printf(&out, " --seed=%llu", (unsigned long long)p->seed);
 	return strbuf_detach(&out);
 }

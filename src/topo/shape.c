@@ -87,7 +87,7 @@ static uint32_t neighbours(const struct shape *g, const struct topo *t, uint32_t
 	return n;
 }
 
-/* Appends the edges of one vertex; `near` has an entry for each cable. */
+/* Appends the edges of one vertex; `near` has an entry for each cable and is sorted. */
 static void add_edges(struct shape *g, const uint32_t *near, uint32_t n, uint32_t *m)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -310,7 +310,7 @@ void shape_measure(const struct shape *g, struct shape_distances *out)
 	free(s.later);
 }
 
-/* Edges from the nearest of the vertices with height 0 to the others. */
+/* Sets `height` to the number of edges from the nearest vertex with height 0. */
 static void climb(const struct shape *g, uint32_t *height)
 {
 	uint32_t *queue = hd_alloc(g->n, sizeof(*queue)), head = 0, tail = 0;

@@ -93,7 +93,7 @@ static const struct pack_member responder_members[] = {
 	PACK(responder, write.dma_len), PACK(responder, skipping),
 	PACK(responder, head),          PACK(responder, tail),
 	PACK(responder, next_resource), PACK(responder, answer_head),
-	PACK(responder, answer_tail),   PACK(responder, fresh),
+	PACK(responder, answer_tail),   PACK(responder, resources_held),
 	PACK(responder, becn_due),      PACK(responder, established),
 	PACK(responder, n_early),
 };
@@ -105,11 +105,20 @@ static const struct pack_member resource_members[] = {
 };
 
 static const struct pack_member answer_members[] = {
-	PACK(qp_answer, kind),  PACK(qp_answer, syndrome), PACK(qp_answer, psn),
-	PACK(qp_answer, msn),   PACK(qp_answer, n_psns),   PACK(qp_answer, sent),
-	PACK(qp_answer, rkey),  PACK(qp_answer, length),   PACK(qp_answer, va),
-	PACK(qp_answer, value), PACK(qp_answer, fresh),    PACK(qp_answer, dlid),
-	PACK(qp_answer, sl),    PACK(qp_answer, qpn),
+	PACK(qp_answer, kind),
+	PACK(qp_answer, syndrome),
+	PACK(qp_answer, psn),
+	PACK(qp_answer, msn),
+	PACK(qp_answer, n_psns),
+	PACK(qp_answer, sent),
+	PACK(qp_answer, rkey),
+	PACK(qp_answer, length),
+	PACK(qp_answer, va),
+	PACK(qp_answer, value),
+	PACK(qp_answer, holds_resource),
+	PACK(qp_answer, dlid),
+	PACK(qp_answer, sl),
+	PACK(qp_answer, qpn),
 };
 
 PACK_KNOWS(resource, 40);

@@ -135,7 +135,7 @@ void responder_answer(struct qp *qp, const struct qp_answer *answer)
 	r->answers = ring_grow(r->answers, &r->answer_places, r->answer_head, r->answer_tail,
 			       sizeof(*r->answers));
 	*answer_at(r, r->answer_tail++) = *answer;
-	r->fresh += answer->fresh;
+	r->resources_held += answer->holds_resource;
 }
 
 static uint8_t ack_syndrome(const struct qp *qp)
@@ -253,7 +253,7 @@ bool responder_transmit(struct qp *qp, struct packet *out, uint8_t *buffer)
 		r->becn_due = false;
 	}
 	if (a->kind != ANSWER_READ || a->sent == a->n_psns) {
-		r->fresh -= a->fresh;
+		r->resources_held -= a->holds_resource;
 		r->answer_head++;
 	}
 	return true;
@@ -305,7 +305,7 @@ static enum responder_verdict check_remote(const struct qp *qp, enum wr_kind kin
 		.kind = kind,
 		.va = memory->va,
 		.length = memory->dma_len,
-		.outstanding = qp->resp.fresh,
+		.outstanding = qp->resp.resources_held,
 		.max_outstanding = qp->attr.max_dest_rd,
 	};
 
@@ -464,7 +464,7 @@ static bool execute_read(struct qp *qp, const struct packet *p)
 			       .rkey = reth->rkey,
 			       .va = reth->va,
 			       .length = reth->dma_len,
-			       .fresh = true };
+			       .holds_resource = true };
 
 	responder_answer(qp, &a);
 	r->epsn = psn_add(r->epsn, n - 1); /* the caller adds one */
@@ -493,7 +493,7 @@ static bool execute_atomic(struct qp *qp, const struct packet *p)
 			       .psn = r->epsn,
 			       .msn = r->msn,
 			       .value = old,
-			       .fresh = true };
+			       .holds_resource = true };
 
 	responder_answer(qp, &a);
 	return true;
@@ -576,7 +576,7 @@ static void repeat_read(struct qp *qp, const struct packet *p)
 	struct qp_answer *before = under_way(&qp->resp, p->bth.psn);
 
 	if (before) {
-		a.fresh = before->fresh;
+		a.holds_resource = before->holds_resource;
 		*before = a;
 		return;
 	}

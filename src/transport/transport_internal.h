@@ -81,8 +81,8 @@ struct qp_answer {
 	uint32_t n_psns, sent; /* read */
 	uint32_t rkey, length;
 	uint64_t va;
-	uint64_t value; /* atomic */
-	bool fresh;     /* holds a responder resource until it is sent */
+	uint64_t value;      /* atomic */
+	bool holds_resource; /* a responder resource, until it is sent */
 	/* CNP: where to. */
 	uint16_t dlid;
 	uint8_t sl;
@@ -109,7 +109,7 @@ struct responder {
 	uint32_t next_resource;
 	struct qp_answer *answers; /* ring that grows, to MAX_ANSWERS */
 	uint32_t answer_places, answer_head, answer_tail;
-	uint32_t fresh; /* answers that hold a resource */
+	uint32_t resources_held; /* by answers not yet sent */
 	bool becn_due;
 	bool established;
 
@@ -221,7 +221,7 @@ enum responder_verdict responder_check_sge(const struct qp *qp, size_t bytes, bo
 bool qp_early_keep(struct qp *qp, const struct packet *p);
 /* The expected one if it is here, which is then the caller's to free. */
 struct early *qp_early_take(struct qp *qp);
-/* The same for responses ahead of `missing`, which are taken by number. */
+/* A response ahead of PSN `missing`; responses are taken by PSN. */
 bool qp_early_keep_answer(struct qp *qp, const struct packet *p, uint32_t missing, bool in_place);
 const struct early *qp_early_answer(const struct qp *qp, uint32_t psn);
 struct early *qp_early_take_answer(struct qp *qp, uint32_t psn);

@@ -34,7 +34,7 @@ static const char *allreduce(long long bytes)
 		note_step(what, c, bytes, root, 0);            \
 		return recording_leave(PMPI_##name arguments); \
 	}
-/* The same for a request *r that is waited for later. */
+/* As STEP, for a nonblocking collective with request *r. */
 #define BEGINS_STEP(name, what, bytes, root, parameters, arguments)             \
 	int MPI_##name parameters                                               \
 	{                                                                       \

@@ -155,8 +155,8 @@ static const struct column time_columns[] = {
 	{ NULL },
 };
 
-static void put_time(const struct ideal_net *net, const struct ideal_result *found,
-		     struct results *r)
+static void put_critical_path(const struct ideal_net *net, const struct ideal_result *found,
+			      struct results *r)
 {
 	const struct time_row row = {
 		.latency = net->latency,
@@ -254,7 +254,7 @@ enum hd_status opgraph_show(const struct opgraph *g, const struct job_view *view
 		return d->status;
 	put_sums(g, r);
 	if (found.completion != HD_TIME_NEVER)
-		put_time(&view->net, &found, r);
+		put_critical_path(&view->net, &found, r);
 	else
 		results_remark(r, "the job does not come to its end: %u of %u ranks are done",
 			       found.n_done, g->n_ranks);

@@ -23,9 +23,9 @@ misused() {
 for kind in ge et ajt; do
 	refuses 'arrival rate 0: must be above 0' $kind --lambda 0
 	refuses 'arrival rate -2: must be above 0' $kind --lambda=-2..2
-	refuses 'arrival variability Ca2 = 0.5: a GE distribution needs C2 >= 1' \
+	refuses 'arrivals: squared coefficient of variation Ca2 = 0.5: must be 1 to 1e9' \
 		$kind --ca2 0.5
-	refuses 'service variability Cs2 = 0.9: a GE distribution needs C2 >= 1' \
+	refuses 'service: squared coefficient of variation Cs2 = 0.9: must be 1 to 1e9' \
 		$kind --cs2 1,0.9
 done
 refuses 'service rate 0: must be above 0' ge --mu 0
@@ -35,7 +35,7 @@ refuses 'capacity 2.5: must be a whole number, not negative' ge --capacity 2.5
 refuses 'capacity -1: must be a whole number, not negative' ge --capacity=-1
 refuses 'option --capacity: expected one value, not 2' ge --capacity 3,4
 refuses 'threshold 17 lies beyond the capacity 16' et --threshold 17
-refuses 'threshold 1 leaves no room for the first rate: it must be at least 2' \
+refuses 'threshold 1: must be at least 2, the first service rate applies below it' \
 	et --threshold 1
 refuses 'threshold 8 follows 16: thresholds must rise' ajt --threshold 16,8
 refuses 'threshold 8 follows 8: thresholds must rise' ajt --threshold 8,8
@@ -53,7 +53,7 @@ refuses 'room 30 exceeds the capacity 24' ajt --rooms 8,30,24
 refuses 'capacity 2000: classes and fixed rooms are solved up to 1000' \
 	ge --capacity 2000 --class 1:1 --class 2:1
 refuses 'arrival rate 0: must be above 0' ge --class 1:2 --class 0:2
-refuses 'arrival variability Ca2 = 0.1: a GE distribution needs C2 >= 1' \
+refuses 'arrivals: squared coefficient of variation Ca2 = 0.1: must be 1 to 1e9' \
 	ge --class 1:0.1 --class 1:2
 refuses 'too many points: 1000000000 (at most 10000000)' \
 	ge --lambda 1..1000 --ca2 1..1000 --cs2 1..1000
@@ -63,8 +63,8 @@ refuses 'too many levels: 8 points with 1000000001 levels each (at most 1e9' \
 refuses 'lambda = 0: a rate must be above 0' credit --lambda 0
 refuses 'mu1 = -1: a rate must be above 0' credit --mu1=-1
 refuses 'mu2 = 0: a rate must be above 0' credit --mu2 0
-refuses 'upstream capacity 0: must be at least 1' credit --upstream 0
-refuses 'downstream capacity 0: must be at least 1' credit --downstream 0..3
+refuses 'upstream capacity 0: must be at least 1 packet' credit --upstream 0
+refuses 'downstream capacity 0: must be at least 1 packet' credit --downstream 0..3
 refuses 'upstream 4000 and downstream 4000 need more than 4194304 states' \
 	credit --upstream 4000 --downstream 4000
 refuses 'credit delay -1: must not be negative' credit --credit-delay=-1

@@ -302,7 +302,7 @@ one_line err
 has err "no group is called 'group:g'"
 status 3 "$HEDDLE" qos admit --requests many --group g:shortest@h4=h1,h2 \
 	star.ibnet
-has err 'begins at another source'
+has err 'has another source'
 status 3 "$HEDDLE" qos admit --requests many --group g=h1 star.ibnet
 has err 'is not a group'
 # The sender's way to the tree is found again, switches away.

@@ -170,4 +170,4 @@ status 0 "$HEDDLE" live up good.yaml --name "$name" \
 	--set fabric.topology.rows=3
 has out "is up: 6 hosts, 6 switches"
 status 3 "$HEDDLE" live traffic good.yaml --name "$name"
-has err "another one than the scenario's"
+has err "has another topology than the scenario"

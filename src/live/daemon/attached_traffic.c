@@ -50,7 +50,8 @@ enum hd_status daemon_traffic_attach(struct live *l, const char *const *words, s
 			d, HD_ERR_ENV,
 			"the engine of the simulated clock has ended; run 'live down' and 'live up'");
 	if (l->given < 0)
-		return diag_fail(d, HD_ERR_USAGE, "no file for the results");
+		return diag_fail(d, HD_ERR_USAGE,
+				 "call 'attach' needs a file descriptor for the results");
 	l->traffic.file = l->given;
 	l->given = -1;
 	l->traffic.state = TRAFFIC_RUNS;

@@ -216,7 +216,10 @@ static bool is_down(void *context, port_id port)
 	return agents_port_get(p->agents, port, PORT_STATE) != LINK_ACTIVE;
 }
 
-/* A flow that is controlled at any time has a throttle from the start. */
+/*
+ * Throttles exist from the start of a run. If the tables at the start have no congestion control,
+ * the first later state that has it gives the parameters, with threshold 0: no packet is marked.
+ */
 static enum hd_status control(void *context, struct scn_congestion *c, struct diag *d)
 {
 	const struct programmed *p = context;

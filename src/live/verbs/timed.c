@@ -245,7 +245,7 @@ static void take_note(const struct live_note *n)
 
 	if (!q)
 		return;
-	/* The send may have been flushed. */
+	/* An RC send that was flushed meanwhile is outside head..given. */
 	if (q->init.qp_type != IBV_QPT_RC) {
 		timed_flight_event(q, n);
 	} else if (n->number >= q->head && n->number < q->given) {

@@ -161,7 +161,8 @@ enum hd_status agents_load(struct agents *a, const void *bytes, size_t size, str
 	for (port_id p = 0; same && p < a->topo->n_ports; p++)
 		same = load_port(a, p, &r);
 	if (!same || r.failed || reader_left(&r) > 0)
-		return diag_fail(d, HD_ERR_INPUT,
-				 "the live fabric is another one than the scenario's");
+		return diag_fail(
+			d, HD_ERR_INPUT,
+			"the live fabric has another topology than the scenario; run 'live down' and 'live up' with this scenario");
 	return HD_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a port gives at least to those that share a place in it. */
+/* Rate and latency that a port guarantees to a group of flows: a class, or a VL. */
 #include <math.h>
 
 #include "qos/admission/bound_work.h"
@@ -54,7 +54,7 @@ static double entry_least(double weight, struct bound_sizes s)
 struct bound_turn bound_table_turn(const struct vlarb_entry *entries, unsigned n, unsigned vl,
 				   const struct bound_sizes sizes[])
 {
-	double gap[VLARB_MAX], own[VLARB_MAX]; /* others', then its own entry */
+	double gap[VLARB_MAX], own[VLARB_MAX]; /* entries of other VLs, then an entry of `vl` */
 	double before = 0, all_own = 0, all_gaps = 0, lead = 0;
 	unsigned k = 0;
 
@@ -75,7 +75,7 @@ struct bound_turn bound_table_turn(const struct vlarb_entry *entries, unsigned n
 		return (struct bound_turn){ 0, 0 };
 	gap[0] += before; /* around the end of the table */
 	all_gaps += before;
-	/* From any entry on, how far the others can be ahead of their part. */
+	/* From any entry on, how far the other VLs can be ahead of their share. */
 	for (unsigned start = 0; start < k; start++) {
 		double ahead = 0;
 
@@ -116,7 +116,7 @@ static void sizes_at(const struct bound_work *w, uint32_t port,
 	}
 }
 
-/* What a passage shares its place with, and how it is served. */
+/* The group whose service a passage shares, and its priority or its turn in the low table. */
 void bound_classify(const struct bound_work *w, uint32_t port, struct passage *p)
 {
 	const struct bound_port *at = &w->ports[port];
@@ -228,7 +228,7 @@ static struct bound_service high_service(const struct bound_port *port)
 	return s;
 }
 
-/* The link of a port serves a group at `rate` after `latency`. */
+/* Rate and latency that the link of a port guarantees to the group of `own`: a class, or a VL. */
 static struct bound_service link_service(const struct bound_work *w, uint32_t port,
 					 const struct passage *own)
 {
@@ -261,7 +261,7 @@ static struct bound_service link_service(const struct bound_work *w, uint32_t po
 	};
 }
 
-/* The same of crossbar and link in a row. */
+/* Rate and latency that crossbar and link in series guarantee to the group of `own`. */
 struct bound_service bound_service_at(const struct bound_work *w, uint32_t port,
 				      const struct passage *own)
 {

@@ -799,10 +799,11 @@ enum hd_status broker_audit(const struct broker *b, struct diag *d)
 	}
 	for (port_id p = 0; status == HD_OK && p < b->subnet->topo->n_ports; p++) {
 		if (!same_link(&b->links[p], &fresh.links[p]))
-			status = diag_fail(d, HD_ERR_INPUT,
-					   "port %u of '%s': reservations do not add up",
-					   b->subnet->topo->ports[p].number,
-					   topo_node_of(b->subnet->topo, p)->name);
+			status = diag_fail(
+				d, HD_ERR_INPUT,
+				"port %u of '%s': its reserved slots are not the sum of its connections' slots; report this as a bug",
+				b->subnet->topo->ports[p].number,
+				topo_node_of(b->subnet->topo, p)->name);
 	}
 	broker_fini(&fresh);
 	return status;

@@ -74,6 +74,7 @@ static struct sl2vl layout_vls(const struct diffserv_layout *l, unsigned vls)
 	const struct vl_plan plan = {
 		.vls = vls,
 		.classes = classes,
+		/* The four AF classes have one SL in common, or one each. */
 		.n_classes = l->af[1] == l->af[2] ? 4 : 7,
 	};
 

@@ -138,7 +138,7 @@ static void put_flow(struct table *t, const struct reserve_run *p, size_t i)
 	table_put_row(t, &row);
 }
 
-/* The parts of a flow's path, one per subnet. */
+/* One row per subnet on the path of an admitted flow; none if the flow was refused. */
 static void put_parts(struct table *t, const struct reserve_run *p, size_t i)
 {
 	const struct broker_way *way = &p->paths[i].request.way;

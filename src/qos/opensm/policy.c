@@ -260,7 +260,10 @@ static enum hd_status ulp_key(struct policy_reader *r, char *text, uint64_t base
 		m->both = true;
 		return read_spans(value, UINT64_MAX, r->d, &m->target_guids);
 	}
-	return diag_fail(r->d, HD_ERR_INPUT, "'%.40s' cannot be asked for here", text);
+	return diag_fail(
+		r->d, HD_ERR_INPUT,
+		"unknown criterion '%.40s' (expected service-id, pkey, port-num of sdp, rds and iser, or a port GUID)",
+		text);
 }
 
 static bool asks_nothing(const struct policy_rule *m)
@@ -292,8 +295,10 @@ static enum hd_status read_ulp(struct policy_reader *r, char *text, struct polic
 	if (services[k].high && !m->service_ids.n)
 		add_span(&m->service_ids, services[k].low, services[k].high);
 	if (asks_nothing(m))
-		return diag_fail(r->d, HD_ERR_INPUT, "'%.40s' needs something to be known by",
-				 text);
+		return diag_fail(
+			r->d, HD_ERR_INPUT,
+			"service '%.40s' has no criterion; add service-id, pkey or a port GUID",
+			text);
 	return HD_OK;
 }
 

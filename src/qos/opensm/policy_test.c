@@ -249,7 +249,7 @@ static void errors_are_refused_with_their_line(void **state)
 	} rows[] = {
 		{ "qos-ulps\n sdp\nend-qos-ulps\n", 2, "no ': SL'" },
 		{ "qos-ulps\n sdp : 16\nend-qos-ulps\n", 2, "not a number" },
-		{ "qos-ulps\n any : 1\nend-qos-ulps\n", 2, "needs something" },
+		{ "qos-ulps\n any : 1\nend-qos-ulps\n", 2, "has no criterion" },
 		{ "qos-ulps\n tcp : 1\nend-qos-ulps\n", 2, "no service" },
 		{ "qos-ulps\n sdp, port-num 9-2 : 1\nend-qos-ulps\n", 2, "ends before" },
 		{ "qos-levels\n", 2, "ends inside" },

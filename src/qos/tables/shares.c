@@ -122,7 +122,10 @@ static unsigned lay_out(const struct search *s, double scale, double sent[N_DATA
 	return n;
 }
 
-/* Deviation of a round from the goal, and the largest deficit of a VL. */
+/*
+ * Returns how far one round of the arbitration table is from the wanted shares; sets the VL with
+ * the largest deficit, and the deficit.
+ */
 static double judge(const struct search *s, const double sent[N_DATA_VLS], struct shares_fit *fit)
 {
 	double all = 0, error = 0;

@@ -79,7 +79,7 @@ static void packets_find(struct checkpoint_state *v, struct sim *part)
 	free(is_free);
 }
 
-/* Packets of other processes are in the sections of these processes. */
+/* Packets of this process's domains. Each process saves its own packets, in its section. */
 static uint64_t alive_here(const struct sim *s)
 {
 	uint64_t alive = 0;
@@ -372,7 +372,7 @@ static void pack_shape(struct checkpoint_state *v)
 	pack_same(v->p, s->tell.updated);
 }
 
-/* The first domain holds the sums; the sums of all others are 0. */
+/* The first domain holds the sums; the sums of all other domains are 0. */
 static void clocks_share(struct checkpoint_state *v)
 {
 	struct sim *s = v->s;

@@ -338,15 +338,15 @@ struct source {
 
 _Static_assert(sizeof(struct source) == 64, "a source is a cache line");
 
-/* Additional state of flows without a plan. */
-struct source_more {
+/* State of a flow outside that cache line. */
+struct source_state {
 	hd_time turn;               /* on-off: end of this burst */
 	uint64_t made;              /* messages created */
 	uint32_t place;             /* position, for SIM_TO_CYCLE and SIM_TRACE */
 	uint32_t sent_of_message;   /* packets sent of the current message */
 	struct sim_address current; /* SIM_SATURATING: destination of the current message */
 	uint32_t before;            /* with a plan: messages created before measuring began */
-	bool is_over;               /* its last packet has been created (C8) */
+	bool release_made;          /* C8: the packet that releases the reservation has been made */
 };
 
 /* ---- simulation --------------------------------------------------------- */
@@ -425,7 +425,7 @@ struct cross_state {
 /* source.c: traffic sources. */
 struct make_state {
 	struct source *sources;
-	struct source_more *more;
+	struct source_state *states;
 	struct source_plan *plans;
 	uint32_t n_plans;
 	size_t plans_cap;
@@ -447,7 +447,7 @@ struct sums_state {
 /* state.c: all packet records. */
 struct pool_state {
 	struct packet_record *all;
-	struct packet_extra *extras; /* NULL if not needed */
+	struct packet_extra *extras; /* per id; NULL if the run needs no such fields */
 	uint32_t free, alive;
 	uint32_t n; /* records ever used; capacity */
 	size_t cap;
@@ -686,7 +686,7 @@ static inline uint32_t index_of_vl(const struct sim *s, unsigned vl)
 	return vl == VL_MANAGEMENT ? s->vl15 : vl;
 }
 
-/* Of sim.rates; the same for equal rates. */
+/* Index into sim.rates; equal rates have one index. */
 uint8_t sim_rate_number(struct sim *s, struct hd_rate rate);
 
 /* D(bytes) at a rate of the run. */

@@ -488,7 +488,7 @@ void sim_free(struct sim *s)
 	free(s->instant.downed.ports);
 	free(s->instant.updating.ports);
 	free(s->make.sources);
-	free(s->make.more);
+	free(s->make.states);
 	free(s->make.plans);
 	free(s);
 }

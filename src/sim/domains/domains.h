@@ -46,7 +46,7 @@ struct partition_credit {
 /* Mail from one domain to another in one window. */
 struct mailbox {
 	struct packet_record *packets;
-	struct packet_extra *extras; /* of runs with extras */
+	struct packet_extra *extras; /* one per packet; NULL in runs without pool.extras */
 	size_t n_packets, packets_cap, extras_cap;
 	struct partition_credit *credits;
 	size_t n_credits, credits_cap;

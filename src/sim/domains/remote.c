@@ -159,7 +159,7 @@ static void pack_array(struct pack *p, void **rows, size_t *n, size_t *cap, size
 		(m)->what = rows;                                                           \
 	} while (0)
 
-/* Extras of the packets of a mailbox. */
+/* The packet_extra records of a mailbox, one per packet. */
 static void pack_extras(struct pack *p, struct mailbox *m)
 {
 	void *rows = m->extras;

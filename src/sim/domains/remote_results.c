@@ -72,7 +72,7 @@ static void pack_flows(struct pack *k, struct sim *s, struct sim *part)
 		if (flow_home(part, i) != part->part)
 			continue;
 		pack_u32(k, &s->make.sources[i].sequence);
-		pack_u32(k, &s->make.more[i].before);
+		pack_u32(k, &s->make.states[i].before);
 		PACK_STRUCT(k, flow_members, &t->flows.of[i]);
 		if (metrics_groups_are_shared(s))
 			metrics_pack_group(k, &t->m.groups[t->m.flows[i].group]);

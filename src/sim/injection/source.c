@@ -25,7 +25,7 @@ static uint32_t draw_other(struct rng *r, uint32_t n, uint32_t self)
 }
 
 static struct sim_address destination(const struct sim_flow *f, struct source *src,
-				      struct source_more *more)
+				      struct source_state *state)
 {
 	const struct sim_destinations *to = &f->to;
 	uint32_t i = 0, hot = to->n_hot;
@@ -43,10 +43,10 @@ static struct sim_address destination(const struct sim_flow *f, struct source *s
 			i = draw_other(&src->rng, to->n, to->self);
 		break;
 	case SIM_TO_CYCLE:
-		i = more->place < to->n ? more->place : 0;
+		i = state->place < to->n ? state->place : 0;
 		if (i == to->self)
 			i = i + 1 < to->n ? i + 1 : 0;
-		more->place = i + 1;
+		state->place = i + 1;
 		break;
 	}
 	return to->list[i];
@@ -101,21 +101,21 @@ static double draw_period(struct source *src, const struct sim_flow *f, hd_time 
  * On-off sources: messages are spaced by the interval measured in on-time only, so that the mean
  * rate is exact for bursts of any length.
  */
-static void advance_bursts(struct source *src, struct source_more *more, const struct sim_flow *f)
+static void advance_bursts(struct source *src, struct source_state *state, const struct sim_flow *f)
 {
 	hd_time from = src->at;
 
 	advance_exact(src, &f->interval);
 	hd_time left = src->at - from;
-	while (from + left >= more->turn) {
-		left -= more->turn > from ? more->turn - from : 0;
-		from = more->turn + (hd_time)draw_period(src, f, f->mean_off);
-		more->turn = from + (hd_time)draw_period(src, f, f->mean_on) + 1;
+	while (from + left >= state->turn) {
+		left -= state->turn > from ? state->turn - from : 0;
+		from = state->turn + (hd_time)draw_period(src, f, f->mean_off);
+		state->turn = from + (hd_time)draw_period(src, f, f->mean_on) + 1;
 	}
 	src->at = from + left;
 }
 
-static void source_advance(struct source *src, struct source_more *more, const struct sim_flow *f)
+static void source_advance(struct source *src, struct source_state *state, const struct sim_flow *f)
 {
 	switch (f->kind) {
 	case SIM_CBR:
@@ -129,11 +129,11 @@ static void source_advance(struct source *src, struct source_more *more, const s
 		break;
 	case SIM_ON_OFF:
 	case SIM_PARETO:
-		advance_bursts(src, more, f);
+		advance_bursts(src, state, f);
 		break;
 	case SIM_TRACE:
-		more->place++;
-		src->at = more->place < f->n_trace ? f->trace[more->place].time : NEVER;
+		state->place++;
+		src->at = state->place < f->n_trace ? f->trace[state->place].time : NEVER;
 		break;
 	case SIM_SATURATING:
 	case SIM_BURST:
@@ -142,7 +142,7 @@ static void source_advance(struct source *src, struct source_more *more, const s
 	}
 }
 
-static void source_start(struct source *src, struct source_more *more, const struct sim_flow *f,
+static void source_start(struct source *src, struct source_state *state, const struct sim_flow *f,
 			 hd_time start)
 {
 	double on = (double)f->mean_on, off = (double)f->mean_off;
@@ -155,14 +155,14 @@ static void source_start(struct source *src, struct source_more *more, const str
 		break;
 	case SIM_POISSON:
 	case SIM_GE:
-		source_advance(src, more, f);
+		source_advance(src, state, f);
 		break;
 	case SIM_ON_OFF:
 	case SIM_PARETO:
-		more->turn = start;
+		state->turn = start;
 		if (rng_uniform(&src->rng) * (on + off) < on)
-			more->turn += (hd_time)draw_period(src, f, f->mean_on);
-		advance_bursts(src, more, f);
+			state->turn += (hd_time)draw_period(src, f, f->mean_on);
+		advance_bursts(src, state, f);
 		break;
 	case SIM_TRACE:
 		src->at = f->n_trace > 0 ? f->trace[0].time : NEVER;
@@ -177,14 +177,14 @@ static void source_start(struct source *src, struct source_more *more, const str
 static bool is_over(const struct sim *s, uint32_t flow, hd_time when)
 {
 	const struct sim_flow *f = &s->flows[flow];
-	const struct source_more *more = &s->make.more[flow];
+	const struct source_state *state = &s->make.states[flow];
 
-	if (f->count && more->made >= f->count && more->sent_of_message == 0)
+	if (f->count && state->made >= f->count && state->sent_of_message == 0)
 		return true;
 	if (!f->stop || when < f->stop)
 		return false;
-	/* A reservation ends with one more packet. */
-	return more->is_over || !flow_reserves(s, flow);
+	/* C8: from `stop` on, a flow with a reservation creates one packet, which releases it. */
+	return state->release_made || !flow_reserves(s, flow);
 }
 
 static void source_schedule(struct sim *s, uint32_t flow)
@@ -197,7 +197,7 @@ static void source_schedule(struct sim *s, uint32_t flow)
 
 void source_begin(struct sim *s, uint32_t flow, hd_time start)
 {
-	source_start(&s->make.sources[flow], &s->make.more[flow], &s->flows[flow], start);
+	source_start(&s->make.sources[flow], &s->make.states[flow], &s->flows[flow], start);
 	source_schedule(s, flow);
 }
 
@@ -260,10 +260,10 @@ static uint32_t plan_find(struct sim *s, const struct sim_flow *f)
 void sources_init(struct sim *s)
 {
 	s->make.sources = hd_alloc_dense(s->n_flows, sizeof(*s->make.sources));
-	s->make.more = hd_alloc(s->n_flows, sizeof(*s->make.more));
+	s->make.states = hd_alloc(s->n_flows, sizeof(*s->make.states));
 	for (uint32_t i = 0; i < s->n_flows; i++) {
 		struct source *src = &s->make.sources[i];
-		struct source_more *more = &s->make.more[i];
+		struct source_state *state = &s->make.states[i];
 		const struct sim_flow *f = &s->flows[i];
 
 		rng_init(&src->rng, s->setup->seed, f->stream ? f->stream : i);
@@ -271,7 +271,7 @@ void sources_init(struct sim *s)
 		src->self = f->to.self;
 		src->out = s->nodes[f->source].first_port + 1;
 		if (f->to.choice == SIM_TO_CYCLE)
-			more->place = src->self == SIM_NONE ? 0 : src->self + 1;
+			state->place = src->self == SIM_NONE ? 0 : src->self + 1;
 		if (f->start > s->horizon)
 			continue; /* M3: the flow has no work left */
 		if (flow_reserves(s, i))
@@ -375,7 +375,7 @@ static void extra_init(struct sim *s, uint32_t id, const struct sim_flow *f, uin
 		       port_id target)
 {
 	const struct sim_arrival *a =
-		f->kind == SIM_TRACE ? &f->trace[s->make.more[flow].place] : NULL;
+		f->kind == SIM_TRACE ? &f->trace[s->make.states[flow].place] : NULL;
 
 	s->pool.extras[id] = (struct packet_extra){
 		.source = f->source,
@@ -392,13 +392,13 @@ static void extra_init(struct sim *s, uint32_t id, const struct sim_flow *f, uin
 static bool ends_reservation(struct sim *s, uint32_t flow)
 {
 	const struct sim_flow *f = &s->flows[flow];
-	struct source_more *more = &s->make.more[flow];
+	struct source_state *state = &s->make.states[flow];
 
-	if (more->is_over || !flow_reserves(s, flow))
+	if (state->release_made || !flow_reserves(s, flow))
 		return false;
-	more->is_over = (f->stop && s->now >= f->stop) ||
-			(f->count && more->made >= f->count && more->sent_of_message == 0);
-	return more->is_over;
+	state->release_made = (f->stop && s->now >= f->stop) ||
+			      (f->count && state->made >= f->count && state->sent_of_message == 0);
+	return state->release_made;
 }
 
 /* T11l: the P_Key that the source uses now. */
@@ -472,7 +472,7 @@ bool sim_message_make(struct sim *s, uint32_t flow)
 
 	if (is_over(s, flow, s->now))
 		return false;
-	s->make.more[flow].made++;
+	s->make.states[flow].made++;
 	for (uint32_t i = 0; i < f->packets; i++)
 		metrics_made(s, flow, bytes_of(f, i));
 	return true;
@@ -532,30 +532,30 @@ static void message_emit(struct sim *s, uint32_t flow)
 	}
 	const struct sim_flow *f = &s->flows[flow];
 	struct source *src = &s->make.sources[flow];
-	struct source_more *more = &s->make.more[flow];
-	struct sim_address to = destination(f, src, more);
+	struct source_state *state = &s->make.states[flow];
+	struct sim_address to = destination(f, src, state);
 	uint32_t last = f->last_bytes ? f->last_bytes : f->bytes;
 
-	more->made++;
+	state->made++;
 	if (unlikely(f->size_scv > 0))
 		last = draw_size(f, &src->rng);
 	for (uint32_t i = 0; i + 1 < f->packets; i++) {
-		more->sent_of_message = i + 1;
+		state->sent_of_message = i + 1;
 		packet_emit(s, flow, global_bytes(f, &to, f->bytes), to, f->sl);
 	}
-	more->sent_of_message = 0;
+	state->sent_of_message = 0;
 	packet_emit(s, flow, global_bytes(f, &to, last), to, f->sl);
 }
 
 static void trace_emit(struct sim *s, uint32_t flow)
 {
-	const struct sim_arrival *a = &s->flows[flow].trace[s->make.more[flow].place];
+	const struct sim_arrival *a = &s->flows[flow].trace[s->make.states[flow].place];
 	struct sim_address to = {
 		.dlid = a->dlid,
 		.target = a->global ? a->target : TOPO_NONE,
 	};
 
-	s->make.more[flow].made++;
+	s->make.states[flow].made++;
 	packet_emit(s, flow, a->bytes, to, a->sl);
 }
 
@@ -564,7 +564,7 @@ static void saturate(struct sim *s, uint32_t flow)
 {
 	const struct sim_flow *f = &s->flows[flow];
 	struct source *src = &s->make.sources[flow];
-	struct source_more *more = &s->make.more[flow];
+	struct source_state *state = &s->make.states[flow];
 	uint32_t packets = f->packets > 1 ? f->packets : 1;
 
 	if (is_posted(s, flow)) {
@@ -573,18 +573,18 @@ static void saturate(struct sim *s, uint32_t flow)
 	}
 	if (is_over(s, flow, s->now))
 		return;
-	if (more->sent_of_message == 0) {
-		more->current = destination(f, src, more);
-		more->made++;
+	if (state->sent_of_message == 0) {
+		state->current = destination(f, src, state);
+		state->made++;
 	}
-	bool is_last = ++more->sent_of_message == packets;
+	bool is_last = ++state->sent_of_message == packets;
 	uint32_t bytes = is_last && f->last_bytes ? f->last_bytes : f->bytes;
 
 	if (is_last)
-		more->sent_of_message = 0;
+		state->sent_of_message = 0;
 	if (unlikely(f->size_scv > 0))
 		bytes = draw_size(f, &src->rng);
-	packet_emit(s, flow, global_bytes(f, &more->current, bytes), more->current, f->sl);
+	packet_emit(s, flow, global_bytes(f, &state->current, bytes), state->current, f->sl);
 }
 
 void source_granted(struct sim *s, uint32_t flow)
@@ -653,13 +653,13 @@ void source_fire(struct sim *s, uint32_t flow)
 		trace_emit(s, flow);
 		break;
 	case SIM_BURST:
-		while (s->make.more[flow].made < f->count)
+		while (s->make.states[flow].made < f->count)
 			message_emit(s, flow);
 		break;
 	default:
 		message_emit(s, flow);
 	}
-	source_advance(&s->make.sources[flow], &s->make.more[flow], f);
+	source_advance(&s->make.sources[flow], &s->make.states[flow], f);
 	source_schedule(s, flow);
 }
 
@@ -672,14 +672,14 @@ static const struct pack_member source_members[] = {
 	PACK(source, sequence),
 };
 
-static const struct pack_member more_members[] = {
-	PACK(source_more, turn),         PACK(source_more, made),
-	PACK(source_more, place),        PACK(source_more, sent_of_message),
-	PACK(source_more, current.dlid), PACK(source_more, current.target),
-	PACK(source_more, before),       PACK(source_more, is_over),
+static const struct pack_member state_members[] = {
+	PACK(source_state, turn),         PACK(source_state, made),
+	PACK(source_state, place),        PACK(source_state, sent_of_message),
+	PACK(source_state, current.dlid), PACK(source_state, current.target),
+	PACK(source_state, before),       PACK(source_state, release_made),
 };
 
-PACK_KNOWS(source_more, 40);
+PACK_KNOWS(source_state, 40);
 
 void checkpoint_state_sources(struct checkpoint_state *v)
 {
@@ -691,7 +691,7 @@ void checkpoint_state_sources(struct checkpoint_state *v)
 		if (!checkpoint_state_has_flow(v, i))
 			continue;
 		PACK_STRUCT(v->p, source_members, &s->make.sources[i]);
-		PACK_STRUCT(v->p, more_members, &s->make.more[i]);
-		pack_check(v->p, f->kind != SIM_TRACE || s->make.more[i].place <= f->n_trace);
+		PACK_STRUCT(v->p, state_members, &s->make.states[i]);
+		pack_check(v->p, f->kind != SIM_TRACE || s->make.states[i].place <= f->n_trace);
 	}
 }

@@ -170,7 +170,7 @@ void metrics_start(struct sim *s)
 	for (uint32_t i = 0; s->parts && i < s->parts->cut.n; i++)
 		s->parts->part[i]->outcome.hops_before = s->parts->part[i]->outcome.hops;
 	for (uint32_t i = 0; i < s->n_flows; i++)
-		s->make.more[i].before = s->make.sources[i].sequence;
+		s->make.states[i].before = s->make.sources[i].sequence;
 	for (uint32_t i = 0; i < n; i++) {
 		if (has_row(s, i))
 			metrics_port_restart(s, i);
@@ -240,7 +240,7 @@ static void report_made(const struct sim *s, struct sim_metrics *m)
 
 		if (src->plan == NONE)
 			continue;
-		m->flows[i].made = s->now < s->from ? 0 : src->sequence - s->make.more[i].before;
+		m->flows[i].made = s->now < s->from ? 0 : src->sequence - s->make.states[i].before;
 		m->flows[i].made_bytes = m->flows[i].made * s->make.plans[src->plan].bytes;
 	}
 }

@@ -78,7 +78,7 @@ static enum hd_status check_payload(const struct fabric *fabric, uint32_t bytes,
 		return HD_OK;
 	return diag_fail(
 		d, HD_ERR_UNFIT,
-		"traffic '%s' has packets of %llu bytes of payload; a capture needs multiples of 4, as packets on the wire have them",
+		"traffic '%s' has packets of %llu bytes of payload; a capture needs multiples of 4, because simulated packets have no padding",
 		row, (unsigned long long)payload);
 }
 

@@ -373,9 +373,9 @@ static void captures_need_packets_that_have_a_format(void **state)
 		       "traffic: [{name: a, kind: saturating}]\n",
 		  "packets with an overhead of 8 bytes have no format; a capture needs fabric.packet.overhead 26 or 66" },
 		{ STAR "traffic: [{name: a, kind: saturating, payload: 33}]\n",
-		  "traffic 'a' has packets of 33 bytes of payload; a capture needs multiples of 4, as packets on the wire have them" },
+		  "traffic 'a' has packets of 33 bytes of payload; a capture needs multiples of 4, because simulated packets have no padding" },
 		{ STAR "traffic: [{name: a, kind: messages, payload: 5001}]\n",
-		  "traffic 'a' has packets of 905 bytes of payload; a capture needs multiples of 4, as packets on the wire have them" },
+		  "traffic 'a' has packets of 905 bytes of payload; a capture needs multiples of 4, because simulated packets have no padding" },
 	};
 
 	(void)state;

@@ -31,9 +31,9 @@ static void memories_init(struct sim *s, struct choices *c)
 	uint32_t n = s->setup->n_nodes;
 
 	if (c->rules->choice == SIM_AR_RANDOM) {
-		c->luck = hd_alloc(n, sizeof(*c->luck));
+		c->rngs = hd_alloc(n, sizeof(*c->rngs));
 		for (uint32_t v = 0; v < n; v++)
-			rng_init(&c->luck[v], s->setup->seed, STREAM + (uint64_t)v);
+			rng_init(&c->rngs[v], s->setup->seed, STREAM + (uint64_t)v);
 	}
 	if (c->rules->per != SIM_AR_PACKET)
 		c->kept = hd_alloc(n, sizeof(*c->kept));
@@ -118,7 +118,7 @@ void choice_fini(struct sim *s)
 	}
 	notice_table_free(c->notices);
 	free(c->kept);
-	free(c->luck);
+	free(c->rngs);
 	free(c->turns);
 	free(c->sizes);
 	free(c->target);
@@ -298,7 +298,7 @@ static unsigned choose_in_turn(struct sim *s, const struct node *n, const struct
 static unsigned choose_at_random(struct sim *s, const struct node *n, const struct candidates *c,
 				 unsigned home)
 {
-	uint64_t k = rng_below(&s->choices->luck[n - s->nodes], c->n);
+	uint64_t k = rng_below(&s->choices->rngs[n - s->nodes], c->n);
 	unsigned out = 0;
 
 	(void)home;
@@ -564,8 +564,8 @@ void checkpoint_state_choices(struct checkpoint_state *v)
 			continue;
 		if (n->kind == SIM_SWITCH)
 			pack_bytes(v->p, c->turns[n->switch_id], c->groups->n_groups[n->switch_id]);
-		if (c->luck)
-			PACK_STRUCT(v->p, rng_members, &c->luck[i]);
+		if (c->rngs)
+			PACK_STRUCT(v->p, rng_members, &c->rngs[i]);
 		if (c->kept)
 			pack_kept(v->p, &c->kept[i]);
 	}

@@ -46,7 +46,7 @@ struct choices {
 	struct choice_port *ports;
 	/* The port of the latest choice of a group: [switch][group]. */
 	uint8_t **turns;
-	struct rng *luck;           /* per node; at random only */
+	struct rng *rngs;           /* per node; choice `random` only */
 	struct group_choices *kept; /* per node; by flow or flowlet only */
 	struct notices *notices;    /* NULL: no switch is notified (D6) */
 	uint8_t **sizes;            /* ports of a group: [switch][group] */

@@ -368,7 +368,7 @@ struct rules {
 	unsigned dead; /* as many as these */
 	uint32_t leaf; /* the sim node of leaf 0 */
 	unsigned turn[64], busy[64][2 * HOSTS + 1];
-	struct rng luck[64]; /* all of these: per sim node */
+	struct rng rngs[64]; /* all of these: per sim node */
 	uint64_t taken, away;
 };
 
@@ -444,7 +444,7 @@ static unsigned chosen(struct rules *r, const struct hops *h, unsigned i, unsign
 	if (r->choice == BY_TURNS)
 		out = after(r, x, r->turn[x->leaf], 1);
 	else if (r->choice == AT_RANDOM)
-		out = after(r, x, 0, 1 + (unsigned)rng_below(&r->luck[x->leaf], n));
+		out = after(r, x, 0, 1 + (unsigned)rng_below(&r->rngs[x->leaf], n));
 	else
 		out = by_load(r, h, i, home);
 	r->turn[x->leaf] = out;
@@ -612,7 +612,7 @@ static void run_rules(struct rules *r, struct hops *h)
 	for (unsigned i = 0; i < h->n; i++)
 		r->leaf = h->list[i].leaf < r->leaf ? h->list[i].leaf : r->leaf;
 	for (uint32_t v = 0; v < 64; v++)
-		rng_init(&r->luck[v], fabric->setup.seed, 0x30000000u + v);
+		rng_init(&r->rngs[v], fabric->setup.seed, 0x30000000u + v);
 	check_hops(r, h);
 	sim_choices(s, &c);
 	assert_int_equal(c.taken, r->taken);

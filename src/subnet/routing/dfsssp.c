@@ -31,10 +31,10 @@ struct dfsssp {
 	uint16_t *dist;
 	switch_id *queue; /* switches by distance from the target */
 	uint32_t n_queue;
-	uint32_t *ring; /* of those at distance k: queue[ring[k]] on */
-	uint32_t n_rings;
-	uint32_t at; /* in the queue, where the ring at hand begins */
-	/* Channels to the next ring of queue[i]: from toward[first[i]]. */
+	uint32_t *level; /* switches at distance k: queue[level[k]] to queue[level[k + 1] - 1] */
+	uint32_t n_levels;
+	uint32_t at; /* index into queue: begin of the current level */
+	/* Edges from queue[i] to the nearer level: toward[first[i]] to toward[first[i + 1] - 1]. */
 	edge_id *toward;
 	uint32_t *first;
 	uint64_t *load; /* sources per channel */
@@ -46,26 +46,26 @@ struct dfsssp {
 	struct layers layers;
 };
 
-/* Distances to a target, and what leads nearer to it. */
+/* Distances to a target, and the edges that lead nearer to it. */
 static void aim(struct dfsssp *f, switch_id target)
 {
 	const struct sw_graph *g = f->g;
 	uint32_t n = 0;
 
 	f->n_queue = graph_distances(g, target, f->dist, f->queue);
-	f->n_rings = 0;
+	f->n_levels = 0;
 	for (uint32_t i = 0; i < f->n_queue; i++) {
 		switch_id sw = f->queue[i];
 
-		if (f->dist[sw] == f->n_rings)
-			f->ring[f->n_rings++] = i;
+		if (f->dist[sw] == f->n_levels)
+			f->level[f->n_levels++] = i;
 		f->first[i] = n;
 		for (edge_id e = g->first[sw]; e < g->first[sw + 1]; e++) {
 			if (f->dist[g->edges[e].to] + 1u == f->dist[sw])
 				f->toward[n++] = e;
 		}
 	}
-	f->ring[f->n_rings] = f->n_queue;
+	f->level[f->n_levels] = f->n_queue;
 	f->first[f->n_queue] = n;
 }
 
@@ -95,11 +95,11 @@ static uint32_t end_of_piece(size_t piece, uint32_t from, uint32_t most)
 	return end < most ? end : most;
 }
 
-/* Chooses ports for some switches of a ring. */
+/* Chooses ports for some switches of a level. */
 static void choose_some(void *context, unsigned member, size_t piece)
 {
 	struct dfsssp *f = context;
-	uint32_t end = end_of_piece(piece, f->at, f->ring[f->dist[f->queue[f->at]] + 1]);
+	uint32_t end = end_of_piece(piece, f->at, f->level[f->dist[f->queue[f->at]] + 1]);
 
 	(void)member;
 	for (uint32_t i = f->at + (uint32_t)piece * SWITCHES; i < end; i++)
@@ -123,10 +123,10 @@ static void choose_ways(struct dfsssp *f)
 {
 	f->cost[f->queue[0]] = 0;
 	f->way[f->queue[0]] = TOPO_NONE;
-	for (uint32_t k = 1; k < f->n_rings; k++) {
-		uint32_t end = f->ring[k + 1];
+	for (uint32_t k = 1; k < f->n_levels; k++) {
+		uint32_t end = f->level[k + 1];
 
-		f->at = f->ring[k];
+		f->at = f->level[k];
 		each_piece(f, end - f->at, f->first[end] - f->first[f->at], choose_some);
 	}
 }
@@ -185,7 +185,7 @@ static void look_for_known(void *context, unsigned member, size_t piece)
 /* A layer for the path from every switch with hosts; false if none is left. */
 static bool place_paths(struct dfsssp *f, lid_t lid)
 {
-	each_piece(f, f->n_queue, f->n_queue * f->n_rings, look_for_known);
+	each_piece(f, f->n_queue, f->n_queue * f->n_levels, look_for_known);
 	for (uint32_t i = 1; i < f->n_queue; i++) {
 		switch_id sw = f->queue[i];
 
@@ -244,7 +244,7 @@ static void dfsssp_init(struct dfsssp *f, struct subnet *s, const struct sw_grap
 		.pool = parallel_pool_new((uint64_t)n * g->n_edges),
 		.dist = hd_alloc(n, sizeof(*f->dist)),
 		.queue = hd_alloc(n, sizeof(*f->queue)),
-		.ring = hd_alloc(n + 1, sizeof(*f->ring)),
+		.level = hd_alloc(n + 1, sizeof(*f->level)),
 		.toward = hd_alloc(g->n_edges, sizeof(*f->toward)),
 		.first = hd_alloc(n + 1, sizeof(*f->first)),
 		.load = hd_alloc(g->n_edges, sizeof(*f->load)),
@@ -266,7 +266,7 @@ static void dfsssp_fini(struct dfsssp *f)
 	parallel_pool_free(f->pool);
 	free(f->dist);
 	free(f->queue);
-	free(f->ring);
+	free(f->level);
 	free(f->toward);
 	free(f->first);
 	free(f->load);

@@ -247,8 +247,9 @@ enum hd_status named_group_find(struct subnet *s, const struct option_list *list
 	if (s->groups[i].source == TOPO_NONE)
 		return mcast_admit_sender(s, i, source, d);
 	if (s->groups[i].source != source)
-		return diag_fail(d, HD_ERR_UNFIT,
-				 "the tree of '%.80s' begins at another source than '%.80s'", name,
-				 topo_node_of(s->topo, source)->name);
+		return diag_fail(
+			d, HD_ERR_UNFIT,
+			"the tree of '%.80s' has another source than '%.80s'; a shared tree admits every sender",
+			name, topo_node_of(s->topo, source)->name);
 	return HD_OK;
 }

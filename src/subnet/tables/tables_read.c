@@ -309,7 +309,7 @@ static enum hd_status read_mcfdbs_entry(struct tables_reader *t)
 	return HD_OK;
 }
 
-/* "6 valid lids dumped": the end of a block. */
+/* "6 valid lids dumped": the end of a block. OpenSM counts LIDs, so its count is not compared. */
 static enum hd_status read_count(struct tables_reader *t)
 {
 	struct topo_reader *r = &t->r;
