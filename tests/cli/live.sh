@@ -193,7 +193,7 @@ share() { # ROW: Gb/s delivered
 status 3 "$HEDDLE" live traffic load.yaml --name star
 has err "no manager has been there yet"
 status 3 "$HEDDLE" live traffic "$SRC/examples/quickstart.yaml" --name star
-has err "another one"
+has err "another topology than the scenario"
 for weights in 64,192 192,64; do
 	sed -i '/^qos_vlarb/d;/^qos_high/d' conf
 	printf 'qos_high_limit 0\nqos_vlarb_high 0:0\nqos_vlarb_low 0:%s,1:%s\n' \
