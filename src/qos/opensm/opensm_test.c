@@ -300,9 +300,11 @@ static void limits_out_of_range_are_the_default(void **state)
 
 	opensm_effective(&conf, &eight_vls, &t);
 	assert_int_equal(t.vlarb.high_limit, 0);
+	opensm_conf_fini(&conf);
 	conf = read_text("qos_high_limit 010\nqos_swe_high_limit 256\n");
 	opensm_effective(&conf, &eight_vls, &t);
 	assert_int_equal(t.vlarb.high_limit, 8);
+	opensm_conf_fini(&conf);
 }
 
 static const struct explain_view view = {
