@@ -215,6 +215,7 @@ struct mad_transit {
 	hd_time now;
 	uint8_t vl;              /* on the cable that it crosses */
 	bool on_cable;           /* has left a port and has not arrived at the next one */
+	bool has_left;           /* has left its source: adapters beyond do not forward it */
 	uint8_t first[MAD_SIZE]; /* the first segment; agents modify it */
 	const uint8_t *bytes;    /* all segments if there are several, else NULL */
 	size_t size;

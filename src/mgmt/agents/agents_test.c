@@ -16,9 +16,9 @@
 
 enum { INITIAL = 128, RETURN = 192, DATA = 64, LID_DIRECT = 0xFFFF };
 
-/* The last MAD that arrived, and the number of arrivals. */
+/* The last MAD that arrived, the number of arrivals, and of cables that MADs have crossed. */
 struct last_mad {
-	unsigned n;
+	unsigned n, cables;
 	port_id port;
 	struct mad_address from;
 	uint8_t mad[MAD_SIZE];
@@ -36,6 +36,14 @@ static void keep(void *context, port_id port, const struct mad_address *from, co
 	memcpy(last->mad, mad, size);
 }
 
+static void count_cable(void *context, const struct agents_link_event *event)
+{
+	struct last_mad *last = context;
+
+	(void)event;
+	last->cables++;
+}
+
 struct agents_fixture {
 	struct topo topo;
 	struct agents *agents;
@@ -45,7 +53,9 @@ struct agents_fixture {
 static void start(struct agents_fixture *w)
 {
 	const struct agents_options o = { 0 };
-	const struct agents_events e = { keep, &w->last };
+	const struct agents_events e = { .arrived = keep,
+					 .context = &w->last,
+					 .on_link = count_cable };
 
 	w->agents = agents_new(&w->topo, &o, &e);
 }
@@ -71,6 +81,7 @@ struct dr_request {
 	uint16_t attribute;
 	uint32_t modifier;
 	const uint8_t *data; /* NULL: zeros */
+	uint16_t last;       /* DrDLID; 0: the permissive LID */
 };
 
 static const uint8_t direct_path[64] = { 0, 1 };
@@ -89,7 +100,7 @@ static bool send_request(struct agents_fixture *w, port_id from, const struct dr
 
 	mad_write(&h, mad);
 	store_be16(mad + 32, LID_DIRECT);
-	store_be16(mad + 34, LID_DIRECT);
+	store_be16(mad + 34, q->last ? q->last : LID_DIRECT);
 	for (unsigned i = 1; i <= q->hops; i++)
 		mad[INITIAL + i] = q->path[i];
 	if (q->data)
@@ -170,6 +181,40 @@ static void directed_routes_follow_cables(void **state)
 		finish(&w);
 	}
 	assert_true(reached > 500 && lost > 500);
+}
+
+/* A directed route that ends at an adapter and continues by LID: adapters do not forward. */
+static void adapters_do_not_forward_what_continues_by_lid(void **state)
+{
+	struct rng r;
+	unsigned ended = 0;
+
+	(void)state;
+	rng_init(&r, 28, 0);
+	for (unsigned i = 0; i < 2000; i++) {
+		uint8_t path[64] = { 0, 1 }, back[64] = { 0 };
+		struct agents_fixture w;
+
+		random_fixture(&w, &r);
+		path[2] = (uint8_t)rng_below(&r, 10);
+		path[3] = (uint8_t)rng_below(&r, 10);
+		unsigned hops = 2 + (unsigned)rng_below(&r, 2);
+		port_id from = host_port(&w.topo, 0), to = follow(&w.topo, from, path, hops, back);
+		const struct dr_request q = { .path = path,
+					      .hops = hops,
+					      .last = (uint16_t)(1 + rng_below(&r, 100)),
+					      .method = MAD_GET,
+					      .attribute = ATTR_NODE_INFO };
+
+		if (to != TOPO_NONE && topo_is_end_port(&w.topo, to) &&
+		    topo_node_of(&w.topo, to)->kind != NODE_SWITCH) {
+			assert_false(send_request(&w, from, &q));
+			assert_int_equal(w.last.cables, hops);
+			ended++;
+		}
+		finish(&w);
+	}
+	assert_true(ended > 100);
 }
 
 /* Tables of one block, with the attribute modifier of each. */
@@ -510,6 +555,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(directed_routes_follow_cables),
+		cmocka_unit_test(adapters_do_not_forward_what_continues_by_lid),
 		cmocka_unit_test(get_returns_the_last_set),
 		cmocka_unit_test(port_state_transitions_follow_the_specification),
 		cmocka_unit_test(traps_are_repeated_until_repressed),

@@ -127,7 +127,7 @@ static bool leave(struct mad_transit *t, port_id out)
 	t->vl = (uint8_t)agents_path_vl(&t->path, t->at, out);
 	t->at = t->agents->topo->ports[out].peer;
 	t->hops++;
-	t->on_cable = true;
+	t->on_cable = t->has_left = true;
 	return true;
 }
 
@@ -156,7 +156,7 @@ static enum path_step next_directed(struct mad_transit *t, port_id *out)
 		t->first[DR_HOP_POINTER] = (uint8_t)(back ? 0 : hops + 1);
 		return PATH_ARRIVED;
 	}
-	if (t->hops > 0 && n->kind != NODE_SWITCH)
+	if (t->has_left && n->kind != NODE_SWITCH)
 		return PATH_LOST;
 	unsigned hop = back ? hops - t->hops : t->hops + 1;
 	unsigned number = t->first[(back ? DR_RETURN_PATH : DR_INITIAL_PATH) + hop];
@@ -187,7 +187,7 @@ static enum path_step next(struct mad_transit *t, port_id *out)
 	}
 	if (t->hops > PATH_MAX_HOPS)
 		return PATH_LOST;
-	enum path_step end = agents_path_next(&t->path, t->at, t->hops == 0, out);
+	enum path_step end = agents_path_next(&t->path, t->at, !t->has_left, out);
 
 	if (end != PATH_ARRIVED || t->part == PART_LAST || !is_directed(t))
 		return end;
@@ -212,6 +212,7 @@ static void begin_transit(struct mad_transit *t, uint16_t lid)
 
 	t->to_lid = lid;
 	t->source = t->at;
+	t->has_left = false;
 	t->psn = t->agents->next_psn++ & 0xFFFFFF;
 	if (is_directed(t) && (first == LID_PERMISSIVE || lid == LID_PERMISSIVE))
 		begin_part(t, PART_DIRECTED, LID_PERMISSIVE);
