@@ -290,6 +290,32 @@ static void check_sum(const struct run *x)
 	}
 }
 
+/* What the table says of each sample adds up to the totals, too. */
+static void check_table(const struct run *x)
+{
+	const struct report_samples *s = &x->samples;
+	size_t rows = x->fabric->scenario->n_traffic;
+	struct results *r = results_new("sim");
+
+	report_samples_tables(s, r);
+	const struct table *t = results_find(r, "traffic over time");
+
+	assert_int_equal(t != NULL, s->n >= 2);
+	for (size_t row = 0; row < rows && t; row++) {
+		double bytes = 0, total = s->rows[(s->n - 1) * rows + row].got;
+
+		for (size_t i = 0; i < s->n; i++) {
+			hd_time span = s->time[i] - (i ? s->time[i - 1] : 0);
+			const struct value *gbps = table_cell_of(t, i * rows + row, "delivered");
+
+			bytes += value_real(gbps) * 1e9 / 8 * (double)span / (double)HD_S;
+		}
+		if (!(fabs(bytes - total) <= 1e-6 * total))
+			fail_msg("row %zu: %f of %f bytes\n%s", row, bytes, total, x->text);
+	}
+	results_free(r);
+}
+
 /* Runs that end by a packet count end when the engine detects it. */
 static void check_same(const struct run *x, const struct run *y)
 {
@@ -323,6 +349,7 @@ static void samples_are_what_passed_in_them(void **state)
 		check_ports(&watched);
 		check_rows(&watched);
 		check_sum(&watched);
+		check_table(&watched);
 		/* Unwatched, the engine computes further ahead. */
 		go(text.text, every, false, &alone);
 		check_sum(&alone);
