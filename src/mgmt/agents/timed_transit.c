@@ -147,6 +147,7 @@ static bool next_segment(const struct mad_transit *t, hd_time now, struct mad_tr
 	out->segment++;
 	out->at = t->source;
 	out->hops = 0;
+	out->has_left = false;
 	out->on_cable = false;
 	out->now = now;
 	return t->message && out->segment < n_segments(t);
