@@ -15,8 +15,8 @@
 /* ---- the programmed fabric */
 
 /* SLs of paths as reported by a manager, for path_sls_keep. */
-struct told {
-	struct told *next;
+struct sl_answer {
+	struct sl_answer *next;
 	uint8_t **rows; /* NULL: applications choose the SLs */
 	uint32_t n;     /* number of ports */
 };
@@ -39,7 +39,7 @@ struct live_tables {
 	struct moment *first, *last; /* empty until a change was found */
 	struct strbuf latest;        /* image of the last one */
 	/* Answers received, the latest first; NULL: no request yet. */
-	struct told *told, *told_first;
+	struct sl_answer *answers, *first_answer;
 	bool needs_manager;
 };
 
@@ -54,9 +54,9 @@ static enum hd_status load(const struct topo *t, const struct strbuf *image, str
 			   struct agents **out)
 {
 	const struct agents_options options = { 0 };
-	const struct agents_events deaf = { 0 };
+	const struct agents_events no_events = { 0 };
 
-	*out = agents_new(t, &options, &deaf);
+	*out = agents_new(t, &options, &no_events);
 	return agents_load(*out, image->text, image->len, d);
 }
 
@@ -149,14 +149,14 @@ struct found {
 	uint64_t version;
 };
 
-static void note_told(struct live_tables *l, uint8_t **rows, uint32_t n)
+static void keep_answer(struct live_tables *l, uint8_t **rows, uint32_t n)
 {
-	struct told *g = hd_alloc(1, sizeof(*g));
+	struct sl_answer *g = hd_alloc(1, sizeof(*g));
 
-	*g = (struct told){ l->told, rows, n };
-	if (!l->told)
-		l->told_first = g;
-	l->told = g;
+	*g = (struct sl_answer){ l->answers, rows, n };
+	if (!l->answers)
+		l->first_answer = g;
+	l->answers = g;
 }
 
 /*
@@ -175,14 +175,14 @@ static enum hd_status ask_sls(struct live_tables *l, const struct agents *a, con
 
 	if (status == HD_OK && rows)
 		status = compare(l, x->image, &version, d, &differ);
-	if (status == HD_OK && !differ && (host || !l->told))
-		note_told(l, rows, s->topo->n_ports);
+	if (status == HD_OK && !differ && (host || !l->answers))
+		keep_answer(l, rows, s->topo->n_ports);
 	else
 		live_path_sls_free(s->topo, rows);
 	return status;
 }
 
-static void program_by(const struct agents *a, const struct told *sls, struct subnet *s)
+static void program_by(const struct agents *a, const struct sl_answer *sls, struct subnet *s)
 {
 	agents_program(a, s);
 	if (sls->rows)
@@ -191,21 +191,21 @@ static void program_by(const struct agents *a, const struct told *sls, struct su
 
 static enum hd_status program(void *context, struct subnet *s, struct diag *d)
 {
-	static const struct told none;
+	static const struct sl_answer none;
 	struct programmed *p = context;
 	struct live_tables *l = p->tables;
 	const struct found x = { &l->image, 0, l->version };
 	enum hd_status status = HD_OK;
 
-	if (!l->told_first)
+	if (!l->first_answer)
 		status = ask_sls(l, p->agents, s, &x, d);
 	if (status == HD_ERR_NOT_FOUND && !l->needs_manager) {
-		note_told(l, NULL, 0);
+		keep_answer(l, NULL, 0);
 		status = HD_OK;
 	}
-	p->is_old = !l->told_first;
+	p->is_old = !l->first_answer;
 	if (status == HD_OK)
-		program_by(p->agents, l->told_first ? l->told_first : &none, s);
+		program_by(p->agents, l->first_answer ? l->first_answer : &none, s);
 	return status;
 }
 
@@ -311,7 +311,7 @@ static enum hd_status add_moment(struct live_tables *l, const struct topo *t, co
 		free_moment(m);
 		return status;
 	}
-	program_by(m->agents, l->first ? l->told : l->told_first, &m->subnet);
+	program_by(m->agents, l->first ? l->answers : l->first_answer, &m->subnet);
 	for (port_id p = 0; p < t->n_ports; p++)
 		m->down[p] = agents_port_get(m->agents, p, PORT_STATE) != LINK_ACTIVE;
 	if (l->last)
@@ -359,10 +359,10 @@ void live_tables_free(struct live_tables *l)
 		l->first = m->next;
 		free_moment(m);
 	}
-	while (l->told) {
-		struct told *g = l->told;
+	while (l->answers) {
+		struct sl_answer *g = l->answers;
 
-		l->told = g->next;
+		l->answers = g->next;
 		for (uint32_t p = 0; g->rows && p < g->n; p++)
 			free(g->rows[p]);
 		free(g->rows);
