@@ -72,6 +72,7 @@ END
 "$HEDDLE" live up "$fabric" --name theirs -q
 (ask ours) &
 asked=$!
+programs="$programs $asked"
 "$HEDDLE" live exec --name theirs h0 -- opensm -d 2 -f "$PWD/log" -R minhop -y >log.out 2>&1 &
 programs="$programs $!"
 settle
